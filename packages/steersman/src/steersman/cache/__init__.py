@@ -1,7 +1,7 @@
 """Informers, indexes and listers: the objects of the cluster in memory, kept up to date.
 
-Takes:     lists and events from ``watch``, and the server's answers to our own writes
-Gives:     objects by name, namespace, label and index; changes, in order, to handlers
+Takes:     lists and events from ``watch``, and responses to the operator's own writes
+Gives:     objects by name, namespace, label and index; ordered changes to handlers
 Promises:  - the store is updated before handlers are called
            - no object is lost and no deleted object stays
            - reads include our own writes
@@ -12,7 +12,8 @@ Promises:  - the store is updated before handlers are called
            - an informer without users is stopped
            - a cache that cannot watch no longer counts as synced
            - an object that cannot be decoded is set aside and the others continue
-Never:     writes to the cluster, copies the objects that it returns, or asks the server on a read
+Never:     writes to the cluster, copies the objects that it returns, or requests a read from the
+           server
 """
 
 from steersman.cache.background import Start, background_tasks, is_cancelled

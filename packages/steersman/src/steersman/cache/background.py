@@ -1,4 +1,4 @@
-"""Tasks that end with a block."""
+"""Background tasks that end together with an ``async with`` block."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -7,23 +7,24 @@ from typing import Any, Protocol
 
 
 class Start(Protocol):
-    """Starts a task that runs in the background of the block."""
+    """A function that starts a background task of a ``background_tasks`` block."""
 
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
-        """Start it; it may be cancelled before the block ends.
+        """Start the task ``work``; the task may be cancelled before the block ends.
 
-        Once the block ends, new tasks are cancelled before they begin, so that code on its way out
-        need not check for that.
+        After the block has ended, a new task is cancelled before ``work`` begins. Code that runs
+        during shutdown therefore need not check whether the block has ended.
         """
         ...
 
 
 @asynccontextmanager
 async def background_tasks() -> AsyncIterator[Start]:
-    """Run tasks while the block runs, and cancel them at its end.
+    """Run background tasks while the block runs, and cancel them when the block ends.
 
-    An exception of the block is raised as it is. A task that fails ends the block, and its
-    exception is raised in a group, together with that of the block if both failed.
+    An exception of the block is raised unchanged. If a task fails, the block is cancelled and the
+    task's exception is raised in an exception group. The group also contains the exception of the
+    block if both failed.
     """
     failure: Exception | None = None
     try:
@@ -65,6 +66,9 @@ async def background_tasks() -> AsyncIterator[Start]:
 
 
 def is_cancelled() -> bool:
-    """Whether a ``CancelledError`` is for this task, and not for an operation that it awaited."""
+    """Whether the current task is being cancelled.
+
+    This distinguishes a ``CancelledError`` of the current task from that of an awaited operation.
+    """
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -1,4 +1,4 @@
-"""``Caches``: shared informers, stopped with their last user."""
+"""``Caches``: shared informers; each is stopped when its last user leaves."""
 
 import asyncio
 from collections.abc import (
@@ -29,18 +29,18 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class InformerSpec(NamedTuple):
-    """The scope and the indexes of the informer that a caller needs for a kind."""
+    """The scope and the indexes that a caller needs in the informer of a kind."""
 
     scope: Scope
     indexes: Mapping[str, IndexFunction[Any]]
 
 
 class Caches:
-    """One informer for each kind and scope, however many use it.
+    """A set of shared informers: one for each kind and scope, whatever the number of users.
 
-    ``informer`` gives the informer; ``record_write`` shows our own writes in all of them. Both
-    inside ``async with caches.running()``. ``options`` limit and transform the objects of a kind,
-    for all users.
+    ``informer`` provides an informer. ``record_write`` shows a write of the operator in all
+    informers. Call both inside ``async with caches.running()``. ``options`` limit and transform the
+    objects of a kind, for all users.
     """
 
     def __init__(
@@ -81,7 +81,9 @@ class Caches:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Caches"]:
-        """Informers run inside the block, each from its first user to its last."""
+        """Run informers while the block runs: each starts with its first user and stops with its
+        last.
+        """
         async with background_tasks() as self._start:
             try:
                 yield self
@@ -99,10 +101,10 @@ class Caches:
         indexes: Mapping[str, IndexFunction[Obj]] | None = None,
         within_seconds: float | None = None,
     ) -> AsyncIterator[Informer[Obj]]:
-        """The informer of this kind and scope, synced, for as long as the block runs.
+        """Provide the synced informer of this kind and scope while the block runs.
 
-        ``CacheSyncTimeout`` if it has not synced ``within_seconds``; without a limit it waits until
-        it has.
+        Raise ``CacheSyncTimeout`` if the informer has not synced after ``within_seconds``. Without
+        a limit, wait until the informer has synced.
         """
         wanted: dict[type[Any], InformerSpec] = {
             kind: InformerSpec(scope or Scope(), indexes or {})
@@ -118,7 +120,7 @@ class Caches:
         within_seconds: float | None = None,
         joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
     ) -> AsyncIterator[Mapping[type[Any], Informer[Any]]]:
-        """The informers of several kinds; their first lists run at the same time.
+        """Provide the synced informers of several kinds; their first lists run concurrently.
 
         ``joined`` is called with the informers before they have synced.
         """
@@ -153,11 +155,11 @@ class Caches:
             raise current.sync_timeout(within_seconds or 0.0) from current.sync_error
 
     async def record_write(self, write: Awaitable[Answer]) -> Answer:
-        """Await a write, and show its answer in all informers from now on.
+        """Await a write, and show its response in all informers from then on.
 
-        Not for dry runs: their answer would be shown as if it were true. An informer of another
-        class for the same kind shows the answer at once if it has all fields of that class, and
-        otherwise when the watch reports it.
+        Do not use it for dry runs: their responses would be shown as real objects. If an informer
+        of the same kind uses another class, the response is shown immediately if the response has
+        all fields of that class. Otherwise the change is shown when the watch reports it.
         """
         with WriteToken(self._inflight) as token:
             answer = await write
@@ -204,7 +206,10 @@ class Caches:
 
 
 def _same(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
-    """The identity of a class: all that Unstructured.of made for one kind are one class."""
+    """Return the identity of a class of a kind.
+
+    All classes that ``Unstructured.of`` created for one kind have the same identity.
+    """
     return Unstructured if issubclass(kind, Unstructured) else kind, kind.resource_type
 
 

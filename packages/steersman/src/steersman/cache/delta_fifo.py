@@ -1,17 +1,17 @@
-"""The delta FIFO: turns watch events into deltas, in order. Pure.
+"""The delta FIFO: turns watch events into deltas, in order. No I/O.
 
-The reflector puts events in, and the informer takes deltas out. It knows the last received state of
-every object, and from that:
+The reflector adds events, and the informer pops deltas. The delta FIFO stores the last received
+state of every object, and uses it as follows:
 
-- an event that comes twice, late or out of order makes no delta, and does not bring back a deleted
-  object;
-- a list is one delta, however many objects differ from the known ones; an object deleted in a gap
-  is in it as a tombstone;
+- an event that is duplicate, late or out of order results in no delta, and does not bring back a
+  deleted object;
+- a list results in one delta, however many objects differ from the known ones; an object that was
+  deleted in a gap is contained in that delta as a tombstone;
 - the deltas of one key are always Added, then Updated any number of times, then Deleted. An object
-  that was deleted and created again under its name is Deleted and Added, never Updated.
+  that was deleted and created again under the same name is Deleted and Added, never Updated.
 
-The ``version`` of a delta is the position after it: all events up to there have been received. It
-is ``""`` if the delta does not move the position.
+The ``version`` of a delta is the position after the delta: all events up to that version have been
+received. ``version`` is ``""`` if the delta does not move the position.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object is new; ``is_initial`` if it was there when the first list was made."""
+    """A delta for a new object; ``is_initial`` if the first list contained the object."""
 
     obj: Obj
     key: ObjectKey
@@ -46,7 +46,7 @@ class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object has changed; ``old`` is the state in the last delta."""
+    """A delta for a changed object; ``old`` is the state in the previous delta."""
 
     old: Obj
     obj: Obj
@@ -59,7 +59,11 @@ class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Deleted(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object was deleted: ``obj`` is its last state; if ``is_missed``, the last known one."""
+    """A delta for a deleted object.
+
+    ``obj`` is the object's last state. If ``is_missed``, the deletion event was missed, and ``obj``
+    is the last known state.
+    """
 
     obj: Obj
     key: ObjectKey
@@ -68,14 +72,14 @@ class Deleted(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Sync(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """Nothing has changed: the object is delivered again for a resync."""
+    """A delta that delivers an unchanged object again, for a resync."""
 
     obj: Obj
     key: ObjectKey
 
     @property
     def version(self) -> str:
-        """It does not move the position."""
+        """Always ``""``, because a resync does not move the position."""
         return ""
 
 
@@ -85,10 +89,10 @@ Delta: TypeAlias = Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj]
 # The collector visits this one and what contains it: an error has a traceback, and so perhaps a
 # reference cycle.
 class NotDecoded(msgspec.Struct, frozen=True):
-    """An object cannot be decoded and is set aside; ``is_gone`` if it was deleted there.
+    """A delta for an object that cannot be decoded; ``is_gone`` if the object was deleted.
 
-    Once it can be decoded again, it is Added or Updated. The last known state of an object stays
-    until the object is deleted.
+    Once the object can be decoded again, the next delta is Added or Updated. The last known state
+    of an object stays in the cache until the object is deleted.
     """
 
     key: ObjectKey
@@ -100,8 +104,8 @@ class NotDecoded(msgspec.Struct, frozen=True):
 class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
     """A list, as its differences from the known objects.
 
-    ``rewound``: it is older than the position, and right all the same, because the server's history
-    was rewound.
+    ``rewound``: the list is older than the position, but valid, because the server's history was
+    rewound.
     """
 
     deltas: list[Delta[Obj]]
@@ -112,7 +116,7 @@ class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True, gc=False):
-    """All events up to ``version`` have been received."""
+    """A delta without an object: all events up to ``version`` have been received."""
 
     version: str
 
@@ -123,7 +127,7 @@ Popped: TypeAlias = (
 
 
 class DeltaFifo(Generic[Obj]):
-    """Takes the events of a reflector, and gives deltas in the same order."""
+    """A queue that receives the events of a reflector and returns deltas in the same order."""
 
     def __init__(self) -> None:
         self._queue: deque[Popped[Obj]] = deque()
@@ -146,7 +150,7 @@ class DeltaFifo(Generic[Obj]):
         *,
         rewound: bool,
     ) -> None:
-        """Replace all objects by those of a list at ``version``.
+        """Replace all objects by the objects of a list at ``version``.
 
         A list older than the position is dropped, unless the server's history was ``rewound``.
         """
@@ -169,7 +173,7 @@ class DeltaFifo(Generic[Obj]):
         self._push(Replaced([*gone, *changes], failures, version, rewound, is_first))
 
     def upsert(self, obj: Obj) -> None:
-        """The object was created or changed."""
+        """Queue a delta for an object that was created or changed."""
         key, uid, version = identity_of(obj)
         old = self._known.get(key)
         if self._is_past(version, uid) or (old is not None and self._is_known(old, key, version)):
@@ -190,7 +194,7 @@ class DeltaFifo(Generic[Obj]):
             self._push(Updated(old, obj, key))
 
     def delete(self, obj: Obj) -> None:
-        """The object was deleted; this was its last state."""
+        """Queue a delta for a deleted object; ``obj`` is the object's last state."""
         key, uid, version = identity_of(obj)
         old = self._known.get(key)
         is_other = old is not None and _is_other(old, uid)
@@ -216,7 +220,7 @@ class DeltaFifo(Generic[Obj]):
             self._reach(version)
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """An object that cannot be decoded was written or deleted."""
+        """Queue a delta for an object that was written or deleted and cannot be decoded."""
         key, uid, _ = identity_in(error.body)
         old = self._known.get(key)
         kept = self._decode_failures.get(key)
@@ -244,16 +248,16 @@ class DeltaFifo(Generic[Obj]):
             self._reach(version)
 
     def progress(self, version: str) -> None:
-        """All events up to ``version`` have been received."""
+        """Move the position to ``version``: all events up to ``version`` have been received."""
         if version != self._position and not self._is_past(version):
             self._move_to(version)
             self._reach(version)
 
     def warm(self, objects: Iterable[Obj]) -> None:
-        """Take these for known, without a delta.
+        """Store these objects as known, without queueing a delta.
 
-        Its first event makes an object Updated, whatever its version; it is Deleted if the first
-        list does not have it.
+        The first event of such an object results in Updated, whatever the event's version. If the
+        first list does not contain the object, the list results in Deleted.
         """
         for obj in objects:
             key = key_of(obj)
@@ -262,7 +266,7 @@ class DeltaFifo(Generic[Obj]):
                 self._warmed.add(key)
 
     def sync(self, keys: Iterable[ObjectKey] | None = None) -> None:
-        """Queue the known objects again: of these keys, or all of them."""
+        """Queue a Sync delta for the known objects with these keys, or for all known objects."""
         chosen = self._known if keys is None else keys
         deltas = [Sync(self._known[key], key) for key in chosen if key in self._known]
         self._queue.extend(deltas)
@@ -270,7 +274,7 @@ class DeltaFifo(Generic[Obj]):
             self._arrived.set()
 
     def pop(self) -> Popped[Obj] | None:
-        """The next delta, if there is one."""
+        """Remove and return the next delta; ``None`` if the queue is empty."""
         return self._queue.popleft() if self._queue else None
 
     def drain(self) -> list[Popped[Obj]]:
@@ -280,7 +284,7 @@ class DeltaFifo(Generic[Obj]):
         return everything
 
     async def arrived(self) -> None:
-        """Wait until there is a delta."""
+        """Wait until a delta is queued."""
         while not self._queue:
             self._arrived.clear()
             await self._arrived.wait()
@@ -302,7 +306,7 @@ class DeltaFifo(Generic[Obj]):
 
     @property
     def dropped(self) -> int:
-        """How many events were duplicate or late."""
+        """The number of dropped events: those that were duplicate or late."""
         return self._dropped
 
     def __len__(self) -> int:
@@ -318,7 +322,7 @@ class DeltaFifo(Generic[Obj]):
     def _compared(
         self, objects: Mapping[ObjectKey, Obj], *, rewound: bool
     ) -> tuple[dict[ObjectKey, Obj], list[Delta[Obj]]]:
-        """The objects known from now on, and how the list differs from those before."""
+        """Return the objects known after a list, and the deltas since the previous state."""
         known, is_initial = self._known, not self._has_list
         fresh = dict(objects)
         if not known:
@@ -347,9 +351,9 @@ class DeltaFifo(Generic[Obj]):
     def _set_aside(
         self, decode_failures: Sequence[InvalidObject], fresh: dict[ObjectKey, Obj], version: str
     ) -> list[NotDecoded]:
-        """The failures of a list that are new, and those that are gone.
+        """Return the decode failures of a list that are new, and those whose object was deleted.
 
-        An object that was known before stays in ``fresh``.
+        An object that was known before is stored in ``fresh`` again.
         """
         aside: dict[ObjectKey, NotDecoded] = {}
         failures: list[NotDecoded] = []
@@ -407,6 +411,6 @@ class DeltaFifo(Generic[Obj]):
 
 
 def _is_other(old: Resource | Unstructured, uid: str) -> bool:
-    """Whether ``uid`` is another object's; an empty uid matches any object."""
+    """Whether ``uid`` belongs to another object than ``old``; an empty uid matches any object."""
     old_uid = old.uid
     return old_uid != uid and bool(old_uid and uid)

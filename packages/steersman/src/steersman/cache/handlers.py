@@ -1,7 +1,7 @@
-"""Handlers, which get each change, each with a buffer and a task of its own.
+"""Handlers, which receive each change. Each handler has its own buffer and its own task.
 
-A slow handler delays no other handler; one that raises gets the next change all the same. An inline
-handler has neither buffer nor task.
+A slow handler delays no other handler. A handler that raises still receives the next change. An
+inline handler has neither a buffer nor a task.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ BATCH = 500
 
 
 class Handler(Protocol[Obj]):
-    """A function of a delta, plain or async."""
+    """A plain or async function that receives a delta."""
 
     def __call__(self, delta: Delta[Obj], /) -> Awaitable[None] | None:
-        """Handle one change, which the cache shows already."""
+        """Handle one change, which the cache already shows."""
         ...
 
 
@@ -46,9 +46,9 @@ def on(
     updated: Callable[[Obj, Obj], HandlerResult] | None = None,
     deleted: Callable[[Obj], HandlerResult] | None = None,
 ) -> Handler[Obj]:
-    """A handler made of functions: ``added(obj)``, ``updated(old, obj)``, ``deleted(obj)``.
+    """Return a handler that calls ``added(obj)``, ``updated(old, obj)`` or ``deleted(obj)``.
 
-    A resync is an update from an object to itself.
+    A resync calls ``updated`` with the same object twice.
     """
 
     def handle(delta: Delta[Obj]) -> HandlerResult:
@@ -66,7 +66,7 @@ def on(
 
 
 class Registration(Generic[Obj]):
-    """One handler of an informer, until ``remove_handler`` ends it."""
+    """One handler of an informer, until ``remove_handler`` removes the handler."""
 
     def __init__(
         self,
@@ -100,16 +100,18 @@ class Registration(Generic[Obj]):
         return f"<Registration {self.name}, {len(self._waiting)} waiting>"
 
     def __len__(self) -> int:
-        """How many changes the handler has not finished."""
+        """The number of changes that the handler has not finished."""
         return len(self._waiting) + (self._busy_with is not None)
 
     @property
     def has_synced(self) -> bool:
-        """Whether the handler has got every object that existed at first."""
+        """Whether the handler has received every object of the first list."""
         return self._initial_left == 0
 
     async def synced(self) -> None:
-        """Wait until the handler has synced; ``NotWatched`` if it is removed before."""
+        """Wait until the handler has synced; raise ``NotWatched`` if the handler is removed
+        earlier.
+        """
         await self._caught_up.wait()
         if not self.has_synced:
             raise NotWatched(
@@ -119,13 +121,13 @@ class Registration(Generic[Obj]):
             )
 
     def notify(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Put changes into its buffer."""
+        """Add changes to the handler's buffer."""
         if not self._is_ended:
             self._waiting.extend(self._ordered(deltas))
             self._arrived.set()
 
     def _ordered(self, deltas: Sequence[Delta[Obj]]) -> Sequence[Delta[Obj]]:
-        """The deltas as they are, or existing objects with the newest first."""
+        """Return the deltas, with existing objects sorted newest first if that was requested."""
         if not self._is_newest_first or self._initial_left is not None:
             return deltas
         there = [delta for delta in deltas if type(delta) is Added]
@@ -134,26 +136,26 @@ class Registration(Generic[Obj]):
         return [*others, *newest_first(there, [each.version for each in there])]
 
     def resync(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Put in the deltas of a resync, unless the last resync is unfinished."""
+        """Add the deltas of a resync to the buffer, unless the previous resync is unfinished."""
         # Otherwise the buffer of a handler that is slower than its resync would grow for ever.
         if not self._resynced_left:
             self.notify(deltas)
             self._resynced_left = len(self)
 
     def end(self) -> None:
-        """Stop calling the handler, and drop its buffer."""
+        """Stop calling the handler, and drop the buffered changes."""
         self._waiting.clear()
         self._is_ended = True
         self._caught_up.set()
 
     def end_initial(self) -> None:
-        """The deltas up to here are the objects that existed at first."""
+        """Mark the deltas buffered so far as the objects of the first list."""
         self._initial_left = len(self)
         if self._initial_left == 0:
             self._caught_up.set()
 
     def check(self) -> None:
-        """Report the handler, once a change, if it has been busy with one for too long."""
+        """Report the handler if it has processed one change for too long, once for each change."""
         if self._busy_with is None or self._is_reported:
             return
         busy_seconds = self._clock.monotonic() - self._busy_since_at
@@ -170,7 +172,7 @@ class Registration(Generic[Obj]):
             )
 
     async def run(self) -> None:
-        """Call the handler, change by change."""
+        """Call the handler with one change after the other."""
         delivered = 0
         while True:
             while not self._waiting:
@@ -218,9 +220,10 @@ class Registration(Generic[Obj]):
 
 
 class InlineRegistration(Registration[Obj]):
-    """A handler that the reflector calls, without a task of its own.
+    """A handler that the reflector calls directly, without a task.
 
-    With ``may_yield``, many changes at once are delivered in a task that ends with the last.
+    With ``may_yield``, a large number of changes is delivered in a task, which ends after the last
+    change.
     """
 
     def __init__(
@@ -249,16 +252,17 @@ class InlineRegistration(Registration[Obj]):
         self._is_delivering = False
 
     def deliver_with(self, start_delivery: Callable[[], object] | None) -> None:
-        """Use ``start_delivery`` to run ``deliver_waiting`` in a task when there are many changes.
+        """Use ``start_delivery`` to run ``deliver_waiting`` in a task when many changes are
+        waiting.
 
-        With ``None``, changes wait until there is one.
+        With ``None``, changes wait until a later call sets ``start_delivery``.
         """
         self._start_delivery = start_delivery
         self._is_delivering = False
         self._start_delivery_if_needed()
 
     def notify(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Call the handler, change by change."""
+        """Call the handler with one change after the other."""
         if self._is_ended:
             return
         ordered = self._ordered(deltas)

@@ -1,6 +1,6 @@
-"""The indexer, the local store: objects by key, and by the values of index functions. Pure.
+"""The indexer, the local store: objects by key, and by the values of index functions. No I/O.
 
-The objects that it returns are its own, and frozen; the lists that it returns are the caller's.
+The returned objects belong to the indexer and are frozen. The returned lists belong to the caller.
 """
 
 from collections import defaultdict
@@ -17,11 +17,11 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Indexer(Generic[Obj]):
-    """Objects by key and by index.
+    """A store of objects by key and by index.
 
-    An index function that raises takes its object out of that index only. ``failed`` is called with
-    the name of the index, the key and the error: once, until the function has worked for that
-    object again or the object is gone.
+    If an index function raises for an object, the object is missing from that index only.
+    ``failed`` is then called with the name of the index, the key and the error. ``failed`` is
+    called once until the function has succeeded for that object again, or the object is deleted.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def put(self, obj: Obj, key: ObjectKey | None = None) -> None:
-        """Store ``obj`` under its key, which a caller that knows it may pass."""
+        """Store ``obj`` under its key; a caller that has already computed the key may pass it."""
         if key is None:
             key = key_of(obj)
         self._namespaces[key.namespace][key] = obj
@@ -62,7 +62,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def put_all(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
-        """Store many objects, each with its key."""
+        """Store many objects, each under the given key."""
         namespaces, indexes = self._namespaces, tuple(self._indexes.values())
         for key, obj in objects:
             namespaces[key.namespace][key] = obj
@@ -70,7 +70,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def remove(self, key: ObjectKey) -> Obj | None:
-        """Remove and return the object with this key, if there is one."""
+        """Remove and return the object with this key; ``None`` if there is no such object."""
         objects = self._namespaces.get(key.namespace)
         obj = objects.pop(key, None) if objects is not None else None
         if obj is not None:
@@ -81,7 +81,7 @@ class Indexer(Generic[Obj]):
         return obj
 
     def get(self, key: ObjectKey) -> Obj | None:
-        """The object with this key, if it is there."""
+        """Return the object with this key; ``None`` if there is no such object."""
         objects = self._namespaces.get(key.namespace)
         return None if objects is None else objects.get(key)
 
@@ -94,12 +94,12 @@ class Indexer(Generic[Obj]):
         return list(self._namespaces.get(namespace, {}).values())
 
     def by_index(self, name: str, value: str) -> list[Obj]:
-        """All objects that the index ``name`` has under ``value``."""
+        """Return all objects for which the index ``name`` contains ``value``."""
         bucket = self._index(name).buckets.get(value)
         return [] if bucket is None else list(bucket.values())
 
     def index_values(self, name: str) -> list[str]:
-        """All values for which the index ``name`` has an object."""
+        """Return all values for which the index ``name`` contains an object."""
         return list(self._index(name).buckets)
 
     @property

@@ -1,4 +1,4 @@
-"""Index functions: the values that an object is indexed by. Pure."""
+"""Index functions: the values by which an object is indexed. No I/O."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar
@@ -13,20 +13,20 @@ IndexFunction: TypeAlias = Callable[[Obj], Iterable[str]]
 
 
 def by_namespace(obj: Resource | Unstructured) -> Iterable[str]:
-    """Its namespace; nothing for a cluster-scoped object."""
+    """Return the namespace of ``obj``; nothing for a cluster-scoped object."""
     namespace = obj.namespace
     return (namespace,) if namespace else ()
 
 
 def by_owner(obj: Resource | Unstructured) -> Iterable[str]:
-    """The uid of each of its owners."""
+    """Return the uid of each owner of ``obj``."""
     if isinstance(obj, Unstructured):
         return [owner["uid"] for owner in obj.metadata.get("ownerReferences") or ()]
     return [owner.uid for owner in obj.metadata.owner_references or ()]
 
 
 def by_controller(obj: Resource | Unstructured) -> Iterable[str]:
-    """The uid of the owner that controls it, if there is one."""
+    """Return the uid of the controlling owner of ``obj``, if ``obj`` has one."""
     if isinstance(obj, Unstructured):
         owners = obj.metadata.get("ownerReferences") or ()
         return [owner["uid"] for owner in owners if owner.get("controller")]
@@ -34,7 +34,10 @@ def by_controller(obj: Resource | Unstructured) -> Iterable[str]:
 
 
 def by_label(key: str) -> Callable[[Resource | Unstructured], Iterable[str]]:
-    """A function that returns the value of the label ``key``, or nothing without that label."""
+    """Return an index function for the label ``key``.
+
+    The function returns the value of the label, or nothing for an object without that label.
+    """
     return _ByLabel(key)
 
 

@@ -1,7 +1,7 @@
-"""Our own writes that wait for an answer, and the events received meanwhile.
+"""The operator's writes that wait for a response, and the watch events received meanwhile.
 
-Those events decide what an answer means. A *place* is one list and watch, such as one namespace of
-one informer. Each place has a position of its own.
+Those events determine how a response is applied. A *place* is one list and watch, such as one
+namespace of one informer. Each place has its own position.
 """
 
 from types import TracebackType
@@ -14,7 +14,7 @@ _OTHER_HISTORY: Final = "other history"
 
 
 class InflightWrites:
-    """All writes that wait for an answer. Informers that show the same writes share one of these.
+    """All writes that wait for a response. Informers that show the same writes share one instance.
 
     Events received while a write is in flight are recorded once, with a sequence number.
     """
@@ -29,24 +29,27 @@ class InflightWrites:
         return len(self._tokens)
 
     def record_added(self, place: object, uid: str) -> None:
-        """Record the first event of an object at this place."""
+        """Record that this place received the first event of an object."""
         if self._tokens:
             self._record(_ADDED, place, uid)
 
     def record_deleted(self, place: object, uid: str) -> None:
-        """Record the deletion of an object at this place."""
+        """Record that this place received the deletion of an object."""
         if self._tokens:
             self._record(_DELETED, place, uid)
 
     def record_list(self, place: object, *, rewound: bool) -> None:
-        """Record a new list at this place; ``rewound`` if it is from another history."""
+        """Record a new list at this place; ``rewound`` if the list is from another history."""
         if self._tokens:
             self._record(_LIST, place, "")
             if rewound:
                 self._record(_OTHER_HISTORY, place, "")
 
     def sequence_of(self, what: str, place: object, uid: str) -> int:
-        """The sequence number of the latest such event; 0 if no write in flight is older."""
+        """Return the sequence number of the latest such event.
+
+        0 means that no such event was received since the oldest write in flight was sent.
+        """
         return self._events.get((what, place, uid), 0) if self._events else 0
 
     def add(self, token: "WriteToken") -> None:
@@ -54,7 +57,7 @@ class InflightWrites:
         self._tokens[token] = None
 
     def discard(self, token: "WriteToken") -> None:
-        """The write was answered, or will never be."""
+        """Remove a write that received its response, or will never receive one."""
         self._tokens.pop(token, None)
         if self._events:
             self._forget()
@@ -80,7 +83,7 @@ class InflightWrites:
 
 
 class WriteToken:
-    """One write in flight, while the block runs."""
+    """A context manager for one write, which is in flight while the block runs."""
 
     __slots__ = ("_inflight", "sent_at_sequence")
 
@@ -89,19 +92,24 @@ class WriteToken:
         self.sent_at_sequence = inflight.last_sequence
 
     def was_added_since(self, place: object, uid: str) -> bool:
-        """Whether the place received the object's first event after the write was sent."""
+        """Whether ``place`` received the object's first event after the write was sent."""
         return self._inflight.sequence_of(_ADDED, place, uid) > self.sent_at_sequence
 
     def was_deleted_since(self, place: object, uid: str) -> bool:
-        """Whether the place received the object's deletion after the write was sent."""
+        """Whether ``place`` received the object's deletion after the write was sent."""
         return self._inflight.sequence_of(_DELETED, place, uid) > self.sent_at_sequence
 
     def was_listed_since(self, place: object) -> bool:
-        """Whether the place received a new list after the write was sent, and may have a gap."""
+        """Whether ``place`` received a new list after the write was sent, and may have missed
+        events.
+        """
         return self._inflight.sequence_of(_LIST, place, "") > self.sent_at_sequence
 
     def is_other_history(self, place: object) -> bool:
-        """Whether the server's history was rewound since; the answer may be of the old one."""
+        """Whether the server's history was rewound after the write was sent.
+
+        If so, the response may belong to the old history.
+        """
         return self._inflight.sequence_of(_OTHER_HISTORY, place, "") > self.sent_at_sequence
 
     def __enter__(self) -> "WriteToken":

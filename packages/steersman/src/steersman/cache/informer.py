@@ -1,11 +1,11 @@
-"""The informer: watches the objects of one kind, keeps them in memory, and notifies handlers.
+"""The informer: watches the objects of one kind, stores them in memory, and notifies handlers.
 
     reflector ──▶ delta FIFO ──▶ own writes ──▶ indexer ──▶ lister
                        │
                        └───────▶ handlers, each at its own pace
 
-The store is updated before handlers are called. Each namespace of the scope has a reflector and a
-position of its own; all of them share one indexer.
+The store is updated before handlers are called. Each namespace of the scope has its own reflector
+and its own position. All namespaces share one indexer.
 """
 
 import asyncio
@@ -89,10 +89,10 @@ class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Informer(Generic[Obj]):
-    """Watches the objects of one kind in one scope.
+    """A watch and a cache of the objects of one kind in one scope.
 
-    ``lister`` reads its objects. ``run`` watches for ever; ``running`` while a block runs, which is
-    entered once the cache is synced.
+    ``lister`` reads the objects. ``run`` watches until cancelled. ``running`` watches while a block
+    runs, and enters the block once the cache is synced.
     """
 
     def __init__(
@@ -149,19 +149,22 @@ class Informer(Generic[Obj]):
         return f"<Informer {self.kind.resource_type}, {self.scope}: {len(self._objects)}, {state}>"
 
     def __len__(self) -> int:
-        """How many objects it holds."""
+        """The number of cached objects."""
         return len(self._objects)
 
     # State
 
     @property
     def has_listed(self) -> bool:
-        """Whether a first list is complete, in all namespaces; once true, it stays true."""
+        """Whether the first list is complete in all namespaces; once true, it stays true."""
         return self._has_listed or all(child.has_listed for child in self._children.values())
 
     @property
     def has_synced(self) -> bool:
-        """Whether it runs, has every object, and watches, or did until ``stale_seconds`` ago."""
+        """Whether the informer runs, holds every object, and has an open watch in each namespace.
+
+        A watch that has been failing for less than ``stale_seconds`` still counts as open.
+        """
         limit = self._settings.stale_seconds
         return self._start is not None and all(
             child.is_relisted and child.failing_seconds < limit for child in self._children.values()
@@ -174,12 +177,12 @@ class Informer(Generic[Obj]):
 
     @property
     def last_contact_at(self) -> float | None:
-        """When the server last sent anything to one of its lists or watches; ``None``: never."""
+        """When the informer's lists and watches last received data; ``None`` means never."""
         contacts = [child.reflector.last_contact_at for child in self._children.values()]
         return max((each for each in contacts if each is not None), default=None)
 
     def silent_watches(self, *, since_at: float) -> Sequence[Reflector[Obj]]:
-        """Its open watches that have received nothing since then."""
+        """Return the informer's open watches that have received nothing since ``since_at``."""
         return [
             child.reflector
             for child in self._children.values()
@@ -188,16 +191,20 @@ class Informer(Generic[Obj]):
 
     @property
     def sync_error(self) -> SteersmanError | None:
-        """Why its last list or watch failed, while it is not synced; ``None`` if nothing failed."""
+        """The error of the last failed list or watch while the informer is not synced.
+
+        ``None`` if the informer is synced or nothing failed.
+        """
         if self.has_synced:
             return None
         errors = (child.reflector.last_error for child in self._children.values())
         return next((error for error in errors if error is not None), None)
 
     async def synced(self, *, within_seconds: float | None = None) -> None:
-        """Wait until it has synced.
+        """Wait until the informer has synced.
 
-        ``NotWatched`` if it ends before, ``CacheSyncTimeout`` if it takes too long.
+        Raise ``NotWatched`` if the informer ends earlier, and ``CacheSyncTimeout`` if it has not
+        synced after ``within_seconds``.
         """
         try:
             async with self._clock.timeout(within_seconds):
@@ -206,13 +213,15 @@ class Informer(Generic[Obj]):
             raise self.sync_timeout(within_seconds or 0.0) from self.sync_error
 
     async def synced_or_failing(self) -> None:
-        """Wait until it has synced, a list or watch of it has failed, or it has ended."""
+        """Wait until the informer has synced, one of its lists or watches has failed, or it has
+        ended.
+        """
         while not (self.has_synced or self.sync_error is not None or self._has_ended):
             self._state_changed.clear()
             await self._state_changed.wait()
 
     def sync_timeout(self, waited_seconds: float) -> CacheSyncTimeout:
-        """The error for a cache that has not synced in time."""
+        """Return the error for a cache that has not synced in time."""
         return CacheSyncTimeout(
             wanted=f"fill the cache of {self.kind.resource_type}, {self.scope}",
             pending=[(str(self.kind.resource_type.gvk), sync_problem(self.sync_error))],
@@ -232,7 +241,9 @@ class Informer(Generic[Obj]):
 
     @property
     def decode_failures(self) -> Mapping[ObjectKey, InvalidObject]:
-        """The objects that are not in the cache because they cannot be decoded, with the reason."""
+        """The objects that are missing from the cache because they cannot be decoded, with the
+        error.
+        """
         return {
             key: failure.error
             for child in self._children.values()
@@ -246,7 +257,9 @@ class Informer(Generic[Obj]):
         self._objects.add_index(name, function)
 
     def warm(self, objects: Iterable[Obj]) -> None:
-        """Start from these objects, before the first list; the list corrects what has changed."""
+        """Fill the cache with these objects before the first list, which then corrects the
+        differences.
+        """
         for obj in objects:
             key, child = key_of(obj), self._child_for(obj.namespace)
             if child is not None and key not in child.fifo.known:
@@ -264,14 +277,17 @@ class Informer(Generic[Obj]):
         may_yield: bool = False,
         newest_first: bool = False,
     ) -> Registration[Obj]:
-        """Call ``handler`` with each change; with existing objects first, as Added.
+        """Call ``handler`` with each change, and first with each existing object, as Added.
 
-        Every ``resync_seconds`` it gets every object again, as Sync. An ``inline`` handler is a
-        plain function that is called by the reflector itself. That costs next to nothing, but
-        everything else waits while it runs, so it should only note what has changed. With
-        ``may_yield``, a long list is delivered in batches instead, and the cache may be ahead of
-        the handler. With ``newest_first`` existing objects come in that order: the last ones
-        written have perhaps changed while no operator was running.
+        - ``resync_seconds``: the interval at which the handler receives every object again, as
+          Sync.
+        - ``inline``: the handler is a plain function that the reflector calls directly. The
+          overhead is negligible, but everything else waits while the function runs. The function
+          should therefore only record what has changed.
+        - ``may_yield``: a long list is delivered to an inline handler in batches, and the cache
+          may be ahead of the handler.
+        - ``newest_first``: existing objects are delivered with the most recently written ones
+          first, because those may have changed while no operator was running.
         """
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
@@ -303,7 +319,7 @@ class Informer(Generic[Obj]):
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Watch while the block runs; enter it once the cache is synced."""
+        """Watch while the block runs; the block is entered once the cache is synced."""
         self._has_ended = False
         async with background_tasks() as start:
             start(self.run(), name=f"informer of {self.kind.resource_type}")
@@ -312,7 +328,7 @@ class Informer(Generic[Obj]):
             self.check_mutations()
 
     async def run(self) -> None:
-        """Watch for ever; each run begins with a list."""
+        """Watch until cancelled; each run begins with a list."""
         async with background_tasks() as start:
             self._start, self._has_ended = start, False
             try:
@@ -333,7 +349,7 @@ class Informer(Generic[Obj]):
                 self._events.ended()
 
     def mark_ended(self) -> None:
-        """Wake all waiters: the informer has ended, or will never start."""
+        """Mark the informer as ended, or as never to be started, and wake all waiting tasks."""
         self._has_ended = True
         self._state_changed.set()
 
@@ -364,7 +380,10 @@ class Informer(Generic[Obj]):
     # Own writes
 
     async def record_write(self, write: Awaitable[Answer]) -> Answer:
-        """The answer to a write of ours, shown from now on, as by ``Caches.record_write``."""
+        """Await a write of the operator, and show its response from then on.
+
+        This is ``Caches.record_write`` for one informer.
+        """
         with WriteToken(self._inflight) as token:
             answer = await write
             self.record_answer(answer, token)
@@ -373,7 +392,7 @@ class Informer(Generic[Obj]):
     def record_answer(
         self, answer: Resource | Unstructured | Deletion[Any], token: WriteToken
     ) -> None:
-        """Show the answer to a write of ours from now on, if it is of the informer's kind."""
+        """Show the response to a write of the operator, if the object is of the informer's kind."""
         written, kept = answer.resource_type, self.kind.resource_type
         if written is not kept and written.gvk != kept.gvk:
             return
@@ -431,13 +450,15 @@ class Informer(Generic[Obj]):
         return self._children.get(None) or self._children.get(namespace)
 
     def _known(self) -> Iterator[tuple[ObjectKey, Obj]]:
-        """All objects that handlers have got: those of namespaces with a first list."""
+        """Yield all objects that handlers have received: those of namespaces with a complete first
+        list.
+        """
         for child in self._children.values():
             if child.has_listed:
                 yield from child.fifo.known.items()
 
     def _notify_handlers(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Pass on deltas that are in the store already."""
+        """Send handlers the deltas, which the store already contains."""
         if deltas:
             for registration in tuple(self._registrations):
                 registration.notify(deltas)
@@ -472,7 +493,7 @@ class Informer(Generic[Obj]):
     def check_mutations(self) -> None:
         """Raise ``CacheMutated`` if the operator changed an object that belongs to the cache.
 
-        Only with ``detect_mutations`` in the settings.
+        This check has an effect only with ``detect_mutations`` in the settings.
         """
         changed = self._detector.check() if self._detector is not None else []
         if changed:
@@ -488,7 +509,7 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
 
 
 def sync_problem(error: SteersmanError | None) -> str:
-    """Why a cache is not synced, in a few words that quote no answer of the server."""
+    """Return a short reason why a cache is not synced, without any text of a response."""
     if error is None:
         return "its list has not ended"
     if isinstance(error, NotFound):

@@ -12,7 +12,7 @@ from steersman.observe import (
 
 
 class InformerEvents:
-    """Reports the observations of one cache."""
+    """A reporter of the observations of one cache."""
 
     def __init__(self, observe: Observer, *, resource_type: ResourceType, scope: str) -> None:
         self._observe = observe
@@ -21,7 +21,7 @@ class InformerEvents:
         self._scope = scope
 
     def synced(self, objects: int) -> None:
-        """Every object that existed at the start is in the cache."""
+        """Report that the cache contains every object that existed at the start."""
         self._observe(CacheSynced(resource=self._resource, scope=self._scope, objects=objects))
 
     def checked(
@@ -32,7 +32,7 @@ class InformerEvents:
         pending_notifications: int,
         failing_seconds: float,
     ) -> None:
-        """The sizes of the cache at its regular check."""
+        """Report the sizes of the cache at its periodic check."""
         self._observe(
             CacheChecked(
                 resource=self._resource,
@@ -45,7 +45,7 @@ class InformerEvents:
         )
 
     def stale(self, failing_seconds: float, error: Exception | None) -> None:
-        """Its lists and watches have failed for too long."""
+        """Report that the lists and watches of the cache have failed for too long."""
         self._observe(
             CacheStale(
                 resource=self._resource,
@@ -56,10 +56,10 @@ class InformerEvents:
         )
 
     def ended(self) -> None:
-        """It is no longer kept up to date."""
+        """Report that the cache is no longer updated."""
         self._observe(CacheEnded(resource=self._resource, scope=self._scope))
 
     def index_failed(self, index: str, key: ObjectKey, error: Exception) -> None:
-        """An index function raised."""
+        """Report that an index function raised an exception."""
         ref = ObjectRef(self._kind, key.namespace, key.name)
         self._observe(IndexFailed(resource=self._resource, ref=ref, index=index, error=error))

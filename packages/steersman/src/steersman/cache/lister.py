@@ -1,4 +1,4 @@
-"""``Lister``: get and list, typed, from memory."""
+"""``Lister``: typed get and list operations on objects in memory."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -16,10 +16,10 @@ _new_key = tuple.__new__  # as in ``keys``, for every read
 
 
 class Lister(Generic[Obj]):
-    """Reads the objects of an informer, our own writes included.
+    """A reader of the objects of an informer, including the operator's own writes.
 
-    The objects belong to the cache and must not be changed; of an ``Unstructured`` object, make a
-    copy with ``changed``.
+    The objects belong to the cache and must not be changed. To change an ``Unstructured`` object,
+    make a copy with ``changed``.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Lister(Generic[Obj]):
         return self._objects.get(_new_key(ObjectKey, (namespace, name)))
 
     def by_index(self, index: str, value: str) -> list[Obj]:
-        """All objects for which the function of this index gave this value."""
+        """Return all objects for which the index function of ``index`` returned ``value``."""
         if not self._had_listed:
             self._check_listed()
         return self._objects.by_index(index, value)
@@ -85,7 +85,9 @@ class Lister(Generic[Obj]):
     # The last one, because from here on ``list`` means this in the class.
 
     def list(self, *, namespace: str | None = None, labels: Labels | None = None) -> list[Obj]:
-        """All objects of one namespace, or of all in the cache, that match the selector."""
+        """Return all objects of one namespace, or of all cached namespaces, that match the
+        selector.
+        """
         if namespace is None:
             if not self._had_listed:
                 self._check_listed()

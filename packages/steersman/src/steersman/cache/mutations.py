@@ -1,8 +1,8 @@
-"""The mutation detector: finds objects of the cache that the operator has changed. For tests.
+"""The mutation detector: finds cached objects that the operator has changed. For tests.
 
-Typed objects are frozen and their maps are read-only views; lists in fields of type Any, and
+Typed objects are frozen and their maps are read-only views. Lists in fields of type Any, and
 Unstructured objects, which are dicts, can be changed. The detector encodes every object once when
-it arrives and once at every check, so it is not for production.
+the object is received and once at every check, so it is not for production.
 """
 
 from typing import Any
@@ -14,7 +14,10 @@ from steersman.names import ObjectKey
 
 
 class Mutation(msgspec.Struct, frozen=True, kw_only=True):
-    """An object was changed; ``path`` is the first field that differs, ``""`` the whole of it."""
+    """A change of a cached object.
+
+    ``path`` is the first field that differs; ``""`` means the whole object.
+    """
 
     key: ObjectKey
     ref: str
@@ -28,25 +31,27 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class MutationDetector:
-    """Remembers objects as they were received, and finds those that have changed since."""
+    """A detector that remembers objects as they were received, and finds later changes to them."""
 
     def __init__(self) -> None:
         self._entries: dict[ObjectKey, _Entry] = {}
         self._found: list[Mutation] = []
 
     def remember(self, key: ObjectKey, obj: Resource | Unstructured) -> None:
-        """``obj`` is now the cache's under ``key``; the one before is checked a last time."""
+        """Start checking ``obj`` under ``key``, after a last check of the previous object under
+        ``key``.
+        """
         self.forget(key)
         self._entries[key] = _Entry(obj, str(obj.ref), _encoded(obj))
 
     def forget(self, key: ObjectKey) -> None:
-        """The object under ``key`` is no longer the cache's; it is checked a last time."""
+        """Stop checking the object under ``key``, after a last check."""
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._compare(key, entry)
 
     def check(self) -> list[Mutation]:
-        """The changes since the last check, each reported once."""
+        """Return the changes since the last check; each change is reported once."""
         for key, entry in self._entries.items():
             if self._compare(key, entry):
                 self._entries[key] = msgspec.structs.replace(entry, encoded=_encoded(entry.obj))
@@ -93,7 +98,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def _first_difference(before: Any, now: Any, path: str) -> str | None:
-    """The path of the first value that differs; ``None`` if only the order of fields does."""
+    """Return the path of the first value that differs; ``None`` if only the field order differs."""
     if isinstance(before, dict) and isinstance(now, dict):
         for name in [*before, *(name for name in now if name not in before)]:
             inside = _field_in(path, name)

@@ -1,4 +1,4 @@
-"""The part of an informer that watches one namespace, or all of them at once."""
+"""The part of an informer that watches one namespace, or all namespaces with one watch."""
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
@@ -31,9 +31,10 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class NamespaceInformer(Generic[Obj]):
-    """One reflector, and the store kept equal to its events and to our own writes.
+    """One reflector, and the store that combines its events with the operator's own writes.
 
-    It is the reflector's sink: each event updates the store, and then ``notify`` gets the deltas.
+    The informer is the reflector's sink: each event updates the store, and then ``notify`` receives
+    the deltas.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class NamespaceInformer(Generic[Obj]):
 
     @property
     def failing_seconds(self) -> float:
-        """For how long lists and watches have failed; 0 while the reflector is connected."""
+        """The seconds for which lists and watches have failed; 0 while a watch is connected."""
         since_at = self.reflector.failing_since_at
         return 0.0 if since_at is None else self._clock.monotonic() - since_at
 
@@ -93,14 +94,14 @@ class NamespaceInformer(Generic[Obj]):
         *,
         rewound: bool,
     ) -> None:
-        """Replace all objects by those of a list at ``version``."""
+        """Replace all objects by the objects of a list at ``version``."""
         with nothing_collected():
             self.fifo.replace(objects, decode_failures, version, rewound=rewound)
             deltas = self._drained()
         self._notify(deltas)
 
     def upsert(self, obj: Obj) -> None:
-        """The object was created or changed."""
+        """Store an object that was created or changed."""
         self.fifo.upsert(obj)
         self._notify(self._drained())
 
@@ -110,19 +111,19 @@ class NamespaceInformer(Generic[Obj]):
         self._notify(self._drained())
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """An object that cannot be decoded was written or deleted."""
+        """Record that an object that cannot be decoded was written or deleted."""
         self.fifo.decode_failed(error, version, is_gone=is_gone)
         self._notify(self._drained())
 
     def progress(self, version: str) -> None:
-        """All events up to ``version`` have been received."""
+        """Record that all events up to ``version`` have been received."""
         self.fifo.progress(version)
         self._notify(self._drained())
 
     # Inside
 
     def _drained(self) -> list[Delta[Obj]]:
-        """Apply the queued deltas to the store, and return those that handlers get."""
+        """Apply the queued deltas to the store, and return the deltas for the handlers."""
         deltas: list[Delta[Obj]] = []
         writes = self.writes
         for popped in self.fifo.drain():

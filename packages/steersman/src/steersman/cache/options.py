@@ -1,4 +1,4 @@
-"""``CacheOptions``: the objects of a kind that an operator caches, and their form."""
+"""``CacheOptions``: which objects of a kind an operator caches, and in which form."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
@@ -20,14 +20,16 @@ class _OfKind(msgspec.Struct, Generic[Obj], frozen=True):
 
 
 class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
-    """What is cached of a kind, for all controllers and runnables of a manager.
+    """The cache options of one kind, for all controllers and runnables of a manager.
 
-    - ``namespaces`` replace the manager's: ``None`` keeps those of the manager, and ``()`` means
-      all namespaces. They do not apply to a runnable that names namespaces itself.
+    - ``namespaces`` replace the manager's namespaces: ``None`` means the manager's namespaces,
+      and ``()`` means all namespaces. They do not apply to a runnable that names namespaces
+      itself.
     - ``labels`` and ``fields`` are added to a controller's own selectors.
-    - ``transform`` gets each object before it is cached, and returns the object to cache: use it to
-      drop large fields that no controller reads. It must be a pure function, and keep the metadata.
-      It is for objects of this class: another class for the same kind has a cache of its own.
+    - ``transform`` receives each object before it is cached, and returns the object to cache.
+      Use it to drop large fields that no controller reads. ``transform`` must be a pure
+      function, and must keep the metadata. It applies to objects of this class: another class
+      for the same kind has a separate cache.
     """
 
     namespaces: tuple[str, ...] | None = None
@@ -63,12 +65,15 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
 
     @property
     def group_kind(self) -> tuple[str, str]:
-        """The kind that the options are for, in any version."""
+        """The group and kind of the options, which apply to every version of the kind."""
         gvk = self.kind.resource_type.gvk
         return gvk.group, gvk.kind
 
     def limit(self, scope: Scope) -> Scope:
-        """The scope, limited by these options; the namespaces that it names stay."""
+        """Return ``scope``, limited by these options.
+
+        If ``scope`` names namespaces, they are kept.
+        """
         return Scope(
             namespaces=scope.namespaces or self.namespaces or (),
             labels=scope.labels & self.labels,
@@ -77,6 +82,6 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
 
 
 def options_of(kind: type[Any], options: Iterable[CacheOptions[Any]]) -> CacheOptions[Any] | None:
-    """The options for this kind, if there are any."""
+    """Return the options for this kind; ``None`` if ``options`` contains none."""
     gvk = kind.resource_type.gvk
     return next((each for each in options if each.group_kind == (gvk.group, gvk.kind)), None)

@@ -1,12 +1,13 @@
-"""Read-your-own-writes: responses to the operator's own writes, laid over the events of the watch.
+"""Read-your-own-writes: responses to the operator's own writes, laid over the watch events.
 
-    watch event ────▶ under ───┐
-                               ├──▶ shown ──▶ readers
-    write answer ──▶ overlay ──┘
+    watch event ────────▶ under ───┐
+                                   ├──▶ shown ──▶ readers
+    write response ──▶ overlay ────┘
 
-The response to a write is an event that arrives early. It is shown until the watch has reached its
-version. A deletion has no version of its own, so its uid is hidden until the watch has passed it.
-Readers use one indexer and pay nothing for this; only keys with a recent own write are checked.
+The response to a write is an event that arrives early. The response is shown until the watch has
+reached its version. A deletion has no own version, so the uid of the deleted object is hidden until
+the watch has passed the deletion. Readers use one indexer without extra cost. Only keys with a
+recent own write are checked.
 """
 
 from collections import deque
@@ -40,7 +41,7 @@ UNCONFIRMED_LIMIT: Final = 1000
 
 
 class _Overlay(Generic[Obj]):
-    """Our own writes to one key, until the watch has reached all of them."""
+    """The operator's own writes to one key, until the watch has reached all of them."""
 
     __slots__ = ("hidden", "obj", "under", "version")
 
@@ -54,11 +55,12 @@ class _Overlay(Generic[Obj]):
 
 
 class OwnWrites(Generic[Obj]):
-    """Keeps in ``shown`` the newer of the watch's state and our own write, for each key.
+    """For each key, the newer of the watch's state and the operator's own write, stored in
+    ``shown``.
 
-    ``is_limited``: the watch selects some objects only. Where only the server can evaluate the
-    selector (``overlays_new=False``), writes to objects in the cache are shown at once, and writes
-    to other objects when their event is received.
+    ``is_limited``: the watch selects only some objects. If only the server can evaluate the
+    selector (``overlays_new=False``), a write to a cached object is shown immediately. A write to
+    another object is then shown when its event is received.
     """
 
     def __init__(
@@ -87,12 +89,12 @@ class OwnWrites(Generic[Obj]):
     # Events of the watch
 
     def received(self, obj: Obj, key: ObjectKey, *, version: str) -> None:
-        """The object was created or changed; the watch has reached ``version`` with it."""
+        """Store a created or changed object; with this event, the watch has reached ``version``."""
         # A watch with selectors may skip earlier states.
         self._receive(obj, key, version, may_be_late=self._is_limited)
 
     def received_list(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
-        """A list has these objects."""
+        """Store the objects of a list."""
         if not self._overlays and not self._inflight:
             # Mostly true of the first list, which may have a hundred thousand objects.
             self._shown.put_all(objects)
@@ -117,7 +119,7 @@ class OwnWrites(Generic[Obj]):
             self._show(key, overlay)
 
     def received_deletion(self, key: ObjectKey, uid: str) -> None:
-        """The object was deleted, or is no longer selected."""
+        """Remove an object that was deleted, or that the selectors no longer match."""
         self._inflight.record_deleted(self, uid)
         overlay = self._overlays.get(key)
         if overlay is None:
@@ -129,9 +131,9 @@ class OwnWrites(Generic[Obj]):
         self._show(key, overlay)
 
     def received_decode_failure(self, key: ObjectKey, uid: str) -> None:
-        """The object was created or changed, and its state cannot be decoded.
+        """Record that an object was created or changed and its new state cannot be decoded.
 
-        Its last state stays, even if it is our own write.
+        The object's last state stays in the cache, even if that state is an own write.
         """
         overlay = self._overlays.get(key)
         if overlay is None:
@@ -145,7 +147,7 @@ class OwnWrites(Generic[Obj]):
         self._show(key, overlay)
 
     def advance_to(self, version: str) -> None:
-        """The watch has reached this version: earlier own writes are no longer needed."""
+        """Drop the own writes up to ``version``, which the watch has reached."""
         if not version or is_older(version, than=self.position):
             return
         self.position = version
@@ -160,7 +162,7 @@ class OwnWrites(Generic[Obj]):
                 self._show(key, overlay)
 
     def finish_list(self, version: str, *, rewound: bool) -> None:
-        """A list at this version is complete, with all its deletions."""
+        """Record that a list at ``version``, with all its deletions, has been stored."""
         self._inflight.record_list(self, rewound=rewound)
         if rewound:
             self._forget_all()
@@ -178,7 +180,10 @@ class OwnWrites(Generic[Obj]):
     # Own writes
 
     def add_write(self, obj: Obj, token: WriteToken, *, belongs: bool) -> None:
-        """Lay the answer to a write over the cache; ``belongs``: the selectors select it."""
+        """Show the response to a write over the watch's state.
+
+        ``belongs``: the selectors match the object.
+        """
         key, uid, version = identity_of(obj)
         if token.is_other_history(self) or not is_older(self.position, than=version):
             return  # The watch has reached it already, or its version cannot be compared.
@@ -202,9 +207,10 @@ class OwnWrites(Generic[Obj]):
         self._show(key, overlay)
 
     def add_deletion(self, key: ObjectKey, uid: str, version: str, token: WriteToken) -> None:
-        """Hide an object that a write of ours deleted.
+        """Hide an object that a write of the operator deleted.
 
-        ``version`` is that of its last state, or empty if the answer has none.
+        ``version`` is the version of the object's last state, or empty if the response contains
+        none.
         """
         if token.is_other_history(self) or not uid:
             return
@@ -232,13 +238,13 @@ class OwnWrites(Generic[Obj]):
     # Inside
 
     def _is_no_history(self, version: str) -> bool:
-        """Whether no event will ever reach this version."""
+        """Whether ``version`` is so far ahead of the position that no event will reach it."""
         return self.position != BEGINNING and is_far_ahead(version, of=self.position)
 
     def _hide_earlier(
         self, key: ObjectKey, overlay: _Overlay[Obj], uid: str, token: WriteToken
     ) -> None:
-        """Hide the known objects of this name that are older than the deleted one."""
+        """Hide the known objects with the same name that are older than the deleted object."""
         for other in (overlay.under, overlay.obj):
             if other is None or other.uid == uid or token.was_added_since(self, other.uid):
                 continue
@@ -260,13 +266,16 @@ class OwnWrites(Generic[Obj]):
             self._show(key, overlay)
 
     def _sure(self, version: str) -> str:
-        """``version``, if it can stand for that of the object's last state."""
+        """Return ``version`` if it can serve as the version of the object's last state.
+
+        With selectors, return the mark for an unknown version.
+        """
         # Without selectors, an object that is absent after this version is deleted. With selectors,
         # it may be selected later.
         return _TO_COME if self._is_limited else version
 
     def _show(self, key: ObjectKey, overlay: _Overlay[Obj]) -> None:
-        """Drop what the watch has reached, and show the rest."""
+        """Drop the own writes that the watch has reached, and show the remaining state."""
         under = overlay.under
         if overlay.version and not is_older(self.position, than=overlay.version):
             overlay.version, overlay.obj = "", None
@@ -286,7 +295,9 @@ class OwnWrites(Generic[Obj]):
             self._overlays.pop(key, None)
 
     def _is_hidden(self, top: Obj, overlay: _Overlay[Obj]) -> bool:
-        """Whether we deleted it, or it is older than an object of its name that we deleted."""
+        """Whether the operator deleted ``top``, or ``top`` is older than a deleted object of its
+        name.
+        """
         if top.uid in overlay.hidden:
             return True
         # Without selectors, that deletion will be received, unless a list skips it.

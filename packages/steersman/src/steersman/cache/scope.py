@@ -1,4 +1,4 @@
-"""``Scope``: which objects of a kind a cache holds."""
+"""``Scope``: the selection of the objects of a kind that a cache holds."""
 
 import msgspec
 
@@ -9,9 +9,10 @@ from steersman.names import ResourceType, check_label
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """The objects of a kind in these namespaces (all, if none is named) that match these selectors.
+    """The objects of a kind in these namespaces that match these selectors.
 
-    Each namespace is listed and watched separately, so that permissions in these are enough.
+    No namespace means all namespaces. Each named namespace is listed and watched separately, so
+    that permissions in these namespaces are sufficient.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -25,7 +26,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "namespaces", tuple(sorted(set(self.namespaces))))
 
     def check_fits(self, resource_type: ResourceType) -> None:
-        """Refuse namespaces for a cluster-scoped kind."""
+        """Raise ``BadValue`` if the scope names namespaces and the kind is cluster-scoped."""
         if self.namespaces and not resource_type.namespaced:
             raise BadValue(
                 wanted=f"a scope for {resource_type}",
@@ -34,11 +35,11 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def parts(self) -> tuple[str | None, ...]:
-        """The namespaces to watch one by one; ``None`` means all at once."""
+        """The namespaces to watch separately; ``None`` means one watch of all namespaces."""
         return self.namespaces or (None,)
 
     def holds(self, namespace: str | None) -> bool:
-        """Whether objects of this namespace are in the scope."""
+        """Whether the scope includes objects of this namespace."""
         return not self.namespaces or namespace in self.namespaces
 
     @property
@@ -47,7 +48,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.labels.requirements or self.fields.terms)
 
     def selects(self, obj: Resource | Unstructured) -> bool:
-        """Whether the label selector matches; field selectors are evaluated by the server."""
+        """Whether the label selector matches ``obj``; the server evaluates the field selectors."""
         return not self.labels.requirements or self.labels.matches(obj.labels)
 
     def __str__(self) -> str:

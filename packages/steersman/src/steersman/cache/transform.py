@@ -1,8 +1,9 @@
 """Transforms each object before it is stored in the cache.
 
-``managedFields`` are dropped, because they often are a third of an object and are rarely read. The
-entries of the kept managers stay: from them a controller knows whether an apply would change
-anything. Then the author's own transform runs. Fields that the class does not have are not decoded.
+``managedFields`` are dropped, because they are often a third of an object and are rarely read. The
+entries of the configured managers are kept: a controller uses them to determine whether an apply
+would change anything. Then the operator author's own transform runs. Fields that the class does not
+declare are not decoded.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -38,7 +39,7 @@ _replace: Callable[..., Any] = msgspec.structs.replace
 
 
 class Transformer(Generic[Obj]):
-    """Turns an object into the one that the cache stores."""
+    """A converter of received objects into the objects to cache."""
 
     def __init__(
         self,
@@ -71,10 +72,10 @@ class Transformer(Generic[Obj]):
         return obj if self._transform is None else self._transformed(obj, self._transform)
 
     def transform_answer(self, obj: Resource | Unstructured) -> Obj | None:
-        """Transform a copy of the answer to a write; the caller keeps the answer as it is.
+        """Transform a copy of the response to a write; the response itself is not changed.
 
-        The answer may be of another class for the same kind; ``None`` if that class lacks fields of
-        this one, so that existing fields would seem to be unset.
+        The response may be of another class for the same kind. Return ``None`` if that class lacks
+        fields of the cached class, because existing fields would then appear to be unset.
         """
         mine = self._kind
         if self._transform is None and (copy := _copied(obj, mine)) is not None:
@@ -90,7 +91,7 @@ class Transformer(Generic[Obj]):
         return self._kept(self._codec.decode(mine, data, wanted=f"keep {obj.ref}"))
 
     def _has_all_fields(self, other: type[Resource]) -> bool:
-        """Whether the other class has all fields of this one."""
+        """Whether the class ``other`` has all fields of the cached class."""
         if other not in self._has_fields_of:
             mine: type[Resource] | type[Unstructured] = self._kind  # type: ignore[assignment]
             self._has_fields_of[other] = _has_all_fields_of(other, mine)
@@ -125,7 +126,10 @@ def _identity(obj: Resource | Unstructured) -> tuple[str | None, str, str, str]:
 
 
 def _copied(obj: Resource | Unstructured, kind: type[Obj]) -> Obj | None:
-    """A copy whose metadata is its own, which is all that is changed in place."""
+    """Return a copy of ``obj`` with separate metadata; ``None`` if ``obj`` is of another class.
+
+    Only the metadata is changed in place, so the other fields may be shared.
+    """
     if isinstance(obj, Unstructured):
         if not issubclass(kind, Unstructured):
             return None
@@ -148,15 +152,15 @@ class TransformedSource(Generic[Obj]):
 
     @property
     def ref(self) -> ObjectRef:
-        """What is watched, as people write it."""
+        """The watched objects in readable form, such as ``Pod default/*``."""
         return self._source.ref
 
     async def probe(self, version: str) -> None:
-        """Ask whether the server has reached this version."""
+        """Raise ``TooLargeResourceVersion`` if the server has not reached ``version``."""
         await self._source.probe(version)
 
     async def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """Transformed page by page, so that only one untransformed page is in memory."""
+        """Yield each page, transformed, so that only one untransformed page is in memory."""
         async for page in self._source.pages(page_size=page_size):
             kept: list[Obj] = []
             invalid = list(page.invalid)
@@ -171,7 +175,7 @@ class TransformedSource(Generic[Obj]):
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """The events after ``version``."""
+        """Watch the events after ``version``, with transformed objects."""
         return self._watch(version, initial_events, timeout_seconds)
 
     @asynccontextmanager
@@ -185,7 +189,10 @@ class TransformedSource(Generic[Obj]):
 
 
 class _TransformedEvents(Generic[Obj]):
-    """Not a generator, which would have to be closed."""
+    """An iterator of watch events with transformed objects.
+
+    It is not a generator, because a generator would have to be closed.
+    """
 
     def __init__(
         self, events: AsyncIterator[WatchEvent[Obj]], transform: Callable[[Obj], Obj]
@@ -211,9 +218,9 @@ class _TransformedEvents(Generic[Obj]):
 
 
 def _has_all_fields_of(wide: type[Resource], narrow: type[Resource] | type[Unstructured]) -> bool:
-    """Whether every field of ``narrow``, at any depth, is one of ``wide``.
+    """Whether ``wide`` has every field of ``narrow``, at any depth.
 
-    An object of a class that has only some fields cannot stand for one of a class that has more.
+    An object of a class with fewer fields cannot replace an object of a class with more fields.
     """
     if issubclass(narrow, Unstructured):
         return False  # It has every field that the server sends.
@@ -245,7 +252,7 @@ def _has_all_fields_in(wide: Any, narrow: Any, seen: set[tuple[type, type]]) -> 
 
 
 def _not_none(info: Any) -> Any:
-    """The type without ``None``."""
+    """Return the type without ``None``."""
     if isinstance(info, inspect.UnionType):
         types = [each for each in info.types if not isinstance(each, inspect.NoneType)]
         if len(types) == 1:

@@ -11,7 +11,7 @@ Promises:  - after any failure the sink has what a new list has
            - a missing kind is listed again until it exists
            - no failure is retried without a wait
            - a watch never resumes from a version far ahead
-Never:     keeps objects, gives up, or hides that it is failing
+Never:     stores objects, stops retrying, or hides a failure
 """
 
 from steersman.watch.keys import identity_in, identity_of, key_of

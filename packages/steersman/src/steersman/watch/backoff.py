@@ -1,4 +1,4 @@
-"""How long to wait after failures in a row, and which of them are reported. Pure."""
+"""The backoff after consecutive failures, and the choice of failures to report. No I/O."""
 
 from random import Random
 from typing import Final
@@ -20,7 +20,7 @@ LONGEST_MISSING_SECONDS: Final = 10.0
 def wait_seconds(
     failures: int, error: SteersmanError, *, rng: Random, longest_retry_after_seconds: float
 ) -> float:
-    """How long to wait after so many failures in a row, of which ``error`` is the last.
+    """Return how long to wait after ``failures`` consecutive failures, the last being ``error``.
 
     The server's Retry-After is followed up to ``longest_retry_after_seconds``.
     """
@@ -42,7 +42,11 @@ class FailureStreak:
         self._last: tuple[type[SteersmanError], int] | None = None
 
     def add(self, error: SteersmanError) -> bool:
-        """Count one more; whether to report it: another kind of failure, or the 2nd, 4th, 8th…"""
+        """Count a failure, and return whether to report it.
+
+        A failure is reported if its type differs from the previous one's, and as the 2nd, 4th, 8th…
+        of its type in a row.
+        """
         self.failures += 1
         which = type(error), error.code if isinstance(error, ApiError) else 0
         self._alike = self._alike + 1 if which == self._last else 1

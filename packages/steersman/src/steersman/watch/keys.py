@@ -20,7 +20,7 @@ def key_of(obj: Resource | Unstructured) -> ObjectKey:
 
 
 def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
-    """The key, the uid and the resourceVersion of ``obj``; texts are empty where there is none."""
+    """Return the key, the uid and the resourceVersion of ``obj``; a missing text is empty."""
     if isinstance(obj, Unstructured):
         fields = obj.metadata
         return (
@@ -37,9 +37,9 @@ def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
 
 
 def identity_in(body: Any) -> tuple[ObjectKey, str, str]:
-    """The key, the uid and the resourceVersion in the body of an object that cannot be decoded.
+    """Return the key, the uid and the resourceVersion in the body of an undecodable object.
 
-    Any of them may be missing: texts are empty where there is none.
+    Each may be missing from the body; a missing text is empty.
     """
     metadata = body.get("metadata") if isinstance(body, dict) else None
     if not isinstance(metadata, dict):

@@ -1,6 +1,6 @@
-"""Builds a list page by page, or from the initial events of a watch. Pure.
+"""Builds a list page by page, or from the initial events of a watch. No I/O.
 
-Changes that happen while initial events are sent come among them.
+Changes that happen while initial events are sent arrive between those events.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class ListBuilder(Generic[Obj]):
-    """The objects received so far, by key."""
+    """A list in progress: the objects received so far, by key."""
 
     def __init__(self) -> None:
         self._objects: dict[ObjectKey, Obj] = {}
@@ -31,11 +31,14 @@ class ListBuilder(Generic[Obj]):
 
     @property
     def decode_failures(self) -> Sequence[InvalidObject]:
-        """The objects that cannot be decoded, without those that were decoded as well."""
+        """The errors of the objects that cannot be decoded.
+
+        An object that was also received in a decodable state is not included.
+        """
         return [error for key, error in self._decode_failures.items() if key not in self._objects]
 
     def add_page(self, page: DecodedList[Obj]) -> None:
-        """Add a page of a list; of an object that is in it twice, the first counts."""
+        """Add a page of a list; if an object occurs twice, the first occurrence is used."""
         objects = self._objects
         with nothing_collected():
             for obj in page.items:

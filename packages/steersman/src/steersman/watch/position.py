@@ -1,4 +1,4 @@
-"""The position of a reflector in the server's history, and what each input makes of it. Pure.
+"""The position of a reflector in the server's history, and its transitions. No I/O.
 
     MustList ──Listed──▶ MayWatch ──EventReceived──▶ MayWatch
       │  ▲                 │    ▲
@@ -7,9 +7,10 @@
       ▼                    ▼    │
     Streaming ──Listed──▶  MustProbe
 
-``Gone``, ``Missing`` and events out of order lead back to ``MustList`` from anywhere. The position
-never goes back in time: a list older than the position is rejected, until the server has answered
-so often that it has not reached the position that its history must have been rewound.
+``Gone``, ``Missing`` and events out of order lead back to ``MustList`` from every position. The
+position never goes back in time: a list older than the position is rejected. The exception is a
+rewound history: after enough responses that the server has not reached the position, an older list
+is accepted.
 """
 
 from typing import Literal, TypeAlias, assert_never
@@ -25,10 +26,11 @@ ReconcileReason: TypeAlias = Literal["start", "expired", "behind", "out of order
 
 
 class MustList(msgspec.Struct, frozen=True):
-    """The reflector must list.
+    """A position from which the reflector must list.
 
-    ``reached`` is the version that had been reached, ``""`` if none was. ``behind`` and ``missing``
-    are how often in a row the server had not reached it, or did not know the kind.
+    ``reached`` is the last version reached, or ``""`` if there was none. ``behind`` and ``missing``
+    count consecutive responses: ``behind``, that the server had not reached the version, and
+    ``missing``, that the server does not serve the kind.
     """
 
     reached: str = ""
@@ -38,16 +40,16 @@ class MustList(msgspec.Struct, frozen=True):
 
 
 class Streaming(msgspec.Struct, frozen=True):
-    """The server is sending initial events; ``before`` is the position before them."""
+    """A position at which the server sends initial events; ``before`` is the previous position."""
 
     before: MustList
 
 
 class MustProbe(msgspec.Struct, frozen=True):
-    """``version`` has been reached, and the server may be behind it.
+    """A position at which ``version`` has been reached, but the server may be behind ``version``.
 
-    A watch from a version that the server has not reached is no error: it is silent, and with a
-    server of another history it would be silent for good.
+    A watch from a version that the server has not reached is no error: the watch is silent. On a
+    server with another history, the watch would be silent permanently.
     """
 
     version: str
@@ -55,7 +57,7 @@ class MustProbe(msgspec.Struct, frozen=True):
 
 
 class MayWatch(msgspec.Struct, frozen=True, gc=False):
-    """``version`` has been reached, and a watch may resume from there."""
+    """A position at which ``version`` has been reached and a watch may resume from ``version``."""
 
     version: str
 
@@ -64,13 +66,13 @@ Position: TypeAlias = MustList | Streaming | MustProbe | MayWatch
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A list, or the initial events of a watch, are complete."""
+    """An input: a list, or the sequence of initial events of a watch, is complete."""
 
     version: str
 
 
 class StreamStarted(msgspec.Struct, frozen=True):
-    """A watch with initial events began."""
+    """An input: a watch with initial events began."""
 
 
 class EventReceived(msgspec.Struct, frozen=True, gc=False):
@@ -80,27 +82,27 @@ class EventReceived(msgspec.Struct, frozen=True, gc=False):
 
 
 class Confirmed(msgspec.Struct, frozen=True):
-    """The server has reached the position."""
+    """An input: the server has reached the position."""
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The server ended a watch without an error."""
+    """An input: the server ended a watch without an error."""
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A failure that says nothing about the server's history."""
+    """An input: a failure that contains no information about the server's history."""
 
 
 class Gone(msgspec.Struct, frozen=True):
-    """The server no longer has the requested version or page."""
+    """An input: the server no longer has the requested version or page."""
 
 
 class TooLarge(msgspec.Struct, frozen=True):
-    """The server has not reached the requested version."""
+    """An input: the server has not reached the requested version."""
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """The server does not know the kind."""
+    """An input: the server does not serve the kind."""
 
 
 Input: TypeAlias = (
@@ -109,7 +111,7 @@ Input: TypeAlias = (
 
 
 def advance(position: Position, received: Input, *, too_large_limit: int) -> Position:
-    """The position after this input."""
+    """Return the position after the input ``received``."""
     match received:
         case EventReceived(version):
             # Initial events are not ordered by version: a watch cannot resume among them.
@@ -141,9 +143,9 @@ def advance(position: Position, received: Input, *, too_large_limit: int) -> Pos
 
 
 def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
-    """The position after an event with ``version``.
+    """Return the position after an event with ``version``.
 
-    A part of ``advance``, and a function of its own because most inputs are events.
+    This is a separate function of ``advance`` because most inputs are events.
     """
     if is_older(version, position.version):
         # Either this event is a duplicate, or another came too early. A list is right in both
@@ -159,7 +161,7 @@ def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
 
 
 def classify(error: SteersmanError) -> Input:
-    """What an error says about the server's history."""
+    """Return the input for the position that corresponds to ``error``."""
     match error:
         case Expired():
             return Gone()
@@ -204,7 +206,7 @@ def _too_large(position: Position, too_large_limit: int) -> Position:
 
 
 def _must_list(position: Position, why: ReconcileReason | None) -> MustList:
-    """The position as one that must list; ``None``: for the old reason."""
+    """Return ``position`` as a ``MustList``; with ``why=None``, the previous reason is kept."""
     match position:
         case MustList() | Streaming():
             before = position.before if isinstance(position, Streaming) else position

@@ -1,7 +1,7 @@
-"""The reflector: lists and watches, and resumes across any disconnect without a gap.
+"""The reflector: lists and watches, and resumes after any disconnect without a gap.
 
-``position`` decides what each input means, and ``backoff`` how long to wait. This module sends the
-requests and passes on the answers.
+``position`` defines the effect of each input, and ``backoff`` the wait after failures. This module
+sends the requests and passes the responses to the sink.
 """
 
 import asyncio
@@ -65,14 +65,16 @@ _REFUSALS_TO_STREAM: Final = (BadRequest, Invalid, MethodNotAllowed)
 
 
 class _Failure(msgspec.Struct, frozen=True):
-    """An error, and its meaning for the position."""
+    """An error, and the input for the position that corresponds to the error."""
 
     received: Input
     error: SteersmanError
 
 
 class Reflector(Generic[Obj]):
-    """Passes all objects and events of ``source`` to ``into``, for as long as it runs."""
+    """A reflector, which passes all objects and events of ``source`` to the sink ``into`` while it
+    runs.
+    """
 
     def __init__(
         self,
@@ -107,22 +109,24 @@ class Reflector(Generic[Obj]):
 
     @property
     def is_connected(self) -> bool:
-        """Whether a watch is open, and everything before it has been passed on."""
+        """Whether a watch is open and all earlier events have been passed to the sink."""
         return self._is_connected
 
     @property
     def last_contact_at(self) -> float | None:
-        """When the server last sent anything; ``None``: never."""
+        """The time at which the server last sent data; ``None`` means never."""
         return self._last_contact_at
 
     @property
     def failing_since_at(self) -> float | None:
-        """When the first failure since the last open watch was; ``None`` if there was none."""
+        """The time of the first failure since the last open watch; ``None`` if there was no
+        failure.
+        """
         return self._failing_since_at
 
     @property
     def last_error(self) -> SteersmanError | None:
-        """The last of those failures."""
+        """The last failure since the last open watch."""
         return self._last_error
 
     def __repr__(self) -> str:
@@ -131,14 +135,14 @@ class Reflector(Generic[Obj]):
 
     @property
     def ref(self) -> ObjectRef:
-        """What it lists and watches."""
+        """The objects that the reflector lists and watches, in readable form."""
         return self._source.ref
 
     def reconnect(self) -> bool:
-        """Close the open watch, as if it had been silent for too long; whether there was one.
+        """Close the open watch, as after a long silence; return whether a watch was open.
 
-        It is resumed from the last version, after the usual wait. A reflector that never closes a
-        silent watch does not do so here either.
+        The watch is resumed from the last version, after the usual wait. A reflector that never
+        closes a silent watch does not close one after this call either.
         """
         if self._cut is None:
             return False
@@ -225,7 +229,7 @@ class Reflector(Generic[Obj]):
     def _replace(
         self, builder: ListBuilder[Obj], version: str, started_at: float
     ) -> _Failure | None:
-        """Replace all objects by a complete list, unless it is older than the position."""
+        """Replace all objects by a complete list, unless the list is older than the position."""
         if (refusal := self._rejection_of(version)) is not None:
             return refusal
         took_seconds = self._clock.monotonic() - started_at
@@ -240,7 +244,7 @@ class Reflector(Generic[Obj]):
         return None
 
     def _rejection_of(self, version: str) -> _Failure | None:
-        """Why a watch cannot start from a list of this version, if it cannot."""
+        """Return why a watch cannot start from a list of this version; ``None`` if it can."""
         if version in ("", "0"):
             problem = "the server's list has no version"
             return _Failure(Failed(), self._events.bad_answer("list", problem))
@@ -281,7 +285,7 @@ class Reflector(Generic[Obj]):
         return _Failure(Failed(), error)
 
     async def _cut_when_silent(self, listener: "asyncio.Task[_Failure | None]") -> float | None:
-        """Cancel the listener once it has been silent for too long; returns for how long."""
+        """Cancel the listener once it has been silent for too long; return the silent seconds."""
         # No timeout for each event: an event only sets its time.
         opened_at = self._clock.monotonic()
         self._cut = cut = asyncio.Event()
@@ -303,7 +307,8 @@ class Reflector(Generic[Obj]):
     async def _run_watch(self, start: MayWatch | MustList) -> _Failure | None:
         """Run one watch from beginning to end.
 
-        Errors are returned: with a limit on silence, it is a task in a group of its own.
+        Errors are returned, not raised: with a limit on silence, the watch runs in a task of a
+        separate task group.
         """
         started_at = self._clock.monotonic()
         timeout_seconds = self._settings.watch_seconds * (1 + self._rng.random())
@@ -339,7 +344,7 @@ class Reflector(Generic[Obj]):
     async def _receive_initial_events(
         self, events: AsyncIterator[WatchEvent[Obj]], started_at: float
     ) -> _Failure | None:
-        """Receive the initial events of a watch, and make one list of them."""
+        """Receive the initial events of a watch, and build one list from them."""
         self._advance(StreamStarted())
         builder: ListBuilder[Obj] = ListBuilder()
         async for event in events:
@@ -363,7 +368,7 @@ class Reflector(Generic[Obj]):
     async def _receive_events(
         self, events: AsyncIterator[WatchEvent[Obj]], position: MayWatch
     ) -> _Failure | None:
-        """Receive the events after the position, and pass them on."""
+        """Receive the events after the position, and pass them to the sink."""
         into, monotonic = self._into, self._clock.monotonic
         is_repeating = False
         count = passed_on = 0

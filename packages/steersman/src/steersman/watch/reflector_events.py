@@ -19,7 +19,7 @@ from steersman.observe import (
 
 
 class ReflectorEvents:
-    """Reports the observations of one reflector."""
+    """A reporter of the observations of one reflector."""
 
     def __init__(self, observe: Observer, *, resource: str, ref: ObjectRef) -> None:
         self._observe = observe
@@ -27,7 +27,7 @@ class ReflectorEvents:
         self._ref = ref
 
     def listed(self, count: int, decode_failures: int, took_seconds: float, reason: str) -> None:
-        """All objects have been listed."""
+        """Report that all objects have been listed."""
         self._observe(
             Listed(
                 resource=self._resource,
@@ -44,24 +44,24 @@ class ReflectorEvents:
         self._observe(WatchStarted(resource=self._resource, ref=self._ref, failures=failures))
 
     def received(self, events: int) -> None:
-        """So many events have been received since the last report."""
+        """Report the number of events received since the last report."""
         if events:
             self._observe(
                 WatchEventsReceived(resource=self._resource, ref=self._ref, events=events)
             )
 
     def ended(self, took_seconds: float) -> None:
-        """A watch is no longer open."""
+        """Report that a watch is no longer open."""
         self._observe(WatchEnded(resource=self._resource, ref=self._ref, took_seconds=took_seconds))
 
     def stopped(self) -> None:
-        """The reflector has stopped."""
+        """Report that the reflector has stopped."""
         self._observe(ReflectorStopped(resource=self._resource, ref=self._ref))
 
     def failed(
         self, error: SteersmanError, *, failures: int, wait_seconds: float, is_news: bool
     ) -> None:
-        """A list or watch failed and will be retried."""
+        """Report that a list or watch failed and will be retried."""
         self._observe(
             WatchFailed(
                 resource=self._resource,
@@ -74,13 +74,13 @@ class ReflectorEvents:
         )
 
     def silent(self, silent_seconds: float) -> None:
-        """A silent watch was closed."""
+        """Report that a silent watch was closed."""
         self._observe(
             WatchSilent(resource=self._resource, ref=self._ref, silent_seconds=silent_seconds)
         )
 
     def out_of_order(self, version: str, reached_version: str) -> None:
-        """A duplicate or out-of-order event."""
+        """Report a duplicate or out-of-order event."""
         self._observe(
             OutOfOrder(
                 resource=self._resource,
@@ -91,7 +91,7 @@ class ReflectorEvents:
         )
 
     def rewound(self, reached_version: str, version: str) -> None:
-        """The server's history was rewound."""
+        """Report that the server's history was rewound."""
         self._observe(
             HistoryRewound(
                 resource=self._resource,
@@ -102,15 +102,15 @@ class ReflectorEvents:
         )
 
     def missing(self, error: SteersmanError) -> None:
-        """The server does not know the kind."""
+        """Report that the server does not serve the kind."""
         self._observe(KindMissing(resource=self._resource, ref=self._ref, error=error))
 
     def streaming_refused(self, error: SteersmanError) -> None:
-        """Initial events are listed in pages from now on."""
+        """Report that objects are listed in pages from now on, instead of as initial events."""
         self._observe(StreamingRefused(resource=self._resource, ref=self._ref, error=error))
 
     def bad_answer(self, verb: str, problem: str) -> BadAnswer:
-        """The error for an answer that violates the API's rules, and is retried."""
+        """Return the error for a response that violates the API's rules; the request is retried."""
         return BadAnswer(
             wanted=f"{verb} {self._ref}",
             problem=problem,

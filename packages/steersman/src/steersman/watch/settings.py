@@ -11,7 +11,7 @@ Initial: TypeAlias = Literal["listed", "streamed"]
 
 
 class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a reflector lists and watches, and when it gives up waiting."""
+    """The settings of a reflector: page size, timeouts and limits of its lists and watches."""
 
     # On a quiet kind the real server's first bookmark came after 120 s, then one every 60 s: a
     # connection that is silent for longer is dead. ``inf`` is for a server in the same process.

@@ -1,4 +1,4 @@
-"""The protocol of a reflector's sink, which gets all events in the server's order."""
+"""The protocol of a reflector's sink, which receives all events in the server's order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
@@ -11,10 +11,10 @@ Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=
 
 
 class Sink(Protocol[Obj_contra]):
-    """Stores the objects that a reflector receives, as client-go's ``Store`` does.
+    """A store of the objects that a reflector receives, like client-go's ``Store``.
 
-    It must not raise: a ``SteersmanError`` from it would be taken for a failure of the watch, and
-    any other exception ends the reflector.
+    A sink must not raise: a ``SteersmanError`` from the sink would be handled as a failure of the
+    watch, and any other exception ends the reflector.
     """
 
     def replace(
@@ -25,26 +25,26 @@ class Sink(Protocol[Obj_contra]):
         *,
         rewound: bool,
     ) -> None:
-        """Replace all objects by those of a list at ``version``.
+        """Replace all objects by the objects of a list at ``version``.
 
         ``decode_failures`` are the listed objects that cannot be decoded. The sink must not change
         ``objects``. ``rewound``: the server has another history than before, and earlier versions
-        cannot be compared with its own.
+        cannot be compared with the versions of the new history.
         """
         ...
 
     def upsert(self, obj: Obj_contra) -> None:
-        """The object was created or changed."""
+        """Store an object that was created or changed."""
         ...
 
     def delete(self, obj: Obj_contra) -> None:
-        """The object was deleted; this was its last state."""
+        """Remove a deleted object; ``obj`` is the object's last state."""
         ...
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """An object that cannot be decoded was written or deleted."""
+        """Record that an object that cannot be decoded was written or deleted."""
         ...
 
     def progress(self, version: str) -> None:
-        """All events up to ``version`` have been received."""
+        """Record that all events up to ``version`` have been received."""
         ...

@@ -1,4 +1,6 @@
-"""The source of a reflector: the protocol of its three requests, and the client's version of it."""
+"""The source of a reflector: the protocol of its three requests, and its implementation by a
+client.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -12,7 +14,9 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Source(Protocol[Obj]):
-    """Some objects of one kind on a server: all, those of a namespace, or those that match."""
+    """Some objects of one kind on a server: all, those of a namespace, or those that match
+    selectors.
+    """
 
     @property
     def resource(self) -> str:
@@ -21,11 +25,14 @@ class Source(Protocol[Obj]):
 
     @property
     def ref(self) -> ObjectRef:
-        """The objects, as people write them: ``Pod default/*``."""
+        """The objects in readable form: ``Pod default/*``."""
         ...
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """List all objects, so many at a time; ``None``: in one answer, decoded as it arrives."""
+        """List all objects in pages of ``page_size``.
+
+        With ``None``, list all objects in one response, which is decoded while it is received.
+        """
         ...
 
     def watch(
@@ -40,7 +47,7 @@ class Source(Protocol[Obj]):
 
 
 class ClientSource(Generic[Obj]):
-    """Some objects of one kind, through a ``Client``."""
+    """A source of some objects of one kind, read with a ``Client``."""
 
     def __init__(
         self,
@@ -60,7 +67,10 @@ class ClientSource(Generic[Obj]):
         self._fields = fields
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """List all objects, so many at a time; ``None``: in one answer, decoded as it arrives."""
+        """List all objects in pages of ``page_size``.
+
+        With ``None``, list all objects in one response, which is decoded while it is received.
+        """
         # Without a version, which means: the most recent.
         if page_size is None:
             return self._client.pieces(

@@ -1,7 +1,7 @@
-"""Compares resourceVersions. Pure.
+"""Compares resourceVersions. No I/O.
 
-Within one history they are growing decimal numbers. Another server may use other texts, which can
-only be compared for equality.
+Within one history, resourceVersions are growing decimal numbers. Another server may use other
+texts, which can only be compared for equality.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ LEAP_DIGITS: Final = 7
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether ``version`` is certainly before ``than``, which is known of numbers only."""
+    """Whether ``version`` is certainly before ``than``; always false unless both are numbers."""
     if len(version) == len(than):
         # Almost always; numbers of one length are in the order of their texts.
         return version < than and _is_number(version + than)
@@ -31,10 +31,10 @@ def is_older(version: str, than: str) -> bool:
 
 
 def is_far_ahead(version: str, of: str) -> bool:
-    """Whether ``version`` is further ahead than any history gets between two events.
+    """Whether ``version`` is further ahead than any history advances between two events.
 
-    Such a version is wrong, or the history was advanced on purpose, as restores do; a list shows
-    which.
+    Such a version is wrong, or the history was advanced on purpose, as by a restore. A new list
+    shows which of the two is true.
     """
     if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS]:
         return False  # as nearly always
@@ -46,7 +46,7 @@ def is_far_ahead(version: str, of: str) -> bool:
 
 
 def newest_first(items: Sequence[T], versions: Iterable[str]) -> list[T]:
-    """The same items, with the latest versions first."""
+    """Return the same items, sorted with the latest versions first."""
     # Texts of one length are in the order of their numbers, and sort fastest.
     words = list(map(str.rjust, versions, repeat(DIGITS)))
     places = sorted(range(len(items)), key=words.__getitem__, reverse=True)
