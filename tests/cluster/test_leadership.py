@@ -23,7 +23,7 @@ from steersman.observe import (
     LeadershipReleased,
     LeadershipRenewed,
     RenewalFailed,
-    WriteHeldBack,
+    WriteFenced,
 )
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
@@ -335,7 +335,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(
         one.clock.advance(25)
 
         assert await one.write() == "held back"
-        assert one.seen(WriteHeldBack)[-1].method == "PATCH"
+        assert one.seen(WriteFenced)[-1].method == "PATCH"
         await scene.settle()
         assert len(one.seen(LeadershipLost)) == 1
 

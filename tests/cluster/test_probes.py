@@ -14,7 +14,7 @@ from steersman.clock import SystemClock
 from steersman.errors import ManagerFailed
 from steersman.kinds import core_v1
 from steersman.manager.endpoints.listener import serving
-from steersman.manager.endpoints.metrics_access import metrics_door
+from steersman.manager.endpoints.metrics_access import metrics_endpoint
 from steersman.manager.endpoints.probes import Check, Routes, metrics_pages, probe_pages
 from steersman.manager.settings.address import Address
 from steersman.manager.settings.manager_settings import ManagerSettings
@@ -147,7 +147,7 @@ async def test_exposed_metrics_require_a_token_and_https(
 ) -> None:
     settings = ManagerSettings(metrics_address="0.0.0.0:0")
     assert settings.metrics is not None
-    door = metrics_door(
+    door = metrics_endpoint(
         new_registry(), settings, client=client, clock=SystemClock(), observe=ignore
     )
 

@@ -10,7 +10,7 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.kinds import authorization_v1, meta_v1, rbac_v1
 from steersman.manager.endpoints.listener import serving
-from steersman.manager.endpoints.metrics_access import metrics_door
+from steersman.manager.endpoints.metrics_access import metrics_endpoint
 from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import ignore, new_registry
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
@@ -59,7 +59,7 @@ async def exposed(client: Client, directory: Path) -> AsyncIterator[Scraper]:
     (directory / "tls.crt").write_bytes(pair.certificate)
     (directory / "tls.key").write_bytes(pair.key)
     assert settings.metrics is not None
-    door = metrics_door(
+    door = metrics_endpoint(
         new_registry(),
         settings,
         client=client,

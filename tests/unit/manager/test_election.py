@@ -14,15 +14,15 @@ from msgspec.structs import replace
 from steersman.manager.leader_election.election import (
     JITTER,
     LONGEST_SECONDS,
+    CandidateState,
     Claim,
     LeaseEvent,
     LeaseSettings,
-    ReadStep,
     Read,
+    ReadStep,
     Record,
     Seen,
     Sending,
-    CandidateState,
     Step,
     Wait,
     Written,
@@ -43,10 +43,10 @@ class Candidate:
 
     def __init__(self, settings: LeaseSettings = SETTINGS) -> None:
         self.settings = settings
-        self.standing = CandidateState()
+        self.state = CandidateState()
 
     def observe(self, event: LeaseEvent, at: float) -> None:
-        self.standing = advance(self.standing, event, settings=self.settings, now_at=at)
+        self.state = advance(self.state, event, settings=self.settings, now_at=at)
 
     def read(self, record: Record, at: float, *, version: str = "1") -> None:
         self.observe(Read(seen=Seen(record=record, version=version)), at)
@@ -55,7 +55,7 @@ class Candidate:
         self.observe(Read(seen=Seen()), at)
 
     def step(self, at: float) -> Step:
-        return next_step(self.standing, settings=self.settings, now_at=at, now_time=NOW)
+        return next_step(self.state, settings=self.settings, now_at=at, now_time=NOW)
 
     def claim(self, at: float) -> Claim:
         step = self.step(at)
@@ -156,7 +156,7 @@ def test_a_leader_may_act_from_before_its_write_was_sent() -> None:
     record = us.send(at=1)
     us.observe(Written(seen=Seen(record=record, version="1"), sent_at=1), at=9)
 
-    assert us.standing.acting_until_at == 11
+    assert us.state.acting_until_at == 11
 
 
 def test_no_replica_acts_before_the_write_is_confirmed() -> None:
@@ -164,7 +164,7 @@ def test_no_replica_acts_before_the_write_is_confirmed() -> None:
     us.find_no_lease(at=0)
     us.send(at=1)
 
-    assert us.standing.acting_until_at == -inf
+    assert us.state.acting_until_at == -inf
     assert us.step(at=1) == ReadStep()
 
 
@@ -182,9 +182,9 @@ def test_a_claim_whose_answer_was_lost_is_recognized_and_confirmed() -> None:
     record = us.send(at=0)
     us.read(record, at=5)
 
-    assert us.standing.rival == ""
+    assert us.state.rival == ""
     assert us.claim(at=5).version == "1"
-    assert us.standing.acting_until_at == -inf
+    assert us.state.acting_until_at == -inf
 
 
 def test_a_late_claim_is_recognized_after_another_attempt() -> None:
@@ -202,7 +202,7 @@ def test_a_lease_with_the_same_identity_from_an_earlier_process_is_waited_for() 
     us = Candidate()
     us.read(replace(RIVAL, holder="us"), at=0)
 
-    assert us.standing.rival == "us"
+    assert us.state.rival == "us"
     assert us.step(at=0) == Wait(until_at=15)
 
 
@@ -214,7 +214,7 @@ def test_another_holder_with_the_same_identity_is_a_rival() -> None:
         replace(ours, transitions=1, acquire_time=NOW + timedelta(seconds=1)), at=20, version="9"
     )
 
-    assert us.standing.rival == "us"
+    assert us.state.rival == "us"
 
 
 def test_a_leader_whose_lease_was_deleted_creates_it_at_once() -> None:
@@ -252,7 +252,7 @@ def test_a_leader_that_reads_another_holder_records_its_identity() -> None:
     us.lead(at=0)
     us.read(RIVAL, at=2, version="9")
 
-    assert us.standing.rival == "them"
+    assert us.state.rival == "them"
 
 
 def test_a_confirmed_write_with_another_record_does_not_count() -> None:
@@ -261,7 +261,7 @@ def test_a_confirmed_write_with_another_record_does_not_count() -> None:
     us.send(at=0)
     us.observe(Written(seen=Seen(record=RIVAL, version="3"), sent_at=0), at=0)
 
-    assert us.standing.acting_until_at == -inf
+    assert us.state.acting_until_at == -inf
 
 
 def test_a_released_lease_has_no_holder_and_the_shortest_time() -> None:
@@ -275,7 +275,7 @@ def test_candidates_wait_with_jitter_and_not_past_the_end_of_the_lease() -> None
     us.read(RIVAL, at=0)
 
     def pause(at: float, seed: int) -> float:
-        return wait_seconds(us.standing, settings=SETTINGS, now_at=at, rng=Random(seed))
+        return wait_seconds(us.state, settings=SETTINGS, now_at=at, rng=Random(seed))
 
     pauses = [pause(0, seed) for seed in range(100)]
     assert 2 <= min(pauses) < max(pauses) <= 2 * (1 + JITTER)
@@ -357,14 +357,14 @@ def candidate(
         return NOW + timedelta(seconds=now())
 
     while True:
-        must_look = us.standing.acting_until_at <= now()
+        must_look = us.state.acting_until_at <= now()
         if must_look or isinstance(us.step(now()), ReadStep):
             yield
             seen = server.seen
             if (yield):
                 continue
             us.observe(Read(seen=seen), now())
-        step = next_step(us.standing, settings=us.settings, now_at=now(), now_time=time())
+        step = next_step(us.state, settings=us.settings, now_at=now(), now_time=time())
         if not isinstance(step, Claim):
             yield
             continue
@@ -375,7 +375,7 @@ def candidate(
         if (yield) or written is None:
             continue
         us.observe(Written(seen=written, sent_at=sent_at), now())
-        until = machine.true(us.standing.acting_until_at)
+        until = machine.true(us.state.acting_until_at)
         if until > true_now():
             server.acted.append((name, true_now(), until))
         yield

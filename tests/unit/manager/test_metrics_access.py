@@ -11,7 +11,12 @@ import pytest
 
 from steersman.client import Client
 from steersman.errors import BadSettings, Unreachable
-from steersman.manager.endpoints.metrics_access import SCRAPE_SECONDS, MetricsEndpoint, AuthorizedPages, metrics_endpoint
+from steersman.manager.endpoints.metrics_access import (
+    SCRAPE_SECONDS,
+    AuthorizedPages,
+    MetricsEndpoint,
+    metrics_endpoint,
+)
 from steersman.manager.endpoints.probes import Routes, said
 from steersman.manager.endpoints.token_reviews import (
     ALLOWED_SECONDS,

@@ -24,7 +24,7 @@ from steersman.observe import (
     StageReached,
     StopOverdue,
     StopRequested,
-    WriteHeldBack,
+    WriteFenced,
 )
 
 LEASE = ObjectRef("Lease", "apps", "operator")
@@ -37,7 +37,7 @@ RENEWED = LeadershipRenewed(lease=LEASE, identity="pod-0", took_seconds=0.02)
 NOT_RENEWED = RenewalFailed(lease=LEASE, identity="pod-0", error=LOST, left_seconds=7.5)
 LOST_IT = LeadershipLost(lease=LEASE, identity="pod-0", reason="not renewed in time")
 RELEASED = LeadershipReleased(lease=LEASE, identity="pod-0")
-HELD_BACK = WriteHeldBack(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
+HELD_BACK = WriteFenced(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
 FOUND = ClusterFound(server="https://kube", source="context dev of ~/.kube/config")
 STAGE = StageReached(stage="caches synced", took_seconds=1.5)
 STOP_REQUESTED = StopRequested(signal="SIGTERM", grace_seconds=25.0)

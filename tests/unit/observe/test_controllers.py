@@ -191,10 +191,10 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
             {"outcome": "failed", "failures": 1, "error": KeyError("size")},
             "failed in 12 ms: KeyError: 'size'",
         ),
-        ({"spared": 2}, "done in 12 ms: 2 writes spared"),
+        ({"spared": 2}, "done in 12 ms: 2 writes skipped"),
         (
             {"writes": (replace(APPLIED, is_change=False),), "spared": 1},
-            "done in 12 ms: 1 write changed nothing; 1 write spared",
+            "done in 12 ms: 1 write changed nothing; 1 write skipped",
         ),
         (
             {

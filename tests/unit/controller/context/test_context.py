@@ -117,7 +117,7 @@ async def test_only_owned_kinds_can_be_pruned() -> None:
         App, reconcile=reconcile, watches=(sm.Watch(Secret),), writes=(Secret,)
     )
 
-    with pytest.raises(UndeclaredWrite, match="wanted to prune v1 Secret") as raised:
+    with pytest.raises(UndeclaredWrite, match="cannot prune v1 Secret") as raised:
         await context_of(SlowWriter(), controller).prune(Secret)
 
     declare = 'owns=(sm.Owns(Secret, verbs=("create", "patch", "delete")),)'

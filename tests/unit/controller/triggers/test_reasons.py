@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from steersman.controller.triggers.reasons import (
     MAX_PATHS,
     MAX_WHYS,
+    CollectedReasons,
     Reasons,
-    Taken,
     changes,
     differences,
     is_only_status,
@@ -46,8 +46,8 @@ def test_the_reasons_of_a_key_are_taken_once_and_in_order() -> None:
 
     taken = reasons.take(WEB)
 
-    assert taken == Taken((first, second), 0, 10.0)
-    assert reasons.take(WEB) == Taken((), 0, None)
+    assert taken == CollectedReasons((first, second), 0, 10.0)
+    assert reasons.take(WEB) == CollectedReasons((), 0, None)
     assert reasons.take(API).since_at == 12.0
 
 

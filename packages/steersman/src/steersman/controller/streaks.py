@@ -37,7 +37,7 @@ class Streak:
         return self._count, now_at - self._began_at, is_due
 
 
-class Recent(Generic[K, E]):
+class ExpiringEntries(Generic[K, E]):
     """A mapping that drops entries that are not touched within the window."""
 
     def __init__(self) -> None:

@@ -161,7 +161,7 @@ class Manager:
             sys.stderr, clock=clock, style=settings.log_style, level=settings.log_level_number
         )
         registry, observe = (
-            _counting(log, clock=clock) if settings.metrics else (None, fan_out(log))
+            _with_metrics(log, clock=clock) if settings.metrics else (None, fan_out(log))
         )
         config = find_config(
             environ=os.environ,
@@ -186,7 +186,7 @@ class Manager:
         await self.operate(environment, settings=settings, stop=stop)
 
 
-def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
+def _with_metrics(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
     """Return a metrics registry, and an observer that updates the registry and calls ``log``."""
     # Imported here: prometheus_client takes long to import, and not every operator has metrics.
     from steersman.observe import MetricsObserver, new_registry

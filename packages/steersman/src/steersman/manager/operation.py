@@ -131,7 +131,7 @@ class Operation:
                 end = group.create_task(self._end(work, stop), name="end of the operation")
                 work.add_done_callback(lambda _: end.cancel())
         except BaseExceptionGroup as failed:
-            raise _alone(failed) from None
+            raise _single_error(failed) from None
 
     # Shutdown
 
@@ -186,9 +186,9 @@ class Operation:
                 if environment.server_probe and self._informers.reflector.silence_seconds != inf:
                     self._server = self._server_probe(asking, (client, reviewing, leasing), caches)
                     start(self._server.run(), name="server probe")
-                await self._permit(asking)
+                await self._run_preflight(asking)
                 async with caches.running(), self._entered(services) as services:
-                    await self._stand(client, caches, services, leasing)
+                    await self._run_replica(client, caches, services, leasing)
 
     @asynccontextmanager
     async def _entered(self, services: Services) -> AsyncIterator[Services]:
@@ -204,7 +204,7 @@ class Operation:
                     for checks in (self._healthz, self._readyz):
                         checks.end()
 
-    async def _stand(
+    async def _run_replica(
         self, client: Client, caches: Caches, services: Services, leasing: Client
     ) -> None:
         """Start the caches, and run the controllers whenever this replica leads."""
@@ -314,7 +314,7 @@ class Operation:
             settings=replace(settings or ClientSettings(), user_agent=agent) if agent else settings,
         )
 
-    async def _permit(self, client: Client) -> None:
+    async def _run_preflight(self, client: Client) -> None:
         """Report the missing permissions.
 
         With ``preflight="wait"``, also wait until all needed permissions are granted.
@@ -455,9 +455,9 @@ class Operation:
                     register(self._environment.registry, collector)
                     stack.callback(self._environment.registry.unregister, collector)
                 # Imported here: not every operator has metrics.
-                from steersman.manager.endpoints.metrics_access import metrics_door
+                from steersman.manager.endpoints.metrics_access import metrics_endpoint
 
-                door = metrics_door(
+                door = metrics_endpoint(
                     self._environment.registry,
                     settings,
                     client=client,
@@ -575,7 +575,7 @@ async def _never() -> None:
     await asyncio.get_running_loop().create_future()
 
 
-def _alone(failed: BaseExceptionGroup[BaseException]) -> BaseException:
+def _single_error(failed: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the only error in nested groups of one error.
 
     If all errors of a group say what to do, return the first one.
@@ -583,4 +583,4 @@ def _alone(failed: BaseExceptionGroup[BaseException]) -> BaseException:
     inner = failed.exceptions[0]
     if len(failed.exceptions) > 1 and failed.split(SteersmanError)[1] is not None:
         return failed
-    return _alone(inner) if isinstance(inner, BaseExceptionGroup) else inner
+    return _single_error(inner) if isinstance(inner, BaseExceptionGroup) else inner

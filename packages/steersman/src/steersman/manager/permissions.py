@@ -13,7 +13,7 @@ from steersman.manager.runnables import Runnable
 from steersman.manager.settings.manager_settings import ManagerSettings
 
 # The rules for an operator whose metrics are read from other machines: group, resource and verb.
-METRICS_RIGHTS: Final = (
+METRICS_PERMISSIONS: Final = (
     ("authentication.k8s.io", "tokenreviews", "create"),
     ("authorization.k8s.io", "subjectaccessreviews", "create"),
 )
@@ -51,7 +51,7 @@ def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
         return ()
     return tuple(
         RbacRule(group=group, resource=resource, verbs=(verb,), is_needed=False)
-        for group, resource, verb in METRICS_RIGHTS
+        for group, resource, verb in METRICS_PERMISSIONS
     )
 
 

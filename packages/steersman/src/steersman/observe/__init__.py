@@ -62,7 +62,7 @@ from steersman.observe.manager_events import (
     StageReached,
     StopOverdue,
     StopRequested,
-    WriteHeldBack,
+    WriteFenced,
 )
 from steersman.observe.observation import Metric, Observation, Observer, Sample
 from steersman.observe.observers import fan_out, ignore
@@ -182,7 +182,7 @@ __all__ = [
     "WatchSilent",
     "WatchStarted",
     "Write",
-    "WriteHeldBack",
+    "WriteFenced",
     "fan_out",
     "ignore",
     "log_to",

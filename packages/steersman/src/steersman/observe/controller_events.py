@@ -189,7 +189,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         if vain := len(self.writes) - len(changes):
             parts.append(f"{vain} {_writes(vain)} changed nothing")
         if self.spared:
-            parts.append(f"{self.spared} {_writes(self.spared)} spared")
+            parts.append(f"{self.spared} {_writes(self.spared)} skipped")
         return "; ".join(parts)
 
 

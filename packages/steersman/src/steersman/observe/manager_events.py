@@ -193,7 +193,7 @@ class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
         return (_LEADS.sample(0, self.lease.name),)
 
 
-class WriteHeldBack(Observation, frozen=True, kw_only=True):
+class WriteFenced(Observation, frozen=True, kw_only=True):
     """A write was not sent, because another replica may lead."""
 
     LEVEL: ClassVar[int] = logging.WARNING

@@ -22,7 +22,7 @@ def fan_out(*observers: Observer) -> Observer:
     return _FanOut(observers).notify
 
 
-class Choosy(Protocol):
+class SelectiveObserver(Protocol):
     """A protocol for observers that choose a function for each class of observations."""
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
@@ -76,7 +76,7 @@ def _listener(observer: Any, kind: type[Any]) -> Observer | None:
     """Return the function or method to call: calling any other object takes twice as long."""
     if _chooses(type(observer)):
         with suppress(Exception):  # it gets everything, and its error shows there
-            choosy: Choosy = observer
+            choosy: SelectiveObserver = observer
             return choosy.listener_for(kind)
     call: Observer = observer
     if not isinstance(observer, (FunctionType, MethodType)):

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from steersman.controller.streaks import Recent, Streak
+from steersman.controller.streaks import ExpiringEntries, Streak
 from steersman.controller.triggers.reasons import MAX_PATHS, differences
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.names import ObjectKey, ObjectRef
@@ -40,7 +40,7 @@ class HotLoops:
     """
 
     def __init__(self) -> None:
-        self._loops: Recent[ObjectKey, _Loop] = Recent()
+        self._loops: ExpiringEntries[ObjectKey, _Loop] = ExpiringEntries()
 
     def note(
         self,

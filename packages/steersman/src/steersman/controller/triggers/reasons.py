@@ -30,7 +30,7 @@ _LEAVES: Final = (str, int, datetime)
 _LISTS: Final = (list, tuple)
 
 
-class Taken(NamedTuple):
+class CollectedReasons(NamedTuple):
     """The reasons of a key since the last ``take``, and the time when its wait began."""
 
     reasons: tuple[ReconcileReason, ...] = ()
@@ -56,12 +56,12 @@ class Reasons:
         else:
             collected.left_out += 1
 
-    def take(self, key: ObjectKey) -> Taken:
+    def take(self, key: ObjectKey) -> CollectedReasons:
         """Remove and return the reasons of a key."""
         collected = self._collected.pop(key, None)
         if collected is None:
-            return Taken()
-        return Taken(tuple(collected.reasons), collected.left_out, collected.since_at)
+            return CollectedReasons()
+        return CollectedReasons(tuple(collected.reasons), collected.left_out, collected.since_at)
 
     def __len__(self) -> int:
         """The number of keys with reasons."""

@@ -14,7 +14,7 @@ from steersman.controller.ownership.managed_fields import (
     lost,
     readable_paths,
 )
-from steersman.controller.streaks import Recent, Streak
+from steersman.controller.streaks import ExpiringEntries, Streak
 from steersman.controller.writer.last_applied import (
     ApplyTarget,
     LastApplied,
@@ -45,7 +45,7 @@ class RepeatedApplies:
     """A counter of applies that repeat the same body because another manager took its fields."""
 
     def __init__(self) -> None:
-        self._repetitions: Recent[Hashable, _Repetition] = Recent()
+        self._repetitions: ExpiringEntries[Hashable, _Repetition] = ExpiringEntries()
 
     def note(self, ref: Hashable, digest: Hashable, now_at: float) -> RepeatedApply:
         """Note that the body with this digest is applied once more."""

@@ -52,7 +52,9 @@ def other_object(wanted: str, uid: str = "") -> Conflict:
     return Conflict(wanted=wanted, code=409, reason="Conflict", message=_OTHER_OBJECT, uid=uid)
 
 
-def is_namesake(holder: meta_v1.OwnerReference | None, owner: Resource | Unstructured) -> bool:
+def has_same_name_but_other_uid(
+    holder: meta_v1.OwnerReference | None, owner: Resource | Unstructured
+) -> bool:
     """Return whether the holder has the owner's kind and name but another uid."""
     if holder is None or holder.uid == owner.uid:
         return False

@@ -34,10 +34,10 @@ from steersman.controller.writer.last_applied import ApplyTarget, LastApplied, e
 from steersman.controller.writer.reports import Report
 from steersman.controller.writer.write_errors import (
     as_invalid,
+    has_same_name_but_other_uid,
     held_fields,
     is_about,
     is_failed_test,
-    is_namesake,
     is_other_object,
     is_schema_mismatch,
     not_ours,
@@ -179,7 +179,7 @@ class Writer:
         holder = controller_of(live)
         is_ours = holder is not None and holder.uid == owner.uid
         if not is_ours:
-            if is_namesake(holder, owner):
+            if has_same_name_but_other_uid(holder, owner):
                 # The garbage collector will delete it, or the cache is behind: retry.
                 raise owned_by_namesake(live, owner)
             if holder is not None or not (adopt or self._last.holds(live)):

@@ -37,21 +37,21 @@ SCRAPE_SECONDS: Final = 10.0
 _NAME: Final = "steersman metrics"
 
 
-class Door(msgspec.Struct, frozen=True, kw_only=True):
+class MetricsEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The handler of the metrics, and the TLS context of its listener."""
 
     handler: Handler
     tls: ssl.SSLContext | None
 
 
-def metrics_door(
+def metrics_endpoint(
     registry: "CollectorRegistry",
     settings: ManagerSettings,
     *,
     client: Client,
     clock: Clock,
     observe: Observer,
-) -> Door:
+) -> MetricsEndpoint:
     """Return the metrics endpoint for the address in ``settings``.
 
     ``client`` sends the reviews, also in a replica that does not lead.
@@ -59,14 +59,14 @@ def metrics_door(
     pages = Routes(metrics_pages(registry), observe=observe)
     address = settings.metrics
     if address is None or address.is_loopback:
-        return Door(handler=pages, tls=_given_tls(settings, observe=observe))
-    return Door(
-        handler=Guarded(pages, TokenReviews(client, clock=clock), clock=clock),
+        return MetricsEndpoint(handler=pages, tls=_given_tls(settings, observe=observe))
+    return MetricsEndpoint(
+        handler=AuthorizedPages(pages, TokenReviews(client, clock=clock), clock=clock),
         tls=_given_tls(settings, observe=observe) or _own_tls(address, clock=clock),
     )
 
 
-class Guarded:
+class AuthorizedPages:
     """Pages that are served only to clients whose token permits the path."""
 
     def __init__(self, inner: Routes, reviews: TokenReviews, *, clock: Clock) -> None:

@@ -58,9 +58,9 @@ class TokenReviews:
         self._client = client.adjusted(
             deadline_seconds=REVIEW_SECONDS, retry=RetryPolicy(attempts=1), dry_run=False
         )
-        self._users = Remembered[bytes, _User](MOST_REMEMBERED, clock=clock)
-        self._unknown = Remembered[bytes, bool](MOST_REMEMBERED, clock=clock)
-        self._rights = Remembered[tuple[_User, str], bool](MOST_REMEMBERED, clock=clock)
+        self._users = ExpiringCache[bytes, _User](MOST_REMEMBERED, clock=clock)
+        self._unknown = ExpiringCache[bytes, bool](MOST_REMEMBERED, clock=clock)
+        self._rights = ExpiringCache[tuple[_User, str], bool](MOST_REMEMBERED, clock=clock)
         self._reviews_in_flight = SharedRequests[bytes, AccessDecision]()
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -122,7 +122,7 @@ class TokenReviews:
         return status is not None and status.allowed and not status.denied
 
 
-class Remembered(Generic[K, V]):
+class ExpiringCache(Generic[K, V]):
     """A cache of results with an expiry time for each, and at most ``most`` entries.
 
     The least recently used entry is evicted first.

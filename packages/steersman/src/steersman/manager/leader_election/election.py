@@ -100,7 +100,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
     """The knowledge of a candidate about the lease.
 
     ``seen`` may be out of date if ``must_read``. Unless the record changes, another replica may act
@@ -152,16 +152,16 @@ LeaseEvent: TypeAlias = Read | Sending | Written
 
 
 def advance(
-    standing: Standing, event: LeaseEvent, *, settings: LeaseSettings, now_at: float
-) -> Standing:
-    """Return the standing after an event that happened at ``now_at`` or before."""
+    state: CandidateState, event: LeaseEvent, *, settings: LeaseSettings, now_at: float
+) -> CandidateState:
+    """Return the state after an event that happened at ``now_at`` or before."""
     match event:
         case Read(seen=seen):
-            return _looked(standing, seen, settings, now_at)
+            return _after_read(state, seen, settings, now_at)
         case Sending(claim=claim):
-            return replace(standing, must_read=True, claim=claim)
+            return replace(state, must_read=True, claim=claim)
         case Written(seen=seen, sent_at=sent_at):
-            looked = _looked(standing, seen, settings, now_at)
+            looked = _after_read(state, seen, settings, now_at)
             if not looked.is_claimed:
                 return looked
             # From the time before it was sent, because others may have read it at any time after.
@@ -170,17 +170,19 @@ def advance(
             assert_never(event)
 
 
-def _looked(standing: Standing, seen: Seen, settings: LeaseSettings, now_at: float) -> Standing:
-    looked = replace(standing, must_read=False, seen=seen)
-    if seen == standing.seen:
+def _after_read(
+    state: CandidateState, seen: Seen, settings: LeaseSettings, now_at: float
+) -> CandidateState:
+    looked = replace(state, must_read=False, seen=seen)
+    if seen == state.seen:
         return looked
     if looked.rival:
         # From the present, because a write is read only after it was made.
         taken_until_at = now_at + _valid_seconds(seen.record, settings)
-    elif not seen.version and standing.rival:
+    elif not seen.version and state.rival:
         # The lease was deleted, and its holder need not know. The holder may have renewed it up to
         # that moment, so its time counts from now.
-        taken_until_at = now_at + _valid_seconds(standing.seen.record, settings)
+        taken_until_at = now_at + _valid_seconds(state.seen.record, settings)
     else:
         # It belongs to this candidate, or is free: its holder released it after it had stopped.
         taken_until_at = -inf
@@ -197,7 +199,7 @@ def _valid_seconds(record: Record, settings: LeaseSettings) -> float:
 # The next step
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class ReadStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step: read the lease."""
 
 
@@ -217,25 +219,25 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
     until_at: float
 
 
-Step: TypeAlias = Look | Claim | Wait
+Step: TypeAlias = ReadStep | Claim | Wait
 
 
 def next_step(
-    standing: Standing, *, settings: LeaseSettings, now_at: float, now_time: datetime
+    state: CandidateState, *, settings: LeaseSettings, now_at: float, now_time: datetime
 ) -> Step:
     """Return the next step of a candidate to become leader, or of a leader to stay leader."""
-    if standing.must_read:
-        return Look()
-    record = standing.seen.record
-    if standing.is_claimed:
+    if state.must_read:
+        return ReadStep()
+    record = state.seen.record
+    if state.is_claimed:
         return Claim(
             record=replace(record, lease_seconds=ceil(settings.lease_seconds), renew_time=now_time),
-            version=standing.seen.version,
+            version=state.seen.version,
         )
-    if now_at < standing.taken_until_at:
-        return Wait(until_at=standing.taken_until_at)
-    transitions = record.transitions + 1 if standing.seen.version else 0
-    claim = standing.claim
+    if now_at < state.taken_until_at:
+        return Wait(until_at=state.taken_until_at)
+    transitions = record.transitions + 1 if state.seen.version else 0
+    claim = state.claim
     is_repeated = claim is not None and claim.transitions == transitions
     return Claim(
         record=Record(
@@ -246,7 +248,7 @@ def next_step(
             renew_time=now_time,
             transitions=transitions,
         ),
-        version=standing.seen.version,
+        version=state.seen.version,
     )
 
 
@@ -262,12 +264,12 @@ def released(record: Record, *, now_time: datetime) -> Record:
 
 
 def wait_seconds(
-    standing: Standing, *, settings: LeaseSettings, now_at: float, rng: Random
+    state: CandidateState, *, settings: LeaseSettings, now_at: float, rng: Random
 ) -> float:
     """Return the time until a candidate's next attempt.
 
     The attempt is never later than the time when the candidate may take over.
     """
     pause_seconds = settings.retry_seconds * (1 + JITTER * rng.random())
-    left_seconds = standing.taken_until_at - now_at
+    left_seconds = state.taken_until_at - now_at
     return min(pause_seconds, left_seconds) if left_seconds > 0 else pause_seconds

@@ -27,7 +27,7 @@ import msgspec
 
 from steersman.clock import Clock
 from steersman.errors import NotLeading
-from steersman.observe import Observer, WriteHeldBack
+from steersman.observe import Observer, WriteFenced
 from steersman.wire import Request, Response, Transport
 
 _WRITES: Final = frozenset({"DELETE", "PATCH", "POST", "PUT"})
@@ -38,7 +38,7 @@ _EVENTS_AND_LEASES: Final = frozenset(
 _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 
-class Passing(Protocol):
+class FencedWrite(Protocol):
     """A protocol for a write that is passing the fence."""
 
     def cut(self) -> None:
@@ -56,7 +56,7 @@ class Fence:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._open_until_at = -inf
-        self._passing: set[Passing] = set()
+        self._passing: set[FencedWrite] = set()
 
     def __repr__(self) -> str:
         return f"<Fence open for {self.left_seconds:.3g} s>" if self.is_open else "<Fence closed>"
@@ -92,11 +92,11 @@ class Fence:
         """Return whether this replica leads, by its own clock; safe to call in threads."""
         return self._clock.monotonic() < self._open_until_at
 
-    def add(self, passing: Passing) -> None:
+    def add(self, passing: FencedWrite) -> None:
         """Abort this write if the fence closes before ``discard`` is called with it."""
         self._passing.add(passing)
 
-    def discard(self, passing: Passing) -> None:
+    def discard(self, passing: FencedWrite) -> None:
         """Stop tracking a write that has passed the fence or has been aborted."""
         self._passing.discard(passing)
 
@@ -199,7 +199,7 @@ class _FencedExchange:
 
     def _tell_if_unsent(self) -> None:
         if not self._was_sent:
-            self._observe(WriteHeldBack(method=self._request.method, path=self._request.path))
+            self._observe(WriteFenced(method=self._request.method, path=self._request.path))
 
 
 def is_fenced(method: str, path: str) -> bool:

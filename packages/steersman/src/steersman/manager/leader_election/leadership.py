@@ -22,15 +22,15 @@ from steersman.clock import Clock
 from steersman.errors import AlreadyExists, Conflict, NotFound, SteersmanError
 from steersman.kinds import coordination_v1, meta_v1
 from steersman.manager.leader_election.election import (
+    CandidateState,
     Claim,
     LeaseEvent,
     LeaseSettings,
-    Look,
     Read,
+    ReadStep,
     Record,
     Seen,
     Sending,
-    Standing,
     Step,
     Written,
     advance,
@@ -109,7 +109,7 @@ class Leadership:
         self._clock = clock
         self._rng = rng
         self._observe = observe
-        self._standing = Standing()
+        self._standing = CandidateState()
         self._tried_at = clock.monotonic()
         self._lease = ObjectRef("Lease", settings.namespace, settings.name)
 
@@ -226,7 +226,7 @@ class Leadership:
             if must_look:
                 await self._look(deadline_at)
             for _ in range(ROUNDS):
-                if isinstance(self._step(), Look):
+                if isinstance(self._step(), ReadStep):
                     await self._look(deadline_at)
                 step = self._step()
                 if not isinstance(step, Claim) or await self._claim(step, deadline_at):
