@@ -246,7 +246,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("content_type", BODIES)
-def test_a_body_is_in_the_language_that_its_header_names(content_type: str) -> None:
+def test_a_body_has_the_media_type_that_its_header_names(content_type: str) -> None:
     assert body_type(request("/", content_type=content_type)) == BODIES[content_type]
 
 

@@ -58,7 +58,7 @@ def test_a_refusal_says_when_to_come_back() -> None:
     assert msgspec.json.decode(reply.body)["details"]["retryAfterSeconds"] == 7
 
 
-def test_each_warning_is_said_once_and_cannot_break_its_header() -> None:
+def test_each_warning_is_sent_once_and_cannot_break_its_header() -> None:
     reply = replies.warned(Reply(status=200), ["old", 'a "b" \\ c\r\nx: y', "old"])
 
     assert [value for name, value in reply.headers if name == "warning"] == [

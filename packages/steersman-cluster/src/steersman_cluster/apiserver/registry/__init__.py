@@ -7,7 +7,7 @@ Promises:  - a write that changes nothing has no new version
            - a finalizer holds an object until it is taken away
 Never:     authenticates, or yields to another request between reading an object and replacing it
 
-``dispatcher`` chooses the handler.
+``dispatcher`` chooses the handler of a request.
 """
 
 from steersman_cluster.apiserver.registry.dispatcher import dispatch

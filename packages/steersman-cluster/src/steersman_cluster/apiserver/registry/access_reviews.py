@@ -25,7 +25,10 @@ _PATH_RULE = ("verbs", "nonResourceURLs")
 
 
 class AccessReviews:
-    """Fills in the status of each kind of review; the namespace is in the review's metadata."""
+    """The handlers that set the status of each kind of review.
+
+    The namespace of a request is in the metadata of its review.
+    """
 
     def __init__(
         self, authenticator: Authenticator, authorizer: Authorizer, *, clock: Clock
@@ -43,11 +46,11 @@ class AccessReviews:
         }
 
     def answers(self, plural: str) -> bool:
-        """Whether the resource is one of these reviews."""
+        """Return whether the resource is one of these reviews."""
         return plural in self._answers
 
     def answer(self, plural: str, review: Object, *, user: User) -> Object:
-        """The review with its status; some kinds are returned without their spec."""
+        """Return the review with its status; some kinds are returned without their spec."""
         return self._answers[plural](review, user)
 
     def _self_access(self, review: Object, user: User) -> Object:
@@ -128,7 +131,7 @@ class AccessReviews:
 
 
 def _without_spec(review: Object, metadata: Object, **parts: Object) -> Object:
-    """A review without the spec that was sent."""
+    """Return a review without the spec that the client sent."""
     kind = {name: review[name] for name in ("kind", "apiVersion")}
     return {**kind, "metadata": metadata, **parts}
 
@@ -138,7 +141,7 @@ def _part(rule: Mapping[str, Any], names: tuple[str, ...]) -> Object:
 
 
 def _user_info(user: User) -> Object:
-    """A user in the form of reviews."""
+    """Return a user in the format of reviews."""
     info: Object = {"username": user.name}
     if user.uid:
         info["uid"] = user.uid

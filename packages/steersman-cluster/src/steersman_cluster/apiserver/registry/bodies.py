@@ -1,4 +1,4 @@
-"""Request bodies as objects and patches; unknown and duplicate fields are warnings or errors."""
+"""Decoding of request bodies: objects and patches, with unknown and duplicate fields."""
 
 import re
 from dataclasses import replace
@@ -56,7 +56,7 @@ _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/
 def read_body(
     request: APIRequest, scope: RequestScope, options: WriteOptions, content_type: str
 ) -> Object:
-    """The decoded object of the body."""
+    """Return the decoded object of the body."""
     if content_type == PROTOBUF and scope.expected(request).kinds is None:
         # A custom resource has no protobuf message.
         raise unsupported_media_type(MEDIA_TYPES)
@@ -81,7 +81,7 @@ def read_body(
 def _of_other_version(
     request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions
 ) -> list[str]:
-    """The unknown fields of an object that was sent in another version of its kind."""
+    """Return the unknown fields of an object that was sent in another version of its kind."""
     group, _, version = str(obj.get("apiVersion") or "").partition("/")
     if group != scope.expected(request).gvk.group:
         return []
@@ -104,18 +104,20 @@ def _pruned(obj: Object, request: APIRequest, scope: RequestScope) -> list[str]:
 
 
 def _note_whole_floats(obj: Object, request: APIRequest) -> None:
-    """Record numbers like 1.0: to kube-apiserver they differ from 1 until it stores both as 1.
+    """Record numbers such as 1.0.
 
-    An apply decodes YAML, where both are 1. A new object has no old value to compare with.
+    To kube-apiserver, 1.0 differs from 1 until it stores both as 1. An apply decodes YAML, where
+    both are 1. A new object has no old value to compare with.
     """
     if request.info.verb != "create" and _has_pointed_number(request.body):
         request.whole_floats = whole_floats(obj)
 
 
 def patch_body(request: APIRequest, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
-    """The patch, and its unknown and duplicate fields unless field validation is ``lenient``.
+    """Return the patch with its unknown and duplicate fields.
 
-    Each patch type has its own message for a body that cannot be decoded.
+    The fields are not searched for if ``lenient``, which means that field validation is off. Each
+    patch type has its own message for a body that cannot be decoded.
     """
     try:
         patch = msgspec.json.decode(request.body)
@@ -153,10 +155,10 @@ def patched_object(
     patch: Any,
     mistakes: list[str],
 ) -> Object:
-    """The decoded result of a patch, which shares nothing with the live object.
+    """Return the decoded result of a patch, which shares nothing with the live object.
 
-    Raises an error that contains the result if it is not an object of the kind, or if the patch
-    has ``mistakes`` and strict field validation.
+    Raises an error that contains the result if it is not an object of the kind, or if the patch has
+    ``mistakes`` and field validation is strict.
     """
     if language == STRATEGIC_PATCH:
         # kube-apiserver decodes into the Go type of this kind.
@@ -194,7 +196,7 @@ def patched_object(
 
 
 def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) -> Object:
-    """The decoded result of an apply. It may change ``made`` in place."""
+    """Return the decoded result of an apply; it may change ``made`` in place."""
     try:
         obj, _ = canonical(made, scope.expected(request))
     except status_errors.StatusError as refusal:
@@ -209,7 +211,7 @@ def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) ->
 def _conversion_error(
     request: APIRequest, scope: RequestScope, made: Object, why: str
 ) -> status_errors.StatusError:
-    """The error for an applied object that fits the schema but not the Go type."""
+    """Return the error for an applied object that fits the schema but not the Go type."""
     gvk, about = scope.expected(request).gvk, made["metadata"]
     kind = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}"
     name = f"{about.get('namespace', '')}/{about.get('name', '')}"
@@ -222,7 +224,7 @@ def _conversion_error(
 
 
 def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
-    """The applied configuration, and its duplicate fields; the body is YAML or JSON."""
+    """Return the applied configuration, and its duplicate fields; the body is YAML or JSON."""
     try:
         applied, complaints = _json_or_yaml(request.body)
     except BadYaml as error:

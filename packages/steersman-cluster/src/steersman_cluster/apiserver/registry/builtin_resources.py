@@ -1,4 +1,4 @@
-"""The built-in resources: each joins a schema, rules and version conversion."""
+"""The built-in resources: each with its schema, its rules and its version conversion."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ _CONVERTED = frozenset(("Event", "HorizontalPodAutoscaler"))
 def builtin_resources(
     schemas: BuiltinSchemas, rules: Mapping[GroupResource, Rules]
 ) -> Iterator[ServedResource]:
-    """Every built-in resource in every version."""
+    """Yield every built-in resource in every version."""
     for found in schemas.resources:
         gvk, resource = found.gvk, GroupResource(found.gvk.group, found.plural)
         served = ServedResource(
@@ -59,7 +59,10 @@ def builtin_resources(
 def builtin_resources_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
 ) -> list[ServedResource]:
-    """All built-in resources. Servers share them, except Services, which depend on the network."""
+    """Return all built-in resources.
+
+    Servers share them, except for Services, which depend on ``network``.
+    """
     return [
         replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each
         for each in _shared(schemas, plugins)
@@ -81,7 +84,7 @@ class FieldManagers:
         self._made: dict[tuple[int, str], FieldManager] = {}
 
     def of(self, served: ServedResource, subresource: str) -> FieldManager:
-        """The field manager of a resource in one version, or of a subresource."""
+        """Return the field manager of a resource in one version, or of a subresource."""
         if self._revision != self._registry.revision:
             self._revision = self._registry.revision
             self._made.clear()

@@ -1,7 +1,7 @@
 """The controller of CustomResourceDefinitions: names, serving, and finalization.
 
-On a real control plane, controllers do this asynchronously. Here it is complete before the server
-replies to the request that changed a definition.
+On a real control plane, controllers do this asynchronously. In steersman, it is complete before the
+server responds to the request that changed a definition.
 """
 
 from steersman.names import GroupResource
@@ -23,7 +23,7 @@ SERVER = "kube-apiserver"
 
 
 class DefinitionController:
-    """Serves the resources of the stored definitions."""
+    """A controller that serves the resources of the stored definitions."""
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
-"""Deletion: at once, after a grace period, or when the last finalizer is removed.
+"""Deletion: immediately, after a grace period, or when the last finalizer is removed.
 
-``plan_deletion`` is a pure function that decides what happens to an object; the rest executes it.
+``plan_deletion`` is a pure function that decides the effect on an object; the other functions
+execute the plan.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from steersman_cluster.apiserver.storage import Entry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionPlan:
-    """What a deletion does to an object: it writes ``updated``, ``removes`` the object, or both."""
+    """The effect of a deletion: store ``updated``, remove the object, or both."""
 
     updated: Object | None = None
     removes: bool = False
@@ -31,7 +32,7 @@ class DeletionPlan:
 def plan_deletion(
     obj: Object, options: DeleteOptions, served: ServedResource, *, now: datetime
 ) -> DeletionPlan:
-    """What the deletion does to ``obj``."""
+    """Return the effect of the deletion on ``obj``."""
     metadata: dict[str, Any] = obj["metadata"]
     deadline, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
     changed: dict[str, Any] = {}
@@ -80,7 +81,7 @@ def _deletion_fields(deadline: datetime, grace_seconds: int) -> dict[str, Any]:
 
 
 def should_delete_during_update(obj: Object, replaced: Object) -> bool:
-    """Whether an update has removed the last finalizer of a terminating object."""
+    """Return whether an update has removed the last finalizer of a terminating object."""
     was = replaced["metadata"]
     return (
         not obj["metadata"].get("finalizers")
@@ -94,7 +95,7 @@ def _is_terminating(obj: Object) -> bool:
 
 
 def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: DeleteOptions) -> None:
-    """Run the validating admission of the deletion of ``entry``'s object."""
+    """Run validating admission of the deletion of ``entry``'s object."""
     if scope.admission.is_idle:
         return
     obj, served, store = entry.value or {}, request.served, scope.store
@@ -143,7 +144,7 @@ def _admit(
 
 
 class Deletion(NamedTuple):
-    """The object to return, and whether it was removed."""
+    """The result of a deletion: the object to return, and whether the object was removed."""
 
     obj: Object
     is_removed: bool
@@ -180,7 +181,11 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
 
 
 def answer(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
-    """The object if it still exists or if its kind returns deleted objects; otherwise a Status."""
+    """Return the response body of a deletion.
+
+    The body is the object if it still exists, or if its kind returns deleted objects. Otherwise it
+    is a Status.
+    """
     if not deletion.is_removed or served.rules.returns_deleted:
         return encoder.unstored(deletion.obj, served)
     metadata = deletion.obj["metadata"]

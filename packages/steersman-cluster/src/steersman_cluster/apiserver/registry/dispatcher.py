@@ -1,4 +1,4 @@
-"""Chooses the handler of a request by its verb and resource."""
+"""The dispatcher, which chooses the handler of a request by verb and resource."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.webhooks import NeedsWebhook, WebhookCall
 
 
 def not_allowed() -> StatusError:
-    """The error for a verb that the resource does not support."""
+    """Return the error for a verb that the resource does not support."""
     return StatusError(
         405,
         "MethodNotAllowed",
@@ -36,7 +36,7 @@ def not_allowed() -> StatusError:
 
 
 def is_out_of_scope(info: RequestInfo, served: ServedResource) -> bool:
-    """Whether the path's scope is not that of the custom resource.
+    """Return whether the scope of the path differs from that of the custom resource.
 
     kube-apiserver's handler of custom resources delegates such a request, and no other handler
     serves it.
@@ -72,7 +72,7 @@ def check_scope(info: RequestInfo, served: ServedResource) -> None:
 
 
 def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerator[bytes, None]:
-    """Run the handler of a request whose scope has been checked; a watch returns its lines."""
+    """Run the handler of a request, after ``check_scope``; a watch returns a generator of lines."""
     info, served = request.info, request.served
     if served.rules.kept_seconds is not None:
         scope.store.delete_expired(served.stored_as, rules=served.rules)

@@ -74,7 +74,7 @@ def create_initial_objects(
 
 
 def _moved(kept: Object, wanted: Object) -> Object | None:
-    """The server's Service or endpoints with the current address; None if they are current."""
+    """Return the server's Service or endpoints with the current address; None if unchanged."""
     about = kept["metadata"]
     if (about.get("namespace"), about["name"]) != ("default", "kubernetes"):
         return None
@@ -92,7 +92,7 @@ def _moved(kept: Object, wanted: Object) -> Object | None:
 
 
 class _ManagedFieldsWriter:
-    """Adds managedFields to initial objects, with kube-apiserver's field managers."""
+    """A writer that adds managedFields to initial objects, with kube-apiserver's field managers."""
 
     def __init__(self, field_managers: FieldManagers, *, time: str) -> None:
         self._field_managers = field_managers
@@ -101,7 +101,7 @@ class _ManagedFieldsWriter:
         self._known: dict[tuple[str, ...], Object] = {}
 
     def of(self, obj: Object, served: ServedResource) -> Object:
-        """The object with its managedFields."""
+        """Return the object with its managedFields."""
         if served.gvk.group != RBAC:
             return self._with_status(self._with_managers(obj, served), obj, served)
         shape = _shape(obj)
@@ -131,7 +131,7 @@ class _ManagedFieldsWriter:
 
 
 def _shape(obj: Object) -> tuple[str, ...]:
-    """The key of the cache: RBAC objects with the same shape have the same managedFields."""
+    """Return the key of the cache: RBAC objects with the same shape have the same managedFields."""
     about = obj["metadata"]
     labels, annotations = about.get("labels", ()), about.get("annotations", ())
     return (obj["kind"], *obj, "labels", *labels, "annotations", *annotations)

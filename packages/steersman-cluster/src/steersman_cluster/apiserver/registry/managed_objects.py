@@ -1,8 +1,8 @@
-"""Objects that the server creates and deletes with others.
+"""Objects that the server creates and deletes together with other objects.
 
 Each version of a custom group has an APIService, and each cluster IP of a Service has an IPAddress.
-kube-apiserver manages them asynchronously. Here they are up to date before the server replies to
-the request that changed a definition or a Service.
+kube-apiserver manages them asynchronously. In steersman, they are up to date before the server
+responds to the request that changed a definition or a Service.
 """
 
 from contextlib import suppress
@@ -48,7 +48,7 @@ TRIGGERS = frozenset((_API_SERVICES, SERVICES, SLICES))
 
 
 class ManagedObjects:
-    """Manages the APIServices of definitions, and the IPAddresses of Services."""
+    """A controller of the APIServices of definitions and of the IPAddresses of Services."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class ManagedObjects:
         self._watched_resources = _WITH_ENDPOINTS if is_remote else _OWN
 
     def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
-        """Restore an object that the server manages."""
+        """Restore the desired state of a managed object; None deletes the object."""
         found = entry.value or {}
         if desired is None:
             with suppress(RevisionConflict):  # another server of the same log was first

@@ -1,7 +1,7 @@
-"""The result of a patch as JSON with Go's order of fields, for error messages that contain it.
+"""The result of a patch as JSON with Go's order of fields, for error messages.
 
-Objects on the patch's path are maps in Go, whose keys are sorted. All others have the order of
-their Go types, or are sorted if they have none.
+The objects on the path of the patch are maps in Go, whose keys are sorted. All other objects have
+the order of their Go types, or are sorted if they have no Go type.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _NOTHING: Final = Schema()
 
 
 def in_go_order(value: Any, schema: Schema | None) -> Any:
-    """The value with its fields in the order of the Go types, and its maps sorted."""
+    """Return the value with its fields in the order of the Go types, and its maps sorted."""
     if schema is None or schema.preserve_unknown:
         return value
     if isinstance(value, list):
@@ -45,7 +45,7 @@ def _sorted(value: Any, _: Schema | None = None) -> Any:
 
 
 def shown_after_merge(made: Object, patch: Any, schema: Schema | None) -> str:
-    """The result of a merge patch. A custom resource has no schema here."""
+    """Return the result of a merge patch as text; ``schema`` is None for a custom resource."""
     write = in_go_order if schema is not None else _sorted
     return _text(_merged(made, patch, schema, write))
 
@@ -62,7 +62,7 @@ def _merged(made: Any, patch: Any, schema: Schema | None, write: _Write) -> Any:
 
 
 def shown_after_operations(made: Object, patch: Any, schema: Schema | None) -> str:
-    """The result of a JSON patch. A custom resource has no schema here."""
+    """Return the result of a JSON patch as text; ``schema`` is None for a custom resource."""
     through: set[_Steps] = {()}
     given: set[_Steps] = set()
     for operation in patch or ():

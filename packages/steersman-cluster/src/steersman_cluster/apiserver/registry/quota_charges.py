@@ -1,4 +1,4 @@
-"""Charges a write to the ResourceQuotas of its namespace."""
+"""Charges of writes to the ResourceQuotas of their namespaces."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,10 @@ from steersman_cluster.apiserver.storage import Key
 def charged_quotas_of(
     request: APIRequest, scope: RequestScope, kept: Object, old: Object | None
 ) -> Sequence[Object]:
-    """The quotas that the write uses, with their new usage; raises an error if one is exceeded."""
+    """Return the quotas that the write uses, with their new usage.
+
+    Raises an error if a quota is exceeded.
+    """
     if not request.served.namespaced:
         return ()
     quotas = scope.store.every(QUOTAS, namespace=request.info.namespace)

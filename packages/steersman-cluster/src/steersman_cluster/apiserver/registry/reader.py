@@ -40,14 +40,14 @@ _NOW = -1
 
 
 class Position(NamedTuple):
-    """Where a list continues: after this key, as of this revision."""
+    """The position where a list continues: after a key, as of a revision."""
 
     after: str
     revision: int
 
 
 def get(request: APIRequest, scope: RequestScope) -> bytes:
-    """One object."""
+    """Return one object."""
     store, served, info = scope.store, request.served, request.info
     if info.flag("export"):
         raise status_errors.bad_request(
@@ -66,7 +66,7 @@ def get(request: APIRequest, scope: RequestScope) -> bytes:
 
 
 def list_(request: APIRequest, scope: RequestScope) -> bytes:
-    """A list of objects, whose pages are all of one revision."""
+    """Return a list of objects; all of its pages are of one revision."""
     store, served, info = scope.store, request.served, request.info
     options = ListOptions.of(info)
     page = selected_page(store, served, info, options)
@@ -77,7 +77,7 @@ def list_(request: APIRequest, scope: RequestScope) -> bytes:
 def list_metadata(
     page: Page, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> dict[str, object]:
-    """The ListMeta: the revision, the continue token and the remaining count."""
+    """Return the ListMeta: the revision, the continue token and the remaining count."""
     metadata: dict[str, object] = {"resourceVersion": str(page.revision)}
     if served.custom:
         metadata = {"continue": "", **metadata}
@@ -94,7 +94,7 @@ def list_metadata(
 def selected_page(
     store: Store, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> Page:
-    """The page that the options select."""
+    """Return the page that the options select."""
     selects = selection(served, options)
     position = _position(store, options)
     # A list at resourceVersion 0 is not limited.
@@ -135,12 +135,12 @@ def _filtered(page: Page, selects: Selects, limit: int) -> Page:
 
 
 def prefix_of(served: ServedResource, info: RequestInfo) -> str:
-    """The key prefix of the objects of a request."""
+    """Return the prefix of the keys that a request reads: its namespace, or ""."""
     return f"{info.namespace}/" if served.namespaced and info.namespace else ""
 
 
 def selection(served: ServedResource, options: ListOptions) -> Selects | None:
-    """The predicate of the label and field selectors; None if they select everything."""
+    """Return the predicate of the label and field selectors; None if they select everything."""
     by_label = parse_label_selector(options.label_selector)
     by_field = parse_field_selector(
         options.field_selector,
@@ -165,7 +165,7 @@ def selection(served: ServedResource, options: ListOptions) -> Selects | None:
 
 
 def parsed_version(text: str) -> int:
-    """A resourceVersion as a number; it is opaque only to clients."""
+    """Return a resourceVersion as a number; it is opaque only to clients."""
     try:
         return _version(text)
     except _NoVersion as problem:
@@ -173,7 +173,10 @@ def parsed_version(text: str) -> int:
 
 
 def version_or_failure(text: str) -> int:
-    """The same for requests whose invalid resourceVersion kube-apiserver reports as code 500."""
+    """Return a resourceVersion as a number; an invalid one raises an error with code 500.
+
+    For some requests, kube-apiserver reports code 500 instead of 400.
+    """
     try:
         return _version(text)
     except _NoVersion as problem:
@@ -208,7 +211,11 @@ def check_not_future(wanted: int, store: Store, *, is_copied: bool = True) -> No
 def too_large_version(
     wanted: int, current: int, *, is_copied: bool = True
 ) -> status_errors.StatusError:
-    """The error for a future revision; a watch cache may reach it soon, and so allows a retry."""
+    """Return the error for a future revision.
+
+    ``is_copied``: a watch cache, which may reach the revision soon, serves the request. The error
+    then permits a retry.
+    """
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return status_errors.timeout(
         f"Too large resource version: {wanted}, current: {current}",

@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class RequestScope:
-    """The dependencies of handlers; one for each server."""
+    """The dependencies of request handlers, created once for each server."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class RequestScope:
         self._escalation = Escalation(authorizer)
 
     def resolve(self, request: APIRequest) -> APIRequest:
-        """The request with the rules of its subresource, and with webhook conversion."""
+        """Return the request with the rules of its subresource, and with webhook conversion."""
         served, info = request.registered, request.info
         if info.subresource:
             served = self._subresources.get((served.group_resource, info.subresource), served)
@@ -71,7 +71,7 @@ class RequestScope:
         return msgspec.structs.replace(request, served=served)
 
     def request_for(self, request: APIRequest, info: RequestInfo) -> APIRequest:
-        """A request for another object that the server runs as part of this one."""
+        """Return a request for another object that the server runs as part of this request."""
         served = self._resources.versions(info.group_resource)[0]
         other = msgspec.structs.replace(
             request, info=info, registered=served, served=served, encoder=WHOLE, whole_floats=()
@@ -79,19 +79,19 @@ class RequestScope:
         return self.resolve(other)
 
     def expected(self, request: APIRequest) -> BodyDecoder:
-        """The decoder of the body."""
+        """Return the decoder of the body."""
         return self._body_types.of(request.registered, body_part(request.info.subresource))
 
     def schema(self, request: APIRequest) -> Schema:
-        """The schema of the request's body and of its response."""
+        """Return the schema of the request's body and of its response."""
         return self._body_types.schema(request)
 
     def field_manager(self, request: APIRequest) -> FieldManager:
-        """The field manager of the request's resource."""
+        """Return the field manager of the request's resource."""
         return self._field_managers.of(request.registered, body_part(request.info.subresource))
 
     def delete_options(self, request: APIRequest) -> DeleteOptions:
-        """The delete options of the body or the query."""
+        """Return the delete options of the body or the query."""
         return DeleteOptions.of(
             request.info,
             request.body,
@@ -100,11 +100,11 @@ class RequestScope:
         )
 
     def entry(self, request: APIRequest) -> Entry | None:
-        """The stored entry of the request's object."""
+        """Return the stored entry of the request's object."""
         return self.store.entry(request.served, request.info.namespace, request.info.name)
 
     def versions(self, request: APIRequest) -> list[ServedResource]:
-        """The resource in every version."""
+        """Return the request's resource in every version."""
         return self._resources.versions(request.served.group_resource)
 
     def authorize(self, request: APIRequest, verb: str) -> None:
@@ -113,7 +113,7 @@ class RequestScope:
         authorize(self._authorizer, request.user, attributes)
 
     def check_grant(self, request: APIRequest, obj: Object, old: Object | None) -> None:
-        """Reject a role or binding that grants more than its author has."""
+        """Reject a role or binding that grants more than the permissions of the request's user."""
         if self._escalation.is_about(request.info.group):
             self._escalation.check(request.user, attributes_of(request.info), obj, old)
 

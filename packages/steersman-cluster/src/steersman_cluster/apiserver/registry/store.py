@@ -26,7 +26,7 @@ BOOKMARK_SECONDS = 60.0
 
 
 class ChangeSignal:
-    """Wakes all waiting watches after a change."""
+    """A signal that wakes all waiting watches after a change."""
 
     def __init__(self) -> None:
         self.is_closed = False  # there will be no further change
@@ -54,7 +54,7 @@ class ChangeSignal:
 
 
 class Store:
-    """Reads from one view of the log, and writes to the log.
+    """The store of one server: it reads from one view of the log, and writes to the log.
 
     A handler does not yield between a read and the write that depends on it. The log compares the
     expected revision, which detects a write by another process.
@@ -73,15 +73,16 @@ class Store:
         self._expiring: dict[str, deque[tuple[float, Key, int]]] = {}
 
     def change_signal(self, resource: str) -> ChangeSignal:
-        """The signal of changes of this resource."""
+        """Return the signal for changes of this resource."""
         if resource not in self._change_signals:
             self._change_signals[resource] = ChangeSignal()
         return self._change_signals[resource]
 
     def listen(self, resource: GroupResource, listener: Callable[[Object], None]) -> None:
-        """Call ``listener`` with each write to a resource, before the server replies.
+        """Call ``listener`` with the object of each write to a resource, before the server
+        responds.
 
-        The argument is the new object, or the last state of a deleted one. The listener must
+        The argument is the new object, or the last state of a deleted object. The listener must
         neither write nor raise.
         """
         self._listeners.setdefault(str(resource), []).append(listener)
@@ -89,7 +90,7 @@ class Store:
     def on_first_write(self, resource: GroupResource, call: Callable[[], None]) -> bool:
         """Call ``call`` at the first write to a resource.
 
-        Returns False, and never calls it, if the resource has objects already.
+        Returns False, and never calls ``call``, if the resource has objects already.
         """
         if self.every(resource):
             return False
@@ -113,17 +114,17 @@ class Store:
             change_signal.notify()
 
     def entry(self, served: ServedResource, namespace: str, name: str) -> Entry | None:
-        """The stored entry of an object."""
+        """Return the stored entry of an object."""
         return self.view.get(Key(served.stored_as, served.place(namespace, name)))
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """The stored object, or None; cluster-scoped ones are in namespace ``""``."""
+        """Return the stored object, or None; the namespace of cluster-scoped objects is ``""``."""
         place = f"{namespace}/{name}" if namespace else name
         entry = self.view.get(Key(str(resource), place))
         return None if entry is None else entry.value
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
-        """All stored objects of a resource, in every namespace or one."""
+        """Return all stored objects of a resource, in every namespace or in one."""
         name = str(resource)
         if not self.log.resource_log(name).places:
             return ()  # a shortcut: most clusters have no objects of the kinds that writes look up
@@ -131,12 +132,15 @@ class Store:
         return [entry.value for entry in page.entries if entry.value is not None]
 
     def last_change(self, *resources: GroupResource) -> int:
-        """The revision at which one of the resources last changed, up to the view's revision."""
+        """Return the revision of the last change of the resources, up to the view's revision."""
         last = max(self.log.resource_log(str(each)).last_revision for each in resources)
         return min(last, self.view.revision)
 
     def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
-        """Store ``obj`` with a new resourceVersion; it is shared, and so immutable from now on."""
+        """Store ``obj`` with a new resourceVersion.
+
+        The object is shared, and so must not be changed afterwards.
+        """
         obj["metadata"]["resourceVersion"] = str(self.log.revision + 1)
         obj = ordered(obj)
         rendered = rest_of(obj)
@@ -170,7 +174,10 @@ class Store:
                 self.delete(entry, rules=rules)
 
     def _expirations(self, resource: str, due_at: float) -> deque[tuple[float, Key, int]]:
-        """The queue of a resource; objects of an earlier process expire as if written now."""
+        """Return the queue of a resource.
+
+        Objects that an earlier process wrote expire as if they were written now.
+        """
         found = self._expiring.get(resource)
         if found is None:
             entries = self.view.page(resource).entries

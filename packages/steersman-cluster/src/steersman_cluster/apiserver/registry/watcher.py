@@ -28,7 +28,7 @@ LAST_BOOKMARK_SECONDS = 2.0
 
 
 def watch(request: APIRequest, scope: RequestScope) -> AsyncGenerator[bytes, None]:
-    """The lines of a watch; an invalid request is rejected before the first line."""
+    """Return the lines of a watch; an invalid request is rejected before the first line."""
     store, served, info = scope.store, request.served, request.info
     options = ListOptions.of(info)
     selects = selection(served, options)
@@ -137,7 +137,7 @@ def _changes(
     selects: Selects | None,
     prefix: str,
 ) -> Iterable[bytes]:
-    """The events of the entries for a watch with the predicate ``selects``.
+    """Yield the events of the entries for a watch with the predicate ``selects``.
 
     An object that begins to match is ADDED. An object that no longer matches is DELETED, with its
     last matching state.

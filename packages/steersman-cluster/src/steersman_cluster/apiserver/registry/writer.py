@@ -1,8 +1,9 @@
 """Create, update, patch and apply: from a request body to a stored object.
 
-Every write has the same steps. The new object is decoded (from the body, or from the live object
-and a patch), defaulted, given its managedFields, mutated by admission, prepared and validated by
-the strategy of its kind, validated by admission, and stored if it differs from the stored object.
+Every write has the same steps. The new object is decoded: from the body, or from the live object
+and a patch. It is then defaulted, gets its managedFields, and passes mutating admission. The
+strategy of its kind prepares and validates it. After validating admission, it is stored if it
+differs from the stored object.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +56,7 @@ def _identity(obj: Object) -> Object:
 
 
 def create(request: APIRequest, scope: RequestScope) -> Answer:
-    """POST to a collection."""
+    """Handle a POST to a collection."""
     content_type = request.content_type
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, content_type)
@@ -65,7 +66,7 @@ def create(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def update(request: APIRequest, scope: RequestScope) -> Answer:
-    """PUT of an object, or of its status."""
+    """Handle the PUT of an object or of its status."""
     served, info = request.served, request.info
     options = WriteOptions.of(info, kind="UpdateOptions")
     obj = read_body(request, scope, options, request.content_type)
@@ -86,7 +87,7 @@ def update(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def patch(request: APIRequest, scope: RequestScope) -> Answer:
-    """PATCH of an object, or of its status, with any of the four patch types."""
+    """Handle the PATCH of an object or of its status, with any of the four patch types."""
     language = patch_type(request.http, custom=request.served.custom)
     options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
     if language == APPLY_PATCH:
@@ -106,7 +107,7 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
 def patched(
     request: APIRequest, scope: RequestScope, live: Object, language: str, options: WriteOptions
 ) -> Object:
-    """The result of applying the body's patch to ``live``."""
+    """Return the result of applying the body's patch to ``live``."""
     lenient = options.field_validation == "Ignore"
     document, mistakes = patch_body(request, language, lenient=lenient)
     if language == JSON_PATCH:
@@ -182,7 +183,7 @@ def _run_validating_admission(
     *,
     admission_view: Callable[[Object], Object],
 ) -> list[str]:
-    """Run validating admission, and prune what webhooks added; returns the unknown fields."""
+    """Run validating admission, and prune what webhooks added; return the unknown fields."""
     if not scope.admission.is_idle:
         scope.admission.check(request, kept, old, admission_view=admission_view)
         if request.is_pruned:
@@ -197,7 +198,7 @@ def _set_namespace(request: APIRequest, obj: Object) -> None:
 
 
 def check_uid(request: APIRequest, obj: Object, entry: Entry) -> None:
-    """Reject a write whose UID is not that of the stored object."""
+    """Raise a conflict if the write has another UID than the stored object."""
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
         key = f"/registry/{request.served.registry}/{entry.key.place}"
@@ -303,7 +304,7 @@ def _create(
 
 
 def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
-    """What is wrong with a new object."""
+    """Return the errors in a new object."""
     served, rules = request.served, request.served.rules
     name_rule = rules.name_errors_of
 
@@ -347,8 +348,8 @@ def replace(
 ) -> bytes:
     """Store ``obj``, which has its managedFields, in place of ``entry``'s object.
 
-    Validating admission gets the result of ``admission_view``. An object that ``is_applied`` is
-    pruned after it.
+    Validating admission receives the result of ``admission_view``. An object that ``is_applied`` is
+    pruned after admission.
     """
     served, store, rules = request.served, scope.store, request.served.rules
     stored = entry.value or {}
@@ -407,16 +408,16 @@ def replace(
 
 
 def _stores_unknown_fields(request: APIRequest, unknown: Sequence[str]) -> bool:
-    """Whether kube-apiserver would store the unknown fields of a custom resource.
+    """Return whether kube-apiserver would store the unknown fields of a custom resource.
 
-    It prunes after decoding and after conversion. It stores an object that is merged or mutated
-    later as it is, unless it stores another version.
+    It prunes after decoding and after conversion. An object that is merged or mutated afterwards is
+    stored unpruned, unless kube-apiserver converts it to another version for storage.
     """
     return bool(unknown) and request.served.gvk.version == request.served.stored_version
 
 
 def _turns_into_float(request: APIRequest, old: Object) -> bool:
-    """Whether a stored integer of the spec was sent as a float, which raises the generation."""
+    """Return whether a stored integer was sent as a float, which raises the generation."""
     excluded = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
     return any(
         path[0] not in excluded and type(_at(old, path)) is int for path in request.whole_floats
@@ -424,9 +425,9 @@ def _turns_into_float(request: APIRequest, old: Object) -> bool:
 
 
 def _ratchet_base(request: APIRequest, old: Object) -> Object:
-    """The old object for ratcheting; each number that was sent as a float differs from the new one.
+    """Return the old object for ratcheting, with floats for the integers that were sent as floats.
 
-    An error of such a number is therefore not ratcheted.
+    Such a number therefore counts as changed, and its errors are not ratcheted.
     """
     if not request.whole_floats:
         return old
@@ -447,10 +448,10 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _is_settled(request: APIRequest, entry: Entry) -> bool:
-    """Whether the server may skip a write that changes nothing.
+    """Return whether the server may skip a write that changes nothing.
 
-    It may not skip the first update of some kinds, and a write after unknown fields were stored,
-    because that write removes them.
+    The first update of some kinds must be written. So must a write after unknown fields were
+    stored, because that write removes these fields.
     """
     if entry.is_unpruned:
         return False
@@ -458,7 +459,10 @@ def _is_settled(request: APIRequest, entry: Entry) -> bool:
 
 
 def _is_stored_current(request: APIRequest, entry: Entry, live: Object) -> bool:
-    """Whether the stored object equals ``live``: defaults that are set on read are not stored."""
+    """Return whether the stored object equals ``live``.
+
+    Defaults that are set on read are not stored.
+    """
     served = request.served
     if live is entry.value or not served.custom:
         return True
@@ -496,7 +500,7 @@ def _metadata_errors(request: APIRequest, about: Object, was: Object) -> list[Fi
 
 
 def _errors_of_update(request: APIRequest, kept: Object, old: Object) -> list[FieldError]:
-    """What is wrong with an object that replaces another."""
+    """Return the errors in an object that replaces another one."""
     rules = request.served.rules
     errors = _metadata_errors(request, kept["metadata"], old["metadata"])
     if rules.update_first:
@@ -505,7 +509,7 @@ def _errors_of_update(request: APIRequest, kept: Object, old: Object) -> list[Fi
 
 
 def _check_resource_version(request: APIRequest, obj: Object, old: Object) -> None:
-    """Reject a write with another resourceVersion than that of the stored object."""
+    """Reject a write whose resourceVersion differs from that of the stored object."""
     wanted = obj["metadata"].get("resourceVersion", "")
     served = request.served
     if not wanted or wanted == "0":

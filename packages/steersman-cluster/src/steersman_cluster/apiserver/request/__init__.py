@@ -1,10 +1,10 @@
-"""Requests and replies: request info, options, content negotiation, response encoders.
+"""Requests and responses: request info, options, content negotiation, response encoders.
 
 Takes:     a request: its path and query, its headers, its body
-Gives:     its request info and options; response encoders and replies in JSON, YAML or protobuf
-Promises:  - a body is in the language that its header names
+Gives:     its request info and options; response encoders and responses in JSON, YAML or protobuf
+Promises:  - a body has the media type that its header names
            - list options that contradict each other are refused
-           - each warning is said once and cannot break its header
+           - each warning is sent once and cannot break its header
 Never:     reads or writes the store, or authorizes a request
 
 The handling of a request starts with ``request_info``.

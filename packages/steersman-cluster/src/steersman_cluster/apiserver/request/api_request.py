@@ -1,4 +1,4 @@
-"""One resource request, as handlers get it."""
+"""A resource request, in the form that handlers receive."""
 
 from collections.abc import Sequence
 

@@ -25,7 +25,7 @@ class MetadataEncoder(NamedTuple):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str]) -> "MetadataEncoder | None":
-        """Return the encoder that a media type's parameters request; None for another one."""
+        """Return the encoder that a media type's parameters request; None if it is another one."""
         kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
         known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in VERSIONS
         return cls(kind, version) if known else None
@@ -107,7 +107,10 @@ class MetadataEncoder(NamedTuple):
         return {"kind": kind, "apiVersion": f"meta.k8s.io/{self.version}"}
 
     def check(self, served: ServedResource, *, is_list: bool) -> None:
-        """Raise an error, with Go's type, if a list was requested of an object or vice versa."""
+        """Raise an error if the form of a list was requested for an object, or vice versa.
+
+        The message contains the name of the Go type.
+        """
         if is_list == (self.kind == LIST):
             return
         if served.custom and not is_list:
@@ -120,7 +123,10 @@ class MetadataEncoder(NamedTuple):
         raise self._unlike(go_type, is_list=is_list)
 
     def check_other(self, document: Object, *, custom: bool) -> None:
-        """The same for a document that is not an object of the resource."""
+        """Raise an error if the form of a list was requested for a document that is no list.
+
+        The document is not an object of the resource, such as a Scale.
+        """
         if self.kind == LIST:
             group, _, version = document["apiVersion"].partition("/")
             package = version if custom else group.partition(".")[0]

@@ -46,7 +46,10 @@ _Clause: TypeAlias = tuple[float, str, dict[str, str]]
 
 
 def header(request: Request, name: str) -> str:
-    """Return a header; "" if it is missing. ``name`` is spelled as most clients do."""
+    """Return the value of a header; "" if the header is missing.
+
+    ``name`` is in the spelling of most clients, which is found without lowercasing.
+    """
     for (
         key,
         value,
@@ -148,7 +151,7 @@ def wants_plain(request: Request) -> bool:
 
 
 def no_table(version: str) -> ResponseEncoder | None:  # noqa: ARG001 - as those that have one
-    """Return None: responses without a table."""
+    """Return None, for responses that have no table."""
     return None
 
 

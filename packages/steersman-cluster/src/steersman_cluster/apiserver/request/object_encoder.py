@@ -40,7 +40,10 @@ def rest_of(obj: Object) -> bytes:
 
 
 def rest_of_entry(entry: Entry, served: ServedResource) -> bytes:
-    """The same for an entry; a deletion has the deleted object at the deletion's revision."""
+    """Return the JSON of an entry's object after kind and apiVersion, without the closing brace.
+
+    For a deletion, this is the deleted object with the revision of the deletion.
+    """
     if served.converts:
         if entry.converted is None or entry.converted[0] is not served.mark:
             kept = _shown(entry)
@@ -58,7 +61,7 @@ def _kept(entry: Entry) -> bytes:
 
 
 def prefetch(entries: Iterable[Entry], served: ServedResource) -> None:
-    """Convert all entries at once: webhook conversion then needs one call."""
+    """Convert all entries together, so that webhook conversion needs only one call."""
     if served.converts_by_webhook:
         served.prefetch([_shown(each) for each in entries])
 
@@ -166,7 +169,7 @@ def seen(obj: Object, served: ServedResource) -> Object:
 
 
 def seen_in(entry: Entry, served: ServedResource) -> Object:
-    """Return an entry's object, or the deleted one, as ``seen`` does."""
+    """Return the object that ``seen`` returns for an entry; for a deletion, the deleted object."""
     if served.custom and served.converts:
         # Converted once, for all requests.
         found: Object = msgspec.json.decode(one(entry, served))
@@ -175,7 +178,7 @@ def seen_in(entry: Entry, served: ServedResource) -> Object:
 
 
 def deleted_object(entry: Entry, served: ServedResource) -> Object:
-    """Return the object that no longer matches the watch, as ``seen`` does."""
+    """Return the object that no longer matches the watch, in the version that ``seen`` returns."""
     return seen(last_seen(entry), served)
 
 

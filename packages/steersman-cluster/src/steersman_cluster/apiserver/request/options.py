@@ -15,7 +15,10 @@ _INTEGER_LIMIT = 2**63
 
 
 def boolean(info: RequestInfo, name: str) -> bool | None:
-    """Return a query parameter as a boolean; None if it is missing."""
+    """Return a query parameter as a boolean; None if it is missing.
+
+    Every value except "false" and "0" is true.
+    """
     return info.query[name][0].lower() not in FALSE if name in info.query else None
 
 

@@ -1,6 +1,7 @@
 """The response encoders of protobuf, for built-in kinds and for metadata.
 
-Custom resources have no protobuf message; their metadata has.
+Custom resources have no protobuf message, because no Go type numbers their fields. Their metadata
+can be encoded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -144,7 +145,7 @@ def _message_of(entry: Entry, served: ServedResource) -> bytes:
 
 
 class ProtobufMetadataEncoder(NamedTuple):
-    """The encoder of metadata, which custom resources have in protobuf, too."""
+    """The protobuf encoder of metadata, which supports custom resources, too."""
 
     only: MetadataEncoder
 

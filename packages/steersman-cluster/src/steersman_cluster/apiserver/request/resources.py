@@ -65,7 +65,7 @@ class ScalePaths:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedResource:
-    """One resource in one version, with all that its handlers need."""
+    """A resource in one version, with everything that its handlers need."""
 
     gvk: GroupVersionKind
     plural: str
@@ -104,7 +104,10 @@ class ServedResource:
 
     @cached_property
     def group_kind(self) -> str:
-        """The kind and group in messages, such as ``Deployment.apps``; both Events have one."""
+        """The kind and group in messages, such as ``Deployment.apps``.
+
+        An Event has the same name in both of its groups.
+        """
         group = "" if self.gvk.kind == "Event" and not self.custom else self.gvk.group
         return f"{self.gvk.kind}.{group}" if group else self.gvk.kind
 
@@ -215,14 +218,17 @@ class ServedResource:
             obj["status"] = self._canonical_status({})
 
     def restore_status(self, obj: Object, old: Object) -> None:
-        """Set the old status: a write of the object does not change it."""
+        """Restore the old status, because a write of the object does not change the status."""
         if "status" in old:
             obj["status"] = old["status"]
         else:
             obj.pop("status", None)
 
     def restore_all_but_status(self, obj: Object, old: Object) -> None:
-        """Set all old fields but the status and some metadata: a write of the status keeps them."""
+        """Restore all fields of the old object, except for the status and some metadata.
+
+        A write of the status changes only the status.
+        """
         for name in [name for name in obj if name not in _APART and name not in old]:
             del obj[name]
         for name, value in old.items():
@@ -245,7 +251,7 @@ class ServedResource:
         return any(not same_json(obj.get(name), old.get(name)) for name in names)
 
     def place(self, namespace: str, name: str) -> str:
-        """Return the place of an object in the log of its resource."""
+        """Return the key of an object within the log of its resource."""
         return f"{namespace}/{name}" if self.namespaced else name
 
 
@@ -310,7 +316,10 @@ class ResourceRegistry:
         self._rebuild()
 
     def claim(self, claims: Mapping[tuple[str, str], GroupVersionInfo]) -> None:
-        """Set the group versions of other servers; definitions of these versions are not served."""
+        """Set the claims of APIServices.
+
+        Definitions in a group version of another server are not served.
+        """
         if claims != self.claims:
             self.claims = claims
             self._rebuild()

@@ -1,4 +1,4 @@
-"""The webhook responses that one request has so far."""
+"""The webhook responses that one request has received so far."""
 
 from collections.abc import Hashable
 from typing import Any, TypeAlias

@@ -1,7 +1,7 @@
-"""ComponentStatuses: fixed, because the server does not probe components.
+"""ComponentStatuses, which are fixed, because the server does not probe components.
 
-The scheduler and the controller manager are always unhealthy, and etcd, which is the log of this
-process, is always healthy.
+The scheduler and the controller manager are always unhealthy. etcd, which stands for the log of
+this process, is always healthy.
 """
 
 from steersman.names import GroupResource
@@ -20,7 +20,7 @@ _ETCD = "etcd-0"
 
 
 def get(request: APIRequest, _: RequestScope) -> Answer:
-    """GET of one ComponentStatus."""
+    """Handle the GET of one ComponentStatus."""
     for entry in _entries():
         if entry.key.place == request.info.name:
             return Answer(200, request.encoder.one(entry, request.served))
@@ -28,7 +28,7 @@ def get(request: APIRequest, _: RequestScope) -> Answer:
 
 
 def list_(request: APIRequest, _: RequestScope) -> Answer:
-    """The list of all selected ComponentStatuses, without a resourceVersion."""
+    """Return the list of all selected ComponentStatuses, without a resourceVersion."""
     selects = selection(request.served, ListOptions.of(request.info))
     entries = [each for each in _entries() if selects is None or selects(each)]
     return Answer(200, request.encoder.many(entries, request.served, metadata={}))

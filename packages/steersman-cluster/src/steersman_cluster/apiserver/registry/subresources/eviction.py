@@ -1,4 +1,4 @@
-"""POST of an Eviction: deletes the Pod if its PodDisruptionBudget allows a disruption."""
+"""POST of an Eviction, which deletes the Pod if its PodDisruptionBudget permits a disruption."""
 
 from dataclasses import replace
 

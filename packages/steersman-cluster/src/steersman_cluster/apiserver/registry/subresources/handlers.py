@@ -1,4 +1,4 @@
-"""The handlers of each subresource: status, scale, and those with only POST."""
+"""The handlers of each subresource, by name and verb."""
 
 from collections.abc import Callable, Mapping
 
@@ -34,7 +34,7 @@ def _stored_entry(request: APIRequest, scope: RequestScope) -> Entry:
 
 
 def _bind(request: APIRequest, scope: RequestScope) -> Answer:
-    """POST of a Binding: assigns the Pod to a node."""
+    """Handle the POST of a Binding, which assigns the Pod to a node."""
     binding, options = read_post(request, scope)
     binding = mutated(request, scope, binding, options)
     check_binding(binding, request.info.name)
@@ -54,7 +54,7 @@ def _bound(
 
 
 def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
-    """POST of a Binding to the resource ``bindings``: its name is that of the Pod."""
+    """Handle the POST of a Binding to the resource ``bindings``; its name is that of the Pod."""
     binding, options = read_post(request, scope)
     binding = mutated(request, scope, binding, options)
     if not (name := binding["metadata"].get("name")):

@@ -1,7 +1,7 @@
 """The subresources that kube-apiserver proxies to the kubelet: log, exec, attach, portforward.
 
-No kubelet listens here. The client gets kube-apiserver's error for a Pod without a node, a node
-without an address, or a closed port.
+steersman runs no kubelet that listens. The client receives kube-apiserver's error for a Pod without
+a node, a node without an address, or a closed port.
 """
 
 from steersman.names import GroupResource
@@ -20,7 +20,7 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def log(request: APIRequest, scope: RequestScope) -> Answer:
-    """GET of a log; it is empty while the Pod is not scheduled."""
+    """Handle the GET of a log; the log is empty while the Pod is not scheduled."""
     pod = _pod(request, scope)
     container = _container(request, pod)
     if not pod["spec"].get("nodeName"):

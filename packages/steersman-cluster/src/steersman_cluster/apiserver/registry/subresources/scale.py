@@ -20,14 +20,14 @@ from steersman_cluster.apiserver.storage import Entry
 
 
 def get(request: APIRequest, scope: RequestScope) -> Answer:
-    """GET of a Scale."""
+    """Handle the GET of a Scale."""
     entry, paths = _found(request, scope)
     shown = scale_of(request.live(entry), paths)
     return Answer(200, request.encoder.other(shown, custom=request.served.custom))
 
 
 def update(request: APIRequest, scope: RequestScope) -> Answer:
-    """PUT of a Scale."""
+    """Handle the PUT of a Scale."""
     options = WriteOptions.of(request.info, kind="UpdateOptions")
     scale = read_body(request, scope, options, request.content_type)
     object_meta.set_namespace(scale["metadata"], request.info.namespace)
@@ -38,7 +38,7 @@ def update(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def patch(request: APIRequest, scope: RequestScope) -> Answer:
-    """PATCH of a Scale, with any patch type of its kind."""
+    """Handle the PATCH of a Scale, with any patch type that its kind supports."""
     language = patch_type(request.http, custom=request.served.custom)
     options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
     entry, _ = _found(request, scope)
@@ -61,7 +61,10 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def _inapplicable(applied: Object) -> status_errors.StatusError:
-    """The error of applying a custom resource's scale, which kube-apiserver cannot do."""
+    """Return the error for an apply to a custom resource's scale.
+
+    kube-apiserver does not support such an apply.
+    """
     about = applied["metadata"]
     shown = f"{about.get('namespace', '')}/{about.get('name', '')}; autoscaling/v1, Kind=Scale"
     return status_errors.StatusError(
@@ -94,7 +97,7 @@ def _now(scope: RequestScope) -> str:
 def _live(
     request: APIRequest, scope: RequestScope, entry: Entry, *, to_patch: bool = False
 ) -> Object:
-    """The current Scale, with the managers of its replicas."""
+    """Return the current Scale, with the field managers of its replicas."""
     _, paths = _found(request, scope)
     obj = request.live(entry)
     scale = scale_of(obj, paths, to_patch=to_patch)
@@ -105,7 +108,7 @@ def _live(
 
 
 def _replicas(request: APIRequest, scope: RequestScope) -> dict[str, tuple[str, ...]]:
-    """The path of the replicas in each version."""
+    """Return the path of the replicas in each version."""
     return {
         each.gvk.api_version: each.scale.spec_replicas
         for each in scope.versions(request)
@@ -151,7 +154,7 @@ def _write(
 
 
 def _check_uid(request: APIRequest, live: Object, scale: Object) -> None:
-    """Check the UID of a built-in kind's Scale, which a patch may have changed."""
+    """Raise a conflict if the Scale has another UID; only a patch can have changed the UID."""
     wanted, actual = scale["metadata"].get("uid"), live["metadata"]["uid"]
     if wanted and wanted != actual:
         resource = GroupResource(request.info.group, f"{request.info.resource}/scale")

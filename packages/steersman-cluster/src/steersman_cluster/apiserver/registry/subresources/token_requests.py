@@ -1,4 +1,4 @@
-"""POST of a TokenRequest: issues a token of a service account."""
+"""POST of a TokenRequest, which issues a token of a service account."""
 
 from datetime import timedelta
 from typing import Any
@@ -102,7 +102,10 @@ def _duration_errors(seconds: int) -> list[FieldError]:
 def _bound(
     request: APIRequest, scope: RequestScope, ref: dict[str, Any] | None
 ) -> dict[str, Object]:
-    """The objects that the token is bound to, by kind: the referenced one, and a Pod's node."""
+    """Return the objects that the token is bound to, by kind.
+
+    These are the referenced object, and the node of a referenced Pod.
+    """
     if ref is None:
         return {}
     group, _, version = ref.get("apiVersion", "").rpartition("/")
