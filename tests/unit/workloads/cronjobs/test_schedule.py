@@ -11,8 +11,8 @@ from steersman_cluster.workloads.cronjobs.schedule import (
     due,
     is_too_late,
     job_name,
-    mailed,
     next_seconds,
+    rfc_2822,
     schedule_of,
     zoned,
 )
@@ -144,4 +144,4 @@ def test_a_time_is_formatted_in_its_zone(zone: str | None, text: str) -> None:
 
 
 def test_a_missed_time_is_formatted_as_in_go() -> None:
-    assert mailed(at(12, 0)) == "Thu, 01 Jan 2026 12:00:00 +0000"
+    assert rfc_2822(at(12, 0)) == "Thu, 01 Jan 2026 12:00:00 +0000"

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from steersman_cluster.workloads.deployments.accessors import (
-    count_in,
     deadline_seconds,
     history_limit,
     limits_of,
     new_and_old,
+    replica_count_annotation,
     revision_of,
 )
 from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
@@ -67,7 +67,7 @@ def test_the_new_replicaset_is_the_oldest_with_the_template() -> None:
     [("3", 3), ("0", 0), ("-3", None), ("", None), ("three", None), ("2147483648", None)],
 )
 def test_an_invalid_count_is_ignored(text: str, number: int | None) -> None:
-    assert count_in({"here": text}, "here") == number
+    assert replica_count_annotation({"here": text}, "here") == number
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ TERMS = st.integers(0, 12).flatmap(
 def rollouts(draw: st.DrawFn) -> tuple[ReplicaLimits, Group, list[Group]]:
     """A Deployment during updates, within its limits, with any number of available Pods."""
     limits = draw(TERMS)
-    room, groups = limits.most, []
+    room, groups = limits.max_replicas, []
     for name in "abcd"[: draw(st.integers(1, 4))]:
         size = draw(st.integers(0, room))
         room -= size
@@ -145,7 +145,7 @@ def test_a_rolling_update_never_exceeds_maxsurge(
 
     after = resized([new, *olds], rolling_step(limits, new, olds))
 
-    assert sum(each.size for each in after) <= limits.most
+    assert sum(each.size for each in after) <= limits.max_replicas
 
 
 @given(rollouts())
@@ -158,7 +158,7 @@ def test_a_rolling_update_never_exceeds_maxunavailable(
 
     after = availables(resized([new, *olds], rolling_step(limits, new, olds)))
 
-    assert after >= min(before, limits.least)
+    assert after >= min(before, limits.min_available)
 
 
 @given(rollouts(), st.randoms(use_true_random=False))
@@ -171,7 +171,7 @@ def test_a_rolling_update_completes_in_any_order_of_pod_readiness(
     for _ in range(500):
         step = rolling_step(limits, groups[0], groups[1:])
         groups = resized(groups, step)
-        assert sum(each.size for each in groups) <= limits.most
+        assert sum(each.size for each in groups) <= limits.max_replicas
         waiting = [each for each in groups if each.available < each.size]
         if not step and not waiting:
             break
@@ -226,7 +226,7 @@ def test_old_replica_sets_are_scaled_down_when_the_new_one_is_saturated() -> Non
 
 
 @pytest.mark.parametrize(
-    ("limits", "sizes", "most", "after"),
+    ("limits", "sizes", "max_replicas", "after"),
     [
         # The Deployment doubles, so each group doubles; the largest gets the remainder.
         (ReplicaLimits(replicas=20, surge=0), {"a": 5, "b": 5}, 10, {"b": 10, "a": 10}),
@@ -237,9 +237,9 @@ def test_old_replica_sets_are_scaled_down_when_the_new_one_is_saturated() -> Non
     ],
 )
 def test_during_an_update_each_replica_set_gets_its_share(
-    limits: ReplicaLimits, sizes: dict[str, int], most: int, after: dict[str, int]
+    limits: ReplicaLimits, sizes: dict[str, int], max_replicas: int, after: dict[str, int]
 ) -> None:
-    old, new = (group(name, size, most=most) for name, size in sizes.items())
+    old, new = (group(name, size, max_replicas=max_replicas) for name, size in sizes.items())
 
     assert {name: size for name, _, size in scaled(limits, new, [old])} == after
 
@@ -262,12 +262,12 @@ def test_the_shares_add_up_to_the_allowed_size(
     rollout: tuple[ReplicaLimits, Group, list[Group]], before: int
 ) -> None:
     limits, new, olds = rollout
-    olds = [replace(old, most=before) for old in olds]
+    olds = [replace(old, max_replicas=before) for old in olds]
     active = [each for each in (new, *olds) if each.size > 0]
 
     step = scaling_step(limits, new, olds, is_rolling=True, pods=0)
 
     if len(active) > 1 and len(step) == len(active):
-        wanted = limits.most if limits.replicas else 0
+        wanted = limits.max_replicas if limits.replicas else 0
         assert sum(each.after for each in step) == wanted
         assert all(each.after >= 0 for each in step)

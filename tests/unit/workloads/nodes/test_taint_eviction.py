@@ -45,11 +45,11 @@ def test_taints_for_the_state_of_a_node_are_set_and_others_are_kept() -> None:
 def test_a_pod_stays_for_its_shortest_toleration(
     seconds: tuple[int | None, ...], since: int, left: float | None
 ) -> None:
-    borne = [
+    tolerations = [
         core_v1.Toleration(key="broken", operator="Exists", toleration_seconds=each)
         for each in seconds
     ]
     taint = replace(BROKEN, time_added=NOW - timedelta(seconds=since))
 
-    assert tolerated_seconds(borne, (taint,), now=NOW) == left
-    assert tolerated_seconds(borne, (), now=NOW) is None
+    assert tolerated_seconds(tolerations, (taint,), now=NOW) == left
+    assert tolerated_seconds(tolerations, (), now=NOW) is None

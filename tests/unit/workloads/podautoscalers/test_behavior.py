@@ -132,7 +132,7 @@ def test_scale_events_older_than_all_policy_periods_are_dropped() -> None:
 
 
 def test_a_stabilized_recommendation_takes_effect_after_the_window() -> None:
-    history = History().begun(8, NOW)
+    history = History().with_initial_recommendation(8, NOW)
     seen = []
     for seconds in range(0, 360, 15):
         found = bounded(

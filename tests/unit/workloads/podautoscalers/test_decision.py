@@ -22,7 +22,7 @@ from tests.unit.workloads.podautoscalers.samples import NOW, ago, cpu, hpa, pods
 
 Status = autoscaling_v2.HorizontalPodAutoscalerStatus
 
-FAILED = Failed(reason="FailedGetResourceMetric", text="no cpu", whole="no cpu at all")
+FAILED = Failed(reason="FailedGetResourceMetric", text="no cpu", full_message="no cpu at all")
 
 
 def evaluation(
@@ -159,7 +159,7 @@ def test_a_metric_without_samples_reports_the_full_error() -> None:
     assert failed == Failed(
         reason="FailedGetResourceMetric",
         text="failed to get cpu utilization: unable to get metrics",
-        whole="failed to get cpu resource metric value: failed to get cpu utilization:"
+        full_message="failed to get cpu resource metric value: failed to get cpu utilization:"
         " unable to get metrics",
     )
 

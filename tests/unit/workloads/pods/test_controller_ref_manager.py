@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.pods import (
-    by_holder,
+    by_controller_or_labels,
     by_selector,
     claimed,
+    index_key,
     is_empty,
-    selected_under,
     selects,
 )
 from tests.unit.workloads.pods.samples import pod, replica_set
@@ -110,13 +110,13 @@ def test_a_selected_pod_without_a_controller_is_found_without_a_scan_of_the_othe
     selector = meta_v1.LabelSelector(match_labels=wanted)
     orphan = pod(labels=labels)
 
-    is_found = selected_under("here", selector) in by_holder(orphan)
+    is_found = index_key("here", selector) in by_controller_or_labels(orphan)
 
     assert is_found or not selects(selector, labels)
 
 
 def test_a_controlled_pod_is_indexed_only_by_its_controller() -> None:
-    assert by_holder(pod(owner=OTHER)) == ("uid-of-other",)
+    assert by_controller_or_labels(pod(owner=OTHER)) == ("uid-of-other",)
 
 
 def test_selecting_objects_are_found_by_the_labels_of_a_pod() -> None:
@@ -124,5 +124,7 @@ def test_selecting_objects_are_found_by_the_labels_of_a_pod() -> None:
     neither = meta_v1.LabelSelector(match_labels={"app": "api"})
     labels = pod(labels={"app": "web", "tier": "front"})
 
-    assert set(by_selector(replica_set(selector=both))) <= set(by_holder(labels))
-    assert not set(by_selector(replica_set(selector=neither))) & set(by_holder(labels))
+    assert set(by_selector(replica_set(selector=both))) <= set(by_controller_or_labels(labels))
+    assert not set(by_selector(replica_set(selector=neither))) & set(
+        by_controller_or_labels(labels)
+    )

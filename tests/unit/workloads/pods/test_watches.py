@@ -11,14 +11,14 @@ from steersman.kinds import apps_v1, core_v1, meta_v1, replace
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import (
     SELECTOR_INDEX,
-    HolderOf,
+    ControllerOfKind,
     by_selector,
     is_counted_differently,
 )
 from tests.unit.workloads.pods.samples import NOW, ago, pod, replica_set
 
 ReplicaSet = apps_v1.ReplicaSet
-HOLDER = HolderOf(ReplicaSet)
+CONTROLLER = ControllerOfKind(ReplicaSet)
 
 
 def holding(*sets: ReplicaSet) -> CacheReader:
@@ -50,13 +50,13 @@ def selecting(**labels: str) -> meta_v1.LabelSelector:
 
 
 def test_a_pod_maps_to_its_controller_even_if_that_does_not_exist() -> None:
-    assert names(HOLDER(pod(owner=replica_set("gone")), holding())) == ["gone"]
+    assert names(CONTROLLER(pod(owner=replica_set("gone")), holding())) == ["gone"]
 
 
 def test_a_pod_with_a_controller_of_another_kind_maps_to_nothing() -> None:
     job = apps_v1.StatefulSet(metadata=meta_v1.ObjectMeta(name="web", uid="1"))
 
-    assert names(HOLDER(pod(owner=job), holding(replica_set()))) == []
+    assert names(CONTROLLER(pod(owner=job), holding(replica_set()))) == []
 
 
 def test_a_pod_without_a_controller_maps_to_all_objects_that_select_it() -> None:
@@ -72,10 +72,10 @@ def test_a_pod_without_a_controller_maps_to_all_objects_that_select_it() -> None
         ),
     )
 
-    found = HOLDER(pod(labels={"app": "web", "tier": "front"}), cached)
+    found = CONTROLLER(pod(labels={"app": "web", "tier": "front"}), cached)
 
     assert sorted(names(found)) == ["by-app", "by-both", "by-expression"]
-    assert names(HOLDER(pod(labels={}), cached)) == []
+    assert names(CONTROLLER(pod(labels={}), cached)) == []
 
 
 CHANGES: dict[str, dict[str, Any]] = {

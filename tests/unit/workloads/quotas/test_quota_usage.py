@@ -46,7 +46,7 @@ def used(quota_usage: QuotaUsage) -> dict[str, str]:
 def test_a_new_quota_has_no_usage() -> None:
     empty = quota_usage("pods", "requests.storage", "example.com/unknown")
 
-    assert empty.users == (PODS, CLAIMS)
+    assert empty.kinds == (PODS, CLAIMS)
     assert used(empty) == {"pods": "0", "requests.storage": "0"}
     assert empty.used({PODS: None}).keys() == {"pods"}
 

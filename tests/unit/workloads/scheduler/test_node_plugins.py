@@ -178,13 +178,13 @@ def test_one_untolerated_taint_rules_a_node_out() -> None:
             taint("key2", "value2"),
         )
     )
-    borne = tuple(
+    tolerations = tuple(
         core_v1.Toleration(key="key1", operator="Equal", value="value1", effect=effect)
         for effect in ("NoSchedule", "NoExecute")
     )
 
-    assert untolerated_taint(tainted, borne) == taint("key2", "value2")
-    assert untolerated_taint(tainted, borne, effects=NO_EXECUTE) is None
+    assert untolerated_taint(tainted, tolerations) == taint("key2", "value2")
+    assert untolerated_taint(tainted, tolerations, effects=NO_EXECUTE) is None
     assert untolerated_taint(node(), None) is None
 
 

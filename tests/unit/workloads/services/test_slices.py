@@ -77,7 +77,7 @@ def test_a_pod_on_an_unknown_node_is_left_out() -> None:
     make_plan = plan(service(), [pod(), lost])
 
     assert [each.addresses for each in make_plan.create[0].endpoints] == [("10.0.0.1",)]
-    assert make_plan.homeless == (lost,)
+    assert make_plan.pods_without_node == (lost,)
 
 
 def test_a_named_target_port_is_looked_up_in_each_pod() -> None:

@@ -5,10 +5,10 @@ import pytest
 from steersman.controller import owner_reference
 from steersman.kinds import Resource, apps_v1, meta_v1, replace
 from steersman_cluster.workloads.statefulsets.retention import (
+    belongs_to_earlier_pod,
     corrected,
     has_other_controller,
     initial_references,
-    is_left_over,
 )
 from tests.unit.workloads.statefulsets.samples import claim, pod, stateful_set
 
@@ -81,5 +81,5 @@ def test_a_claim_of_an_earlier_set_or_pod_with_the_name_is_not_changed(gone: Res
 
 
 def test_a_claim_owned_by_an_earlier_pod_is_left_over() -> None:
-    assert is_left_over(claim(KEPT), "web-0")
-    assert not is_left_over(claim(stateful_set(1)), "web-0")
+    assert belongs_to_earlier_pod(claim(KEPT), "web-0")
+    assert not belongs_to_earlier_pod(claim(stateful_set(1)), "web-0")

@@ -4,7 +4,7 @@ SteersmanError
 ├── BadValue
 │   └── UnknownExample           there is no example of this name
 ├── ClusterError                 the embedded cluster could not be started
-├── NamespaceHeld                the contents of a namespace cannot be deleted
+├── NamespaceDeletionFailed      the contents of a namespace cannot be deleted
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
 ├── TimeCannotBeSkipped          a test on a real cluster tried to advance time
 ├── Deadlock                     every task of a simulation waits, and no timer is pending
@@ -25,7 +25,7 @@ from steersman_cluster.errors.failures import (
     ControlPlaneError,
     Deadlock,
     DidNotSurvive,
-    NamespaceHeld,
+    NamespaceDeletionFailed,
     NotRejected,
     NotRepeatable,
     TimeCannotBeSkipped,
@@ -38,7 +38,7 @@ __all__ = [
     "ControlPlaneError",
     "Deadlock",
     "DidNotSurvive",
-    "NamespaceHeld",
+    "NamespaceDeletionFailed",
     "NotRejected",
     "NotRepeatable",
     "TimeCannotBeSkipped",

@@ -86,7 +86,7 @@ class ClusterError(SteersmanError):
         super().__init__(f"{problem}. {what_now}")
 
 
-class NamespaceHeld(SteersmanError):
+class NamespaceDeletionFailed(SteersmanError):
     """Objects in a namespace that is being deleted could not be listed or deleted."""
 
     def __init__(self, *, namespace: str, problems: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ from steersman_cluster.simulation.simulated_cluster import (
 from steersman_cluster.simulation.state import ClusterState, differences, state_of
 from steersman_cluster.simulation.trace import TraceEntry, fault_trace, short_path
 from steersman_cluster.simulation.transport import NoFaults
-from steersman_cluster.workloads import ALONE
+from steersman_cluster.workloads import SINGLE_REPLICA_SETTINGS
 
 # How long a killed operator is down. Meanwhile everything else goes on.
 GONE_SECONDS: Final = 10.0
@@ -155,7 +155,7 @@ class _ScenarioRun(Cluster):
             return manager
 
         self._operator = cluster.operate(
-            built, OPERATOR, ManagerSettings(**ALONE), self._fault_injector
+            built, OPERATOR, ManagerSettings(**SINGLE_REPLICA_SETTINGS), self._fault_injector
         )
         cluster.user_transport.inject(_Users(self))
         try:

@@ -41,7 +41,7 @@ from steersman_cluster.simulation.loop import VirtualLoop
 from steersman_cluster.simulation.nested_loop import run_nested
 from steersman_cluster.simulation.pending_work import PendingWork
 from steersman_cluster.simulation.transport import FaultInjector, NoFaults, SimulatedTransport
-from steersman_cluster.workloads import ALONE, WorkloadSettings, workloads
+from steersman_cluster.workloads import SINGLE_REPLICA_SETTINGS, WorkloadSettings, workloads
 
 T = TypeVar("T")
 
@@ -225,7 +225,7 @@ class SimulatedCluster(Cluster):
     ) -> SimulatedOperator:
         """Start an operator, which runs until it is stopped or killed, or the test ends."""
         build = factory_of(operator, runnables)
-        settings = settings or ManagerSettings(**ALONE)
+        settings = settings or ManagerSettings(**SINGLE_REPLICA_SETTINGS)
         return self.operate(build, self._unused(name), settings, self.fault_injector)
 
     def operate(
@@ -549,9 +549,9 @@ def _start_controllers(
 
     def operate(settings: WorkloadSettings, part: str = "") -> None:
         parts = workloads(settings, kubelet=simulated_kubelet)
-        alone = ManagerSettings(**ALONE)
+        manager_settings = ManagerSettings(**SINGLE_REPLICA_SETTINGS)
         cluster.operate(
-            parts.manager, WORKLOADS, alone, NoFaults(), CONTROLLER_REFLECTOR, part=part
+            parts.manager, WORKLOADS, manager_settings, NoFaults(), CONTROLLER_REFLECTOR, part=part
         )
 
     def start(part: str) -> None:

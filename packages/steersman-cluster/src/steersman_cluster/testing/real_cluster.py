@@ -39,7 +39,7 @@ from steersman_cluster.simulation import (
 )
 from steersman_cluster.testing.control_plane import ControlPlane
 from steersman_cluster.testing.recording_transport import RecordingTransport
-from steersman_cluster.workloads import ALONE, WorkloadSettings, running_workloads
+from steersman_cluster.workloads import SINGLE_REPLICA_SETTINGS, WorkloadSettings, running_workloads
 
 # Longer than one step of a controller takes to cause the next, on a busy machine.
 QUIET_SECONDS: Final = 1.5
@@ -152,7 +152,7 @@ class RealCluster(Cluster):
     ) -> RealOperator:
         """Start an operator, which runs until it is stopped or killed, or the test ends."""
         build = factory_of(operator, runnables)
-        given = settings or ManagerSettings(**ALONE, namespaces=(self.namespace,))
+        given = settings or ManagerSettings(**SINGLE_REPLICA_SETTINGS, namespaces=(self.namespace,))
         return self._operate(build, name, given)
 
     def _operate(

@@ -20,7 +20,7 @@ from steersman_cluster.workloads.settings import PARTS, SCHEDULER, WorkloadSetti
 
 if TYPE_CHECKING:
     from steersman_cluster.workloads.controller_manager import (
-        ALONE,
+        SINGLE_REPLICA_SETTINGS,
         Kubelet,
         Workloads,
         running_workloads,
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from steersman_cluster.workloads.status_writer import put_pod_status
 
 __all__ = [
-    "ALONE",
     "PARTS",
     "SCHEDULER",
     "SIMULATED_NODE",
+    "SINGLE_REPLICA_SETTINGS",
     "Kubelet",
     "WorkloadSettings",
     "Workloads",
@@ -54,7 +54,7 @@ __all__ = [
 
 # Selecting parts does not import the controllers.
 _LAZY = {
-    "ALONE": "controller_manager",
+    "SINGLE_REPLICA_SETTINGS": "controller_manager",
     "Kubelet": "controller_manager",
     "SIMULATED_NODE": "nodes.node_taints",
     "Workloads": "controller_manager",

@@ -18,8 +18,9 @@ from steersman.observe import ApiWarned, Observation, Observer
 from steersman.wire import Transport
 from steersman_cluster.workloads.settings import WorkloadSettings
 
-# They are the only replica in their cluster: no lease, no probes, and every permission.
-ALONE: Final[Mapping[str, Any]] = {
+# The settings of a manager that is the only replica in its cluster: no lease, no probes, no
+# metrics, and no check of permissions.
+SINGLE_REPLICA_SETTINGS: Final[Mapping[str, Any]] = {
     "leader_election": False,
     "health_address": "",
     "metrics_address": "",
@@ -88,7 +89,9 @@ async def running_workloads(
             # Importing them all takes a while, and other tasks of this loop need to run, too.
             await clock.sleep(0)
         manager = workloads(settings, kubelet=kubelet).manager()
-        await manager.operate(environment, settings=ManagerSettings(**ALONE), stop=_never())
+        await manager.operate(
+            environment, settings=ManagerSettings(**SINGLE_REPLICA_SETTINGS), stop=_never()
+        )
 
     async with background_tasks() as start:
         start(operate(), name="workloads")

@@ -1,8 +1,8 @@
 """The webhooks of a request: mutating webhooks one after the other, validating webhooks together.
 
 This module calls no webhook itself. It looks up each response among the responses received so far.
-If a response is missing, it raises ``NeedsWebhook``; the caller then sends the review and runs the
-request again.
+If a response is missing, it raises ``NeedsWebhook``: ``webhooks.request_runner`` then sends the
+``AdmissionReview`` of ``admission_reviews`` to the webhook, and runs the request again.
 """
 
 from collections.abc import Callable, Sequence

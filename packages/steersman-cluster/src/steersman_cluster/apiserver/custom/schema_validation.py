@@ -82,9 +82,9 @@ def schema_errors(
     found += keywords
     if is_sound and _has_rules(written):
         # Only here and only now: definitions without rules do not load CEL.
-        from steersman_cluster.apiserver.cel.schemas.definition_errors import definition_errors
+        from steersman_cluster.apiserver.cel.schemas.rule_validation import rule_errors
 
-        found += definition_errors(written, path, keywords, shown_rule=shown_rule)
+        found += rule_errors(written, path, keywords, shown_rule=shown_rule)
     return found or ([unsupported] if unsupported is not None else [])
 
 

@@ -83,7 +83,7 @@ class RevisionConflict(Exception):
 
 
 class Compacted(Exception):
-    """The history up to ``compacted`` is no longer available."""
+    """The history up to ``compacted`` is no longer available; the watcher responds with 410."""
 
     def __init__(self, wanted: int, compacted: int) -> None:
         super().__init__(f"revision {wanted} is gone; history begins after {compacted}")

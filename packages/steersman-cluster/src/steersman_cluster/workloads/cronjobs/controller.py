@@ -23,8 +23,8 @@ from steersman_cluster.workloads.cronjobs.schedule import (
     due,
     is_too_late,
     job_name,
-    mailed,
     next_seconds,
+    rfc_2822,
     schedule_of,
 )
 from steersman_cluster.workloads.jobs import end_of
@@ -163,7 +163,7 @@ def _time_to_start(ctx: Context, cron_job: CronJob, status: Status) -> datetime 
         )
         ctx.record("TooManyMissedTimes", note, type="Warning")
     if is_too_late(cron_job, found.last, now):
-        note = f"Missed scheduled time to start a job: {mailed(found.last)}"
+        note = f"Missed scheduled time to start a job: {rfc_2822(found.last)}"
         ctx.record("MissSchedule", note, type="Warning")
         return None
     name = job_name(cron_job, found.last)

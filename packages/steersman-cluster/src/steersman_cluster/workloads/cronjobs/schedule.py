@@ -106,7 +106,7 @@ def zoned(moment: datetime, zone: str | None) -> str:
     return text if local.utcoffset() else f"{text[:19]}Z"
 
 
-def mailed(moment: datetime) -> str:
+def rfc_2822(moment: datetime) -> str:
     """Return the time in the format of events: ``Mon, 02 Jan 2006 15:04:05 +0000``."""
     return format_datetime(moment)
 

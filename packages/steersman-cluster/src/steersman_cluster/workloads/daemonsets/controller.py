@@ -36,10 +36,10 @@ from steersman_cluster.workloads.daemonsets.rolling_update import next_step, sur
 from steersman_cluster.workloads.daemonsets.status import counted
 from steersman_cluster.workloads.daemonsets.template_version import HASH_LABEL, Version, version_of
 from steersman_cluster.workloads.pods import (
-    HOLDER_INDEX,
+    CONTROLLER_INDEX,
     SELECTOR_INDEX,
-    HolderOf,
-    by_holder,
+    ControllerOfKind,
+    by_controller_or_labels,
     by_selector,
     claim,
     is_empty,
@@ -70,12 +70,12 @@ def controller() -> Controller[DaemonSet]:
         watches=(
             Watch(
                 Pod,
-                to=HolderOf(DaemonSet),
-                indexes={HOLDER_INDEX: by_holder, _NODE_INDEX: _by_set_and_node},
+                to=ControllerOfKind(DaemonSet),
+                indexes={CONTROLLER_INDEX: by_controller_or_labels, _NODE_INDEX: _by_set_and_node},
             ),
             Watch(Node, to=_daemon_sets_of_node, when=_matters),
             # A deleted revision is created again; the controller's own writes need no reconcile.
-            changed_value(WATCHED, to=HolderOf(DaemonSet), when=_never),
+            changed_value(WATCHED, to=ControllerOfKind(DaemonSet), when=_never),
         ),
         writes=(
             Writes(Pod, verbs=("create", "patch", "delete")),
@@ -122,7 +122,7 @@ class DaemonSetController:
         make = partial(pod_from, spec.template, owner=daemon_set, labels=version.labels)
         error = await _execute_plan(plan, lambda node: make(spec=on_node(pod_spec, node)), ctx)
         if not plan.is_idle:
-            pods = ctx.by_index(Pod, HOLDER_INDEX, daemon_set.uid)
+            pods = ctx.by_index(Pod, CONTROLLER_INDEX, daemon_set.uid)
             placed = by_node(pods)
         await _shorten(ctx, kept, pods, spec.revision_history_limit)
         now, min_ready_seconds = ctx.now, spec.min_ready_seconds or 0
@@ -224,10 +224,10 @@ def _by_set_and_node(pod: Pod) -> tuple[str, ...]:
     """Return the index key of a DaemonSet's Pod: the DaemonSet and the node. Other Pods have no
     key.
     """
-    holder = controller_of(pod)
-    if holder is None or holder.kind != "DaemonSet":
+    controller = controller_of(pod)
+    if controller is None or controller.kind != "DaemonSet":
         return ()
-    return (_place(holder.uid, target_of(pod)),)
+    return (_place(controller.uid, target_of(pod)),)
 
 
 def _place(uid: str, node: str | None) -> str:

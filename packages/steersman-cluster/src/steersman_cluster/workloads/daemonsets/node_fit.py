@@ -18,7 +18,7 @@ Pod: TypeAlias = core_v1.Pod
 _NAME_FIELD: Final = "metadata.name"
 
 # Taints that a daemon tolerates: a node's problems neither evict it nor keep it away.
-_BORNE: Final = (
+_DAEMON_TOLERATIONS: Final = (
     ("node.kubernetes.io/not-ready", "NoExecute"),
     ("node.kubernetes.io/unreachable", "NoExecute"),
     ("node.kubernetes.io/disk-pressure", "NoSchedule"),
@@ -26,7 +26,7 @@ _BORNE: Final = (
     ("node.kubernetes.io/pid-pressure", "NoSchedule"),
     ("node.kubernetes.io/unschedulable", "NoSchedule"),
 )
-_BORNE_ON_HOST_NETWORK: Final = ("node.kubernetes.io/network-unavailable", "NoSchedule")
+_HOST_NETWORK_TOLERATION: Final = ("node.kubernetes.io/network-unavailable", "NoSchedule")
 
 
 class Fit(NamedTuple):
@@ -43,9 +43,13 @@ def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
     spec = template.spec
     if spec is None:
         raise ValueError("the template of a DaemonSet has a spec; the server requires it")
-    borne = (*_BORNE, _BORNE_ON_HOST_NETWORK) if spec.host_network else _BORNE
+    daemon_tolerations = (
+        (*_DAEMON_TOLERATIONS, _HOST_NETWORK_TOLERATION)
+        if spec.host_network
+        else _DAEMON_TOLERATIONS
+    )
     tolerations = list(spec.tolerations or ())
-    for key, effect in borne:
+    for key, effect in daemon_tolerations:
         wanted = core_v1.Toleration(key=key, operator="Exists", effect=effect)
         for place, each in enumerate(tolerations):
             if replace(each, toleration_seconds=None, value=each.value or None) == wanted:

@@ -19,9 +19,9 @@ from steersman.names import ObjectKey
 from steersman_cluster.workloads.deployments.accessors import is_rolling
 from steersman_cluster.workloads.deployments.controller import reconcile
 from steersman_cluster.workloads.pods import (
-    HOLDER_INDEX,
+    CONTROLLER_INDEX,
     SELECTOR_INDEX,
-    by_holder,
+    by_controller_or_labels,
     by_selector,
     is_counted_differently,
     watching,
@@ -33,10 +33,10 @@ __all__ = ["controllers"]
 
 def _recreating(pod: core_v1.Pod, cached: CacheReader) -> Iterable[ObjectKey]:
     """Return the Deployment with strategy ``Recreate`` that waits for the end of this Pod."""
-    holder = controller_of(pod)
-    if holder is None or holder.kind != "ReplicaSet":
+    controller = controller_of(pod)
+    if controller is None or controller.kind != "ReplicaSet":
         return ()
-    rs = cached.get(apps_v1.ReplicaSet, holder.name, namespace=pod.namespace)
+    rs = cached.get(apps_v1.ReplicaSet, controller.name, namespace=pod.namespace)
     owner = controller_of(rs) if rs is not None else None
     if owner is None or owner.kind != "Deployment":
         return ()
@@ -53,12 +53,12 @@ _CONTROLLER: Final = Controller(
     event_source="deployment-controller",
     reconcile=reconcile,
     watches=(
-        watching(apps_v1.ReplicaSet, holder=apps_v1.Deployment),
+        watching(apps_v1.ReplicaSet, controller=apps_v1.Deployment),
         Watch(
             core_v1.Pod,
             to=_recreating,
             when=is_counted_differently,
-            indexes={HOLDER_INDEX: by_holder},
+            indexes={CONTROLLER_INDEX: by_controller_or_labels},
         ),
     ),
     writes=(Writes(apps_v1.ReplicaSet, verbs=("create", "patch", "delete")),),

@@ -14,8 +14,8 @@ HASH_LABEL = "pod-template-hash"
 
 REVISION = "deployment.kubernetes.io/revision"
 HISTORY = "deployment.kubernetes.io/revision-history"
-DESIRED = "deployment.kubernetes.io/desired-replicas"
-MOST = "deployment.kubernetes.io/max-replicas"
+DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
+MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
 
 # The value that means "no limit".
 _ENDLESS = 2**31 - 1
@@ -69,12 +69,12 @@ def group_of(rs: ReplicaSet) -> Group:
         size=1 if replicas is None else replicas,
         available=(rs.status.available_replicas if rs.status is not None else None) or 0,
         created=rs.metadata.creation_timestamp,
-        desired=count_in(rs.annotations, DESIRED),
-        most=count_in(rs.annotations, MOST),
+        desired=replica_count_annotation(rs.annotations, DESIRED_REPLICAS),
+        max_replicas=replica_count_annotation(rs.annotations, MAX_REPLICAS),
     )
 
 
-def count_in(annotations: Mapping[str, str], name: str) -> int | None:
+def replica_count_annotation(annotations: Mapping[str, str], name: str) -> int | None:
     """Return the number in an annotation, or ``None`` if the value is not a valid replica count."""
     text = annotations.get(name, "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None

@@ -58,7 +58,7 @@ from steersman_cluster.workloads.deployments.status import (
     progressed,
     with_condition,
 )
-from steersman_cluster.workloads.pods import HOLDER_INDEX, claim, is_ended
+from steersman_cluster.workloads.pods import CONTROLLER_INDEX, claim, is_ended
 from steersman_cluster.workloads.replicasets import retry_seconds
 from steersman_cluster.workloads.status_writer import put_status
 
@@ -184,7 +184,7 @@ def _has_old_pods(ctx: Context, state: _RolloutState) -> bool:
     """Return whether a Pod of an old template may still run."""
     return any(
         (old.status is not None and old.status.replicas > 0)
-        or any(not is_ended(pod) for pod in ctx.by_index(Pod, HOLDER_INDEX, old.uid))
+        or any(not is_ended(pod) for pod in ctx.by_index(Pod, CONTROLLER_INDEX, old.uid))
         for old in state.olds
     )
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from steersman.controller import owner_reference
 from steersman.kinds import apps_v1, core_v1, meta_v1, replace
 from steersman_cluster.workloads.deployments.accessors import (
-    DESIRED,
+    DESIRED_REPLICAS,
     HASH_LABEL,
     HISTORY,
-    MOST,
+    MAX_REPLICAS,
     REVISION,
     Deployment,
     ReplicaSet,
@@ -29,8 +29,8 @@ _NOT_COPIED = (
     "kubectl.kubernetes.io/last-applied-configuration",
     REVISION,
     HISTORY,
-    DESIRED,
-    MOST,
+    DESIRED_REPLICAS,
+    MAX_REPLICAS,
     "deprecated.deployment.rollback.to",
 )
 
@@ -44,7 +44,7 @@ def next_revision(olds: Iterable[ReplicaSet]) -> int:
 
 def sizing_annotations(limits: ReplicaLimits) -> dict[str, str]:
     """Return the annotations that record the size of the Deployment."""
-    return {DESIRED: str(limits.replicas), MOST: str(limits.most)}
+    return {DESIRED_REPLICAS: str(limits.replicas), MAX_REPLICAS: str(limits.max_replicas)}
 
 
 def changed_annotations(

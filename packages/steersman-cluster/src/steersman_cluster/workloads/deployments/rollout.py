@@ -19,12 +19,12 @@ class ReplicaLimits:
     unavailable: int = 0
 
     @property
-    def most(self) -> int:
+    def max_replicas(self) -> int:
         """Return the maximum number of Pods."""
         return self.replicas + self.surge
 
     @property
-    def least(self) -> int:
+    def min_available(self) -> int:
         """Return the minimum number of available Pods."""
         return self.replicas - self.unavailable
 
@@ -33,8 +33,8 @@ class ReplicaLimits:
 class Group:
     """The replica counts of a ReplicaSet.
 
-    ``desired`` and ``most`` are read from the ReplicaSet's annotations: they are the Deployment's
-    numbers when the ReplicaSet was last scaled.
+    ``desired`` and ``max_replicas`` are read from the ReplicaSet's annotations: they are the
+    Deployment's numbers when the ReplicaSet was last scaled.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Group:
     available: int = 0
     created: datetime | None = None
     desired: int | None = None
-    most: int | None = None
+    max_replicas: int | None = None
 
     @property
     def age_order(self) -> tuple[float, str]:
@@ -80,7 +80,7 @@ def rolling_step(limits: ReplicaLimits, new: Group, olds: Sequence[Group]) -> li
         if size != new.size:
             return [Resize(name=new.name, before=new.size, after=size)]
     active = sorted((old for old in olds if old.size > 0), key=_age_order)
-    spare = _total(active) + new.size - limits.least - (new.size - new.available)
+    spare = _total(active) + new.size - limits.min_available - (new.size - new.available)
     if not active or spare <= 0:
         return []
     active, cleaned = _without_unhealthy(active, spare)
@@ -126,7 +126,7 @@ def scaling_step(
     if not is_rolling:
         return []
     active = _active(new, olds)
-    to_add = (limits.most if limits.replicas > 0 else 0) - _total(active)
+    to_add = (limits.max_replicas if limits.replicas > 0 else 0) - _total(active)
     # From large to small. Of equal size, the newer grow first and the older shrink first.
     active.sort(key=_age_order, reverse=to_add > 0)
     active.sort(key=lambda each: -each.size)
@@ -158,28 +158,28 @@ def _total(groups: Iterable[Group]) -> int:
 
 
 def _grown(limits: ReplicaLimits, size: int, total: int) -> int:
-    room = limits.most - total
+    room = limits.max_replicas - total
     return size if room <= 0 else size + min(room, limits.replicas - size)
 
 
-def _without_unhealthy(active: list[Group], most: int) -> tuple[list[Group], list[Resize]]:
-    """Return the groups after removal of at most ``most`` unavailable Pods, and the resizes that do
-    this.
+def _without_unhealthy(active: list[Group], limit: int) -> tuple[list[Group], list[Resize]]:
+    """Return the groups after removal of at most ``limit`` unavailable Pods, and the resizes
+    that remove them.
     """
     left, resizes = [], []
     for group in active:
-        count = min(most, group.size - group.available)
+        count = min(limit, group.size - group.available)
         if count > 0:
             after = group.size - count
             resizes.append(Resize(name=group.name, before=group.size, after=after))
             group = replace(group, size=after)
-            most -= count
+            limit -= count
         left.append(group)
     return left, resizes
 
 
 def _without_spare(limits: ReplicaLimits, new: Group, active: list[Group]) -> list[Resize]:
-    spare = new.available + sum(group.available for group in active) - limits.least
+    spare = new.available + sum(group.available for group in active) - limits.min_available
     resizes = []
     for group in active:
         count = min(group.size, spare)
@@ -216,8 +216,8 @@ def _fraction(limits: ReplicaLimits, group: Group, pods: int) -> int:
     if limits.replicas == 0:
         return -group.size
     # Its annotation may be missing or invalid: then its current size counts.
-    before = group.most or pods
+    before = group.max_replicas or pods
     if before == 0:
         return 0
     # Rounded half away from zero; the dividend is never negative.
-    return (2 * group.size * limits.most + before) // (2 * before) - group.size
+    return (2 * group.size * limits.max_replicas + before) // (2 * before) - group.size

@@ -90,7 +90,7 @@ def counted(
         collision_count=status.collision_count,
         conditions=status.conditions,
     )
-    if available >= limits.least:
+    if available >= limits.min_available:
         reason, message = "MinimumReplicasAvailable", "Deployment has minimum availability."
         return with_condition(status, AVAILABLE, "True", reason, message, now)
     reason, message = (

@@ -46,43 +46,47 @@ class ScaleFinder:
         seen: dict[str, None] = {}
         unmanaged: list[str] = []
         for pod in pods:
-            holder = controller_of(pod)
-            if holder is None:
+            controller = controller_of(pod)
+            if controller is None:
                 unmanaged.append(pod.name)
-            elif holder.uid not in seen:
-                seen[holder.uid] = None
-                found = await self._scale(holder, ctx)
+            elif controller.uid not in seen:
+                seen[controller.uid] = None
+                found = await self._scale(controller, ctx)
                 if found is None:
                     raise NoScale(f'found no controllers for pod "{pod.name}"')
                 uid, replicas = found
                 scale_finder[uid] = replicas
         return Scale(pods=sum(scale_finder.values()), unmanaged=tuple(unmanaged))
 
-    async def _scale(self, holder: meta_v1.OwnerReference, ctx: Context) -> tuple[str, int] | None:
+    async def _scale(
+        self, controller: meta_v1.OwnerReference, ctx: Context
+    ) -> tuple[str, int] | None:
         """Return the uid and the replicas of the scalable controller, or ``None`` if it no longer
         exists.
         """
-        gvk = GroupVersionKind.of(holder.api_version, holder.kind)
+        gvk = GroupVersionKind.of(controller.api_version, controller.kind)
         match gvk.group, gvk.kind:
             case "apps", "ReplicaSet":
-                found = _replica_set(holder, ctx)
-                return found or await _live(apps_v1.ReplicaSet, holder, ctx)
+                found = _replica_set(controller, ctx)
+                return found or await _live(apps_v1.ReplicaSet, controller, ctx)
             case "apps", "StatefulSet":
-                found = _replicas(ctx.get(apps_v1.StatefulSet, holder.name), holder.uid)
-                return found or await _live(apps_v1.StatefulSet, holder, ctx)
+                found = _replicas(ctx.get(apps_v1.StatefulSet, controller.name), controller.uid)
+                return found or await _live(apps_v1.StatefulSet, controller, ctx)
             case place if place in _WITHOUT_SCALE:
                 raise NoScale(f"{_WITHOUT_SCALE[place]} does not implement the scale subresource")
             case _:
-                return await _live(await self._kind(holder, ctx), holder, ctx)
+                return await _live(await self._kind(controller, ctx), controller, ctx)
 
-    async def _kind(self, holder: meta_v1.OwnerReference, ctx: Context) -> type[Unstructured]:
-        place = holder.api_version, holder.kind
+    async def _kind(self, controller: meta_v1.OwnerReference, ctx: Context) -> type[Unstructured]:
+        place = controller.api_version, controller.kind
         known = self._scaled.get(place)
         if known is not None:
             return known
         served = await ctx.live.served(*place)
         if served is None:
-            raise NoScale(f'no matches for kind "{holder.kind}" in version "{holder.api_version}"')
+            raise NoScale(
+                f'no matches for kind "{controller.kind}" in version "{controller.api_version}"'
+            )
         if "scale" not in served.subresources:
             where = served.resource_type
             resource = GroupResource(where.gvk.group, where.plural)
@@ -92,23 +96,23 @@ class ScaleFinder:
 
 
 async def _live(
-    kind: type[Any], holder: meta_v1.OwnerReference, ctx: Context
+    kind: type[Any], controller: meta_v1.OwnerReference, ctx: Context
 ) -> tuple[str, int] | None:
     """Return the uid and the replicas in the live scale, for objects that are not in the cache.
 
     The kind may not be cached at all, or the object may not be cached yet.
     """
     try:
-        scale = await ctx.live.scale(kind, holder.name)
+        scale = await ctx.live.scale(kind, controller.name)
     except NotFound:
         return None
     replicas = scale.spec.replicas if scale.spec is not None else None
-    return (scale.uid, replicas or 0) if scale.uid == holder.uid else None
+    return (scale.uid, replicas or 0) if scale.uid == controller.uid else None
 
 
-def _replica_set(holder: meta_v1.OwnerReference, ctx: Context) -> tuple[str, int] | None:
-    replica_set = ctx.get(apps_v1.ReplicaSet, holder.name)
-    own = _replicas(replica_set, holder.uid)
+def _replica_set(controller: meta_v1.OwnerReference, ctx: Context) -> tuple[str, int] | None:
+    replica_set = ctx.get(apps_v1.ReplicaSet, controller.name)
+    own = _replicas(replica_set, controller.uid)
     if own is None or replica_set is None:
         return None
     above = controller_of(replica_set)

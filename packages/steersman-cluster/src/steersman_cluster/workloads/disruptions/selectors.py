@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from steersman.controller import CacheReader, Context, Watch
 from steersman.kinds import apps_v1, core_v1, meta_v1, policy_v1
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, selected_under, selects
+from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, index_key, selects
 
 Pod = core_v1.Pod
 Budget = policy_v1.PodDisruptionBudget
@@ -69,7 +69,7 @@ def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
     if selector is None:
         return []
     if selector.match_labels:
-        under = selected_under(budget.namespace, selector)
+        under = index_key(budget.namespace, selector)
         found = ctx.by_index(Pod, _LABEL_INDEX, under)
     else:
         found = ctx.list(Pod)

@@ -77,7 +77,7 @@ def count_ended(
     release: list[Pod] = []
     is_all = True
     for pod in sorted(job_state.pods, key=index_of) if is_indexed(spec) else job_state.pods:
-        if pod.uid not in tracked or not (finish_reason or _is_done_with(pod, job_state)):
+        if pod.uid not in tracked or not (finish_reason or _can_release(pod, job_state)):
             continue
         release.append(pod)
         is_valid = not is_indexed(spec) or NO_INDEX < index_of(pod) < (spec.completions or 0)
@@ -108,7 +108,7 @@ def count_ended(
     return CountedStatus(status=status, release=tuple(release), is_all=is_all)
 
 
-def _is_done_with(pod: Pod, job_state: JobState) -> bool:
+def _can_release(pod: Pod, job_state: JobState) -> bool:
     """Return whether the Pod is not needed after it is counted."""
     if job_state.job.deletion_time is not None or phase(pod) == "Succeeded":
         return True

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from steersman.names import ResourceType
 
-Held: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+ObjectsWithFinalizers: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 # In the order of the conditions, each with its message for the absence of a problem.
 FINE: Final[Mapping[str, tuple[str, str]]] = {
@@ -36,15 +36,15 @@ class Findings:
 
     ``remaining`` counts objects by kind, such as ``pods.``, and ``finalizers`` counts them by name.
     ``is_counted`` says whether the conditions include these counts: while Pods terminate, no other
-    kind has been listed. ``held`` contains the uids and finalizers of the remaining objects, by
-    kind.
+    kind has been listed. ``objects_with_finalizers`` contains the uids and finalizers of the
+    remaining objects, by kind.
     """
 
     stale: Sequence[str] = ()
     failures: list[str] = field(default_factory=list)
     remaining: dict[str, int] = field(default_factory=dict)
     finalizers: dict[str, int] = field(default_factory=dict)
-    held: dict[ResourceType, Held] = field(default_factory=dict)
+    objects_with_finalizers: dict[ResourceType, ObjectsWithFinalizers] = field(default_factory=dict)
     is_counted: bool = True
     estimate_seconds: int = 0
 

@@ -19,7 +19,7 @@ from steersman.workqueue import (
     TokenBucket,
     WorkQueue,
 )
-from steersman_cluster.errors import NamespaceHeld
+from steersman_cluster.errors import NamespaceDeletionFailed
 from steersman_cluster.workloads.namespaces.conditions import Findings, conditions_after
 from steersman_cluster.workloads.namespaces.resources_deleter import delete_all, is_unchanged
 
@@ -95,7 +95,7 @@ class NamespaceController:
             async with queue.take() as name:
                 try:
                     wait_seconds = await self._end(name)
-                except NamespaceHeld:
+                except NamespaceDeletionFailed:
                     # Not a failure of the controller: the conditions say what blocks the deletion.
                     wait_seconds = self._limiter.wait_seconds(name)
                 except SteersmanError as error:
@@ -140,7 +140,7 @@ class NamespaceController:
 async def delete_content(client: Client, name: str) -> Findings | None:
     """Delete the content of a namespace, and then the namespace.
 
-    Return what is left of the namespace, or ``None`` if it is deleted. Raise ``NamespaceHeld`` if a
+    Return what is left of the namespace, or ``None`` if it is deleted. Raise ``NamespaceDeletionFailed`` if a
     kind cannot be deleted or listed.
     """
     try:
@@ -150,7 +150,9 @@ async def delete_content(client: Client, name: str) -> Findings | None:
         findings = await delete_all(client, name, deletion_time=namespace.deletion_time)
         namespace = await _write_conditions(client, namespace, findings)
         if findings.has_failed:
-            raise NamespaceHeld(namespace=name, problems=(*findings.stale, *findings.failures))
+            raise NamespaceDeletionFailed(
+                namespace=name, problems=(*findings.stale, *findings.failures)
+            )
         if not findings.estimate_seconds:
             await _remove_finalizer(client, namespace)
     except NotFound:

@@ -13,7 +13,7 @@ from steersman.client import Client, Discovery, ServedResource
 from steersman.errors import MethodNotAllowed, NotFound, SteersmanError
 from steersman.kinds import MetadataOnly, core_v1, metadata_only
 from steersman_cluster.workloads.api_errors import error_message
-from steersman_cluster.workloads.namespaces.conditions import Findings, Held
+from steersman_cluster.workloads.namespaces.conditions import Findings, ObjectsWithFinalizers
 
 # How long the controller waits for finalizers before the next attempt.
 FINALIZER_SECONDS: Final = 15
@@ -54,10 +54,10 @@ async def is_unchanged(client: Client, namespace: str, findings: Findings) -> bo
     """Return whether the objects with finalizers are the same as before; if so, there is nothing to
     do.
     """
-    if findings.has_failed or not findings.is_counted or not findings.held:
+    if findings.has_failed or not findings.is_counted or not findings.objects_with_finalizers:
         return False
-    for where, held in findings.held.items():
-        if _held(await _listed(client, metadata_only(where), namespace)) != held:
+    for where, held in findings.objects_with_finalizers.items():
+        if _objects_with_finalizers(await _listed(client, metadata_only(where), namespace)) != held:
             return False
     return True
 
@@ -80,7 +80,7 @@ async def _delete_kind(
     where = served.resource_type
     finalizers = Counter(name for each in left for name in each.metadata.finalizers or ())
     findings.remaining[f"{where.plural}.{where.gvk.group}"] = len(left)
-    findings.held[where] = _held(left)
+    findings.objects_with_finalizers[where] = _objects_with_finalizers(left)
     for name, count in finalizers.items():
         findings.finalizers[name] = findings.finalizers.get(name, 0) + count
     if not estimate_seconds and not finalizers:
@@ -140,7 +140,7 @@ async def _grace_seconds(client: Client, namespace: str) -> int:
     )
 
 
-def _held(left: Sequence[MetadataOnly]) -> Held:
+def _objects_with_finalizers(left: Sequence[MetadataOnly]) -> ObjectsWithFinalizers:
     return tuple((each.uid, each.metadata.finalizers or ()) for each in left)
 
 

@@ -73,13 +73,13 @@ def tolerated_seconds(
     """
     left_seconds: list[float] = []
     for taint in taints:
-        borne = [each for each in tolerations if tolerates(each, taint)]
-        if not borne:
+        matching = [each for each in tolerations if tolerates(each, taint)]
+        if not matching:
             return 0.0
         since = taint.time_added or now
         left_seconds += [
             each.toleration_seconds - (now - since).total_seconds()
-            for each in borne
+            for each in matching
             if each.toleration_seconds is not None
         ]
     return max(0.0, min(left_seconds)) if left_seconds else None

@@ -73,7 +73,7 @@ class History:
     ups: tuple[Moment, ...] = ()
     downs: tuple[Moment, ...] = ()
 
-    def begun(self, current: int, now: datetime) -> "History":
+    def with_initial_recommendation(self, current: int, now: datetime) -> "History":
         """Return the history with the current replicas as the first recommendation, if it was
         empty.
         """
@@ -200,14 +200,18 @@ def _limit(current: int, rules: Rules, history: History, now: datetime, *, is_up
     limits: list[int] = []
     for policy in rules.policies or ():
         cutoff = now - timedelta(seconds=policy.period_seconds)
-        begun = current - _sum_since(history.ups, cutoff) + _sum_since(history.downs, cutoff)
+        at_period_start = (
+            current - _sum_since(history.ups, cutoff) + _sum_since(history.downs, cutoff)
+        )
         if policy.type == "Pods":
-            limits.append(begun + policy.value if is_up else begun - policy.value)
+            limits.append(
+                at_period_start + policy.value if is_up else at_period_start - policy.value
+            )
         elif is_up:
             # Rounded up: a few percent of a few Pods are one Pod.
-            limits.append(ceil(begun * (1 + policy.value / 100)))
+            limits.append(ceil(at_period_start * (1 + policy.value / 100)))
         else:
-            limits.append(int(begun * (1 - policy.value / 100)))
+            limits.append(int(at_period_start * (1 - policy.value / 100)))
     if not limits:
         return current
     return max(limits) if is_up == (rules.select_policy != "Min") else min(limits)

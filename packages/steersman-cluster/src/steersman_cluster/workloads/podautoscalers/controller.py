@@ -26,8 +26,8 @@ from steersman_cluster.workloads.podautoscalers.metrics import (
     Failed,
     Found,
     evaluated,
+    query_of,
     tolerances_of,
-    wanted_by,
 )
 from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
 from steersman_cluster.workloads.podautoscalers.scale_client import (
@@ -182,7 +182,7 @@ class AutoscalerController:
         now = self._services.clock.now()
         found: list[Found | Failed] = []
         for metric in hpa.spec.metrics or ():
-            wanted = wanted_by(metric)
+            wanted = query_of(metric)
             usages: Usages | Problem = {}
             if wanted is not None:
                 usages = await self._targets.usages(

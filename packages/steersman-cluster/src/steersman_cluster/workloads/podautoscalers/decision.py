@@ -129,7 +129,7 @@ def decided(
         "SucceededGetScale",
         "the HPA controller was able to get the target's current scale",
     )
-    history = history.begun(current, now)
+    history = history.with_initial_recommendation(current, now)
     least, most = _least(hpa), hpa.spec.max_replicas
     if current == 0:
         look.conditions.set(
@@ -174,9 +174,10 @@ def _by_metrics(
             failed[0].reason if failed else "",
             f"the HPA was unable to compute the replica count: {failed[0].text if failed else ''}",
         )
-        number, whole = len(failed), failed[0].whole if failed else ""
+        number, full_message = len(failed), failed[0].full_message if failed else ""
         why = (
-            f"invalid metrics ({number} invalid out of {len(evaluations)}), first error is: {whole}"
+            f"invalid metrics ({number} invalid out of {len(evaluations)}),"
+            f" first error is: {full_message}"
         )
         return _without_metrics(look, why, statuses, history)
     look.conditions.set(

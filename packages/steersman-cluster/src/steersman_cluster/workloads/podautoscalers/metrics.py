@@ -34,7 +34,7 @@ _NO_TARGET: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class MetricQuery:
     """The resource whose usage a metric needs, of one container or of all."""
 
     resource: str
@@ -54,22 +54,22 @@ class Found:
 class Failed:
     """The reason why a metric has no recommendation.
 
-    ``reason`` and ``text`` are the reason and the message of an event; ``whole`` is the full
-    message.
+    ``reason`` and ``text`` are the reason and the message of an event; ``full_message`` is the
+    message of the condition.
     """
 
     reason: str
     text: str
-    whole: str
+    full_message: str
 
 
-def wanted_by(metric: MetricSpec) -> Wanted | None:
+def query_of(metric: MetricSpec) -> MetricQuery | None:
     """Return the usage that a metric needs, or ``None`` if steersman does not support its type."""
     if metric.type == "Resource" and metric.resource is not None:
-        return Wanted(resource=metric.resource.name)
+        return MetricQuery(resource=metric.resource.name)
     if metric.type == "ContainerResource" and metric.container_resource is not None:
         source = metric.container_resource
-        return Wanted(resource=source.name, container=source.container)
+        return MetricQuery(resource=source.name, container=source.container)
     return None
 
 
@@ -84,13 +84,13 @@ def evaluated(
     now: datetime,
 ) -> Found | Failed:
     """Return the recommendation of a metric, or why it has none."""
-    wanted = wanted_by(metric)
-    if wanted is None:
+    query = query_of(metric)
+    if query is None:
         return _no_adapter(metric, namespace)
     source = metric.resource if metric.resource is not None else metric.container_resource
     if source is None:
-        return _failed(wanted, _NO_TARGET)
-    target, resource = source.target, wanted.resource
+        return _failed(query, _NO_TARGET)
+    target, resource = source.target, query.resource
     proposal: Proposal | Problem
     if target.average_value is not None:
         what, name = "usage", f"{resource} resource"
@@ -108,7 +108,7 @@ def evaluated(
             )
         )
     elif target.average_utilization is not None:
-        of = "container resource" if wanted.container else "resource"
+        of = "container resource" if query.container else "resource"
         what, name = "utilization", f"{resource} {of} utilization (percentage of request)"
         proposal = (
             usages
@@ -119,19 +119,19 @@ def evaluated(
                 current=current,
                 percent=target.average_utilization,
                 resource=resource,
-                container=wanted.container,
+                container=query.container,
                 tolerances=tolerances,
                 now=now,
             )
         )
     else:
-        return _failed(wanted, _NO_TARGET)
+        return _failed(query, _NO_TARGET)
     if isinstance(proposal, Problem):
-        return _failed(wanted, f"failed to get {resource} {what}: {proposal.text}")
+        return _failed(query, f"failed to get {resource} {what}: {proposal.text}")
     value = autoscaling_v2.MetricValueStatus(
         average_utilization=proposal.percent, average_value=_amount(resource, proposal)
     )
-    return Found(replicas=proposal.replicas, name=name, status=_status(wanted, value))
+    return Found(replicas=proposal.replicas, name=name, status=_status(query, value))
 
 
 def tolerances_of(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None) -> Tolerances:
@@ -147,27 +147,29 @@ def tolerances_of(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | Non
     )
 
 
-def _failed(wanted: Wanted, text: str) -> Failed:
-    if wanted.container:
-        whole = f"failed to get {wanted.container} container metric value: {text}"
-        return Failed(reason="FailedGetContainerResourceMetric", text=text, whole=whole)
-    whole = f"failed to get {wanted.resource} resource metric value: {text}"
-    return Failed(reason="FailedGetResourceMetric", text=text, whole=whole)
+def _failed(query: MetricQuery, text: str) -> Failed:
+    if query.container:
+        full_message = f"failed to get {query.container} container metric value: {text}"
+        return Failed(
+            reason="FailedGetContainerResourceMetric", text=text, full_message=full_message
+        )
+    full_message = f"failed to get {query.resource} resource metric value: {text}"
+    return Failed(reason="FailedGetResourceMetric", text=text, full_message=full_message)
 
 
 def _no_adapter(metric: MetricSpec, namespace: str) -> Failed:
     """Return the error of a cluster that has no adapter for metrics of this type."""
     if metric.type == "Pods" and metric.pods is not None:
         text = f"unable to get metric {metric.pods.metric.name}: {_NO_CUSTOM}"
-        whole = f"failed to get pods metric value: {text}"
-        return Failed(reason="FailedGetPodsMetric", text=text, whole=whole)
+        full_message = f"failed to get pods metric value: {text}"
+        return Failed(reason="FailedGetPodsMetric", text=text, full_message=full_message)
     if metric.type == "Object" and metric.object is not None:
         about, name = metric.object.described_object, metric.object.metric.name
         text = f"unable to get metric {name}: {about.kind} on {namespace} {about.name}/{_NO_CUSTOM}"
         is_average = metric.object.target.average_value is not None
         inner = f"failed to get {name} object metric: {text}" if is_average else text
-        whole = f"failed to get object metric value: {inner}"
-        return Failed(reason="FailedGetObjectMetric", text=text, whole=whole)
+        full_message = f"failed to get object metric value: {inner}"
+        return Failed(reason="FailedGetObjectMetric", text=text, full_message=full_message)
     if metric.type == "External" and metric.external is not None:
         name, selector = metric.external.metric.name, metric.external.metric.selector
         text = (
@@ -179,23 +181,23 @@ def _no_adapter(metric: MetricSpec, namespace: str) -> Failed:
             inner = f"failed to get {name} external metric: {text}"
         else:
             inner = f"failed to get external metric {name}: {text}"
-        whole = f"failed to get {name} external metric value: {inner}"
-        return Failed(reason="FailedGetExternalMetric", text=text, whole=whole)
+        full_message = f"failed to get {name} external metric value: {inner}"
+        return Failed(reason="FailedGetExternalMetric", text=text, full_message=full_message)
     text = f'unknown metric source type "{metric.type}"'
-    return Failed(reason="InvalidMetricSourceType", text=text, whole=text)
+    return Failed(reason="InvalidMetricSourceType", text=text, full_message=text)
 
 
-def _status(wanted: Wanted, value: autoscaling_v2.MetricValueStatus) -> MetricStatus:
-    if wanted.container:
+def _status(query: MetricQuery, value: autoscaling_v2.MetricValueStatus) -> MetricStatus:
+    if query.container:
         return MetricStatus(
             type="ContainerResource",
             container_resource=autoscaling_v2.ContainerResourceMetricStatus(
-                name=wanted.resource, container=wanted.container, current=value
+                name=query.resource, container=query.container, current=value
             ),
         )
     return MetricStatus(
         type="Resource",
-        resource=autoscaling_v2.ResourceMetricStatus(name=wanted.resource, current=value),
+        resource=autoscaling_v2.ResourceMetricStatus(name=query.resource, current=value),
     )
 
 

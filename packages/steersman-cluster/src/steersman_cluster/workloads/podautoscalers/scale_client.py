@@ -16,7 +16,7 @@ from steersman.kinds import (
 )
 from steersman.manager import Services
 from steersman_cluster.workloads.podautoscalers.decision import Autoscaler
-from steersman_cluster.workloads.podautoscalers.metrics import Wanted
+from steersman_cluster.workloads.podautoscalers.metrics import MetricQuery
 from steersman_cluster.workloads.podautoscalers.metrics_client import annotated_usage, server_usage
 from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
 from steersman_cluster.workloads.status_writer import merge_difference, plain
@@ -79,7 +79,7 @@ class ScaleClient:
 
     async def usages(
         self,
-        wanted: Wanted,
+        query: MetricQuery,
         pods: Sequence[core_v1.Pod],
         *,
         namespace: str,
@@ -87,10 +87,10 @@ class ScaleClient:
         now: datetime,
     ) -> Usages | Problem:
         """Return the usage of Pods, from annotations or else from a metrics server."""
-        found = annotated_usage(pods, wanted.resource, wanted.container, now)
+        found = annotated_usage(pods, query.resource, query.container, now)
         if found:
             return found
-        why = f"unable to get metrics for resource {wanted.resource}"
+        why = f"unable to get metrics for resource {query.resource}"
         try:
             listed = await self._client.list(_MEASUREMENTS, namespace=namespace, labels=selector)
         except NotFound:
@@ -104,7 +104,7 @@ class ScaleClient:
             return Problem(f"{why}: unable to fetch metrics from resource metrics API: {said}")
         if not listed.items:
             return Problem(f"{why}: no metrics returned from resource metrics API")
-        return server_usage((each.body for each in listed.items), wanted.resource, wanted.container)
+        return server_usage((each.body for each in listed.items), query.resource, query.container)
 
 
 async def put_status(

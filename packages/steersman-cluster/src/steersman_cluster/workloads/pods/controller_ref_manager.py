@@ -14,7 +14,7 @@ from steersman.client import StrategicMergePatch
 from steersman.controller import Context, controller_of, owner_reference
 from steersman.errors import Conflict, Invalid, NotFound
 from steersman.kinds import Resource, meta_v1
-from steersman_cluster.workloads.pods.selectors import HOLDER_INDEX, selected_under, selects
+from steersman_cluster.workloads.pods.selectors import CONTROLLER_INDEX, index_key, selects
 
 Obj = TypeVar("Obj", bound=Resource)
 
@@ -46,11 +46,11 @@ def claimed(
     release: list[Obj] = []
     is_ending = owner.metadata.deletion_timestamp is not None
     for obj in objects:
-        holder = controller_of(obj)
-        if holder is not None and holder.uid != owner.uid:
+        controller = controller_of(obj)
+        if controller is not None and controller.uid != owner.uid:
             continue
         matches = selects(selector, obj.labels) and (is_fit is None or is_fit(obj))
-        if holder is not None:
+        if controller is not None:
             if matches:
                 ours.append(obj)
             elif not is_ending:
@@ -67,8 +67,8 @@ def candidates(
     or that have no controller and may match.
     """
     return [
-        *ctx.by_index(kind, HOLDER_INDEX, owner.uid),
-        *ctx.by_index(kind, HOLDER_INDEX, selected_under(owner.namespace, selector)),
+        *ctx.by_index(kind, CONTROLLER_INDEX, owner.uid),
+        *ctx.by_index(kind, CONTROLLER_INDEX, index_key(owner.namespace, selector)),
     ]
 
 
@@ -85,7 +85,7 @@ async def claim(
 
     Before the first adoption, the live owner is read, because it may be deleted or being deleted.
     ``finalizers`` are added on adoption and removed on release. The controller needs the
-    ``HOLDER_INDEX`` of the kind, and the kind in ``writes``.
+    ``CONTROLLER_INDEX`` of the kind, and the kind in ``writes``.
     """
     objects = candidates(ctx, owner, selector, kind)
     return await claim_among(ctx, owner, selector, objects, is_fit=is_fit, finalizers=finalizers)

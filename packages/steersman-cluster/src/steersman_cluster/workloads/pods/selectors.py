@@ -11,7 +11,7 @@ from typing import Any
 from steersman.kinds import Resource, Unstructured, meta_v1
 
 #: The index of selected objects: by the uid of their controller, or by label if they have none.
-HOLDER_INDEX = "holder"
+CONTROLLER_INDEX = "controller"
 #: The index of selecting objects: by one label of their selector.
 SELECTOR_INDEX = "selector"
 
@@ -33,13 +33,13 @@ def is_empty(selector: meta_v1.LabelSelector | None) -> bool:
     return selector is not None and not selector.match_labels and not selector.match_expressions
 
 
-def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
+def by_controller_or_labels(obj: Resource | Unstructured) -> Iterable[str]:
     """Return the index keys of an object: the uid of its controller.
 
     An object without a controller has one key for each label, prefixed with the namespace.
     """
     if isinstance(obj, Unstructured):
-        raise TypeError("only typed objects are indexed by who holds them")
+        raise TypeError("only typed objects can be indexed by controller")
     for owner in obj.metadata.owner_references or ():
         if owner.controller:
             return (owner.uid,)
@@ -64,11 +64,11 @@ def by_selector(obj: Any) -> Iterable[str]:
     """Return the index key of an object with a selector: one label of the selector, and the
     namespace.
     """
-    return (selected_under(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
+    return (index_key(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 
 
-def selected_under(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
-    """Return the value of ``HOLDER_INDEX`` that finds all matching objects without a controller."""
+def index_key(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
+    """Return the key of ``CONTROLLER_INDEX`` that finds matching objects without a controller."""
     labels = selector.match_labels if selector is not None else None
     if not labels:
         return f"{namespace or ''}/"

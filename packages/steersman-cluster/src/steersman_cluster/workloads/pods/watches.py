@@ -9,9 +9,9 @@ from steersman.kinds import Resource, core_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods.pod_status import condition, phase
 from steersman_cluster.workloads.pods.selectors import (
-    HOLDER_INDEX,
+    CONTROLLER_INDEX,
     SELECTOR_INDEX,
-    by_holder,
+    by_controller_or_labels,
     selector_of,
     selects,
 )
@@ -20,7 +20,7 @@ Obj = TypeVar("Obj", bound=Resource)
 
 
 @dataclass(frozen=True, slots=True)
-class HolderOf:
+class ControllerOfKind:
     """A mapping from an object to its controlling object of one kind.
 
     An object without a controller maps to all objects whose selector matches, because one of them
@@ -30,12 +30,15 @@ class HolderOf:
     kind: type[Any]
 
     def __call__(self, obj: Resource, cached: CacheReader) -> Iterable[ObjectKey]:
-        holder = controller_of(obj)
-        if holder is not None:
+        controller = controller_of(obj)
+        if controller is not None:
             gvk = self.kind.resource_type.gvk
-            if holder.kind != gvk.kind or holder.api_version.rpartition("/")[0] != gvk.group:
+            if (
+                controller.kind != gvk.kind
+                or controller.api_version.rpartition("/")[0] != gvk.group
+            ):
                 return ()
-            return (ObjectKey(obj.namespace, holder.name),)
+            return (ObjectKey(obj.namespace, controller.name),)
         return selecting(self.kind, obj, cached)
 
 
@@ -63,23 +66,28 @@ def under_labels(obj: Resource) -> list[str]:
 def watching(
     kind: type[Obj],
     *,
-    holder: type[Any],
+    controller: type[Any],
     when: Callable[[Obj | None, Obj], bool] | None = None,
 ) -> Watch[Obj]:
-    """Return a watch of ``kind`` whose changes enqueue the controlling ``holder``."""
-    return Watch(kind, to=HolderOf(holder), when=when, indexes={HOLDER_INDEX: by_holder})
+    """Return a watch of ``kind`` whose changes enqueue the controlling object, a ``controller``."""
+    return Watch(
+        kind,
+        to=ControllerOfKind(controller),
+        when=when,
+        indexes={CONTROLLER_INDEX: by_controller_or_labels},
+    )
 
 
 def watching_pods(
-    holder: type[Any],
+    controller: type[Any],
     *,
     when: Callable[[core_v1.Pod | None, core_v1.Pod], bool] | None = None,
 ) -> Watch[core_v1.Pod]:
-    """Return a watch of Pods whose changes enqueue the controlling ``holder``."""
-    return watching(core_v1.Pod, holder=holder, when=when)
+    """Return a watch of Pods whose changes enqueue the controlling object, a ``controller``."""
+    return watching(core_v1.Pod, controller=controller, when=when)
 
 
-def only_ends(_old: object, _new: object) -> bool:
+def only_deletions(_old: object, _new: object) -> bool:
     """Return ``False``, as a predicate that drops all changes; deletions pass regardless of
     predicates.
     """

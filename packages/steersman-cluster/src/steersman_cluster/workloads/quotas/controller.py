@@ -165,24 +165,24 @@ class QuotaController:
         processing the change.
         """
         now_at = self._clock.monotonic()
-        missing = [user for user in quota_usage.users if user not in self._watched]
-        searches = [self._sought_at.get(user, -inf) + REDISCOVERY_SECONDS for user in missing]
+        missing = [kind for kind in quota_usage.kinds if kind not in self._watched]
+        searches = [self._sought_at.get(kind, -inf) + REDISCOVERY_SECONDS for kind in missing]
         return min(searches, default=inf) - now_at
 
     async def _open_usage(self, key: ObjectKey, spec: core_v1.ResourceQuotaSpec) -> QuotaUsage:
         """Return the usage of a quota, counted from all objects; each later change updates it."""
         quota_usage = QuotaUsage(spec)
-        for user in quota_usage.users:
-            if user not in self._watched:
-                await self._watch(user)
+        for kind in quota_usage.kinds:
+            if kind not in self._watched:
+                await self._watch(kind)
         now = self._clock.now()
-        for user in quota_usage.users:
-            followed = self._watched.get(user)
+        for kind in quota_usage.kinds:
+            followed = self._watched.get(kind)
             if followed is not None:
                 for obj in followed.informer.lister.list(namespace=key.namespace):
-                    quota_usage.put(user, ObjectKey(obj.namespace, obj.name), obj, now)
-        for user in quota_usage.users:
-            self._counting[user] = self._counting.get(user, 0) + 1
+                    quota_usage.put(kind, ObjectKey(obj.namespace, obj.name), obj, now)
+        for kind in quota_usage.kinds:
+            self._counting[kind] = self._counting.get(kind, 0) + 1
         self._close_usage(key)
         self._usages.setdefault(key.namespace or "", {})[key] = quota_usage
         return quota_usage
@@ -193,12 +193,12 @@ class QuotaController:
         closed = usages.pop(key, None)
         if not usages:
             self._usages.pop(key.namespace or "", None)
-        for user in closed.users if closed is not None else ():
-            self._counting[user] -= 1
-            if not self._counting[user]:
-                del self._counting[user]
-                self._sought_at.pop(user, None)
-                followed = self._watched.pop(user, None)
+        for kind in closed.kinds if closed is not None else ():
+            self._counting[kind] -= 1
+            if not self._counting[kind]:
+                del self._counting[kind]
+                self._sought_at.pop(kind, None)
+                followed = self._watched.pop(kind, None)
                 if followed is not None:
                     followed.end.set_result(None)
 

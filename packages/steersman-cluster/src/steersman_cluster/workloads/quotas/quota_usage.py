@@ -27,9 +27,9 @@ class QuotaUsage:
         self._rules = rules_of(spec)
         names: dict[GroupResource, list[str]] = {}
         for name in sorted(spec.hard or {}):
-            user = kind_of_resource(name)
-            if user is not None:
-                names.setdefault(user, []).append(name)
+            kind = kind_of_resource(name)
+            if kind is not None:
+                names.setdefault(kind, []).append(name)
         self._names: Mapping[GroupResource, list[str]] = names
         self._entries: dict[Place, Usage] = {}
         # Pods that are being deleted, and when they stop counting.
@@ -40,7 +40,7 @@ class QuotaUsage:
         return f"<Ledger of {len(self._entries)} objects, {len(self._totals)} names>"
 
     @property
-    def users(self) -> tuple[GroupResource, ...]:
+    def kinds(self) -> tuple[GroupResource, ...]:
         """Return the kinds whose objects can use the quota."""
         return tuple(self._names)
 
@@ -48,8 +48,8 @@ class QuotaUsage:
         """Return the total usage of the resources of these kinds."""
         return {
             name: self._totals[name]
-            for user, names in self._names.items()
-            if user in served
+            for kind, names in self._names.items()
+            if kind in served
             for name in names
         }
 

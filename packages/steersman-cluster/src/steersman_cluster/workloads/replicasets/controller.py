@@ -11,7 +11,7 @@ from steersman.errors import ApiError, SteersmanError, Unreachable
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.api_errors import error_message, is_namespace_terminating
 from steersman_cluster.workloads.pods import (
-    HOLDER_INDEX,
+    CONTROLLER_INDEX,
     candidates,
     claim_among,
     deletion_order,
@@ -53,7 +53,7 @@ async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
             error = await _create(ctx, rs, missing)
         else:
             error = await _delete(ctx, _surplus(ctx, rs, active, -missing))
-        found = ctx.by_index(Pod, HOLDER_INDEX, rs.uid)
+        found = ctx.by_index(Pod, CONTROLLER_INDEX, rs.uid)
         active = [pod for pod in found if is_active(pod) and selects(selector, pod.labels)]
     now = ctx.now
     status = status_of(
@@ -141,7 +141,7 @@ def _surplus(ctx: Context, rs: Replicated, active: list[Pod], count: int) -> lis
     siblings: Sequence[Replicated] = ()
     if owner is not None:
         siblings = ctx.by_index(type(rs), SIBLING_INDEX, owner.uid)
-    related = [pod for each in siblings for pod in ctx.by_index(Pod, HOLDER_INDEX, each.uid)]
+    related = [pod for each in siblings for pod in ctx.by_index(Pod, CONTROLLER_INDEX, each.uid)]
     return deletion_order(active, ctx.now, related=related)[:count]
 
 

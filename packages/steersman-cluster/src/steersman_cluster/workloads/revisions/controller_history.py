@@ -10,7 +10,7 @@ from steersman.client import MergePatch
 from steersman.controller import Context, Watch
 from steersman.errors import AlreadyExists
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
-from steersman_cluster.workloads.pods import HOLDER_INDEX, by_holder, claim
+from steersman_cluster.workloads.pods import CONTROLLER_INDEX, by_controller_or_labels, claim
 from steersman_cluster.workloads.revisions.content import (
     canonical,
     content_hash,
@@ -32,7 +32,9 @@ from steersman_cluster.workloads.revisions.history import (
 HASH_LABEL: Final = "controller.kubernetes.io/hash"
 
 #: The ``watches`` of a controller with revisions, in addition to its ``writes``.
-WATCHED: Final = Watch(apps_v1.ControllerRevision, indexes={HOLDER_INDEX: by_holder})
+WATCHED: Final = Watch(
+    apps_v1.ControllerRevision, indexes={CONTROLLER_INDEX: by_controller_or_labels}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

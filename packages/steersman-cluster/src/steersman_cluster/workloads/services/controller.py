@@ -40,7 +40,7 @@ from steersman_cluster.workloads.services.selectors import (
     by_label,
     by_node,
     by_selector,
-    is_news,
+    changes_endpoints,
     pods_of,
     services_of,
     services_on,
@@ -84,7 +84,7 @@ def _controller() -> Controller[Service]:
             Watch(
                 Pod,
                 to=services_of,
-                when=is_news,
+                when=changes_endpoints,
                 indexes={LABEL_INDEX: by_label, NODE_INDEX: by_node},
             ),
             Watch(core_v1.Node, to=services_on, when=_is_moved),
@@ -135,7 +135,7 @@ class EndpointsController:
             except ApiError as error:
                 _record_left_out(service, error.message, ctx)
                 raise
-        for pod in plan.homeless:
+        for pod in plan.pods_without_node:
             node = (pod.spec.node_name if pod.spec else None) or ""
             _record_left_out(
                 service,

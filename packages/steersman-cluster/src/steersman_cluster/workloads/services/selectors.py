@@ -79,7 +79,7 @@ def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
     ]
 
 
-def is_news(old: Pod | None, new: Pod) -> bool:
+def changes_endpoints(old: Pod | None, new: Pod) -> bool:
     """Return whether a change of a Pod can change the endpoints of a Service."""
     if old is None:
         return is_reachable(new)

@@ -53,7 +53,7 @@ class Plan:
     create: tuple[NewSlice, ...]
     update: tuple[NewSlice, ...]
     delete: tuple[Slice, ...]
-    homeless: tuple[core_v1.Pod, ...]
+    pods_without_node: tuple[core_v1.Pod, ...]
 
 
 def make_plan(
@@ -66,13 +66,13 @@ def make_plan(
     """Return the plan that changes the existing slices to match the Pods."""
     there = [each for each in slices if each.metadata.deletion_timestamp is None]
     reachable = [each for each in pods if is_reachable(each)]
-    homed, homeless = _homed(service, reachable, node_of)
+    pods_with_node, pods_without_node = _split_by_node(service, reachable, node_of)
     wanted = address_types(service)
     changes = _Changes()
     changes.delete += [each for each in there if each.address_type not in wanted]
     for address_type in wanted:
         existing = [each for each in there if each.address_type == address_type]
-        part = _of_one_type(service, homed, existing, address_type)
+        part = _of_one_type(service, pods_with_node, existing, address_type)
         changes.create += part.create
         changes.update += part.update
         changes.delete += part.delete
@@ -80,7 +80,7 @@ def make_plan(
         create=tuple(changes.create),
         update=tuple(changes.update),
         delete=tuple(changes.delete),
-        homeless=tuple(homeless),
+        pods_without_node=tuple(pods_without_node),
     )
 
 
@@ -94,19 +94,19 @@ class _Changes:
 _Homed: TypeAlias = tuple[core_v1.Pod, core_v1.Node | None]
 
 
-def _homed(
+def _split_by_node(
     service: core_v1.Service, pods: Sequence[core_v1.Pod], node_of: NodeOf
 ) -> tuple[list[_Homed], list[core_v1.Pod]]:
-    homed: list[_Homed] = []
-    homeless: list[core_v1.Pod] = []
+    pods_with_node: list[_Homed] = []
+    pods_without_node: list[core_v1.Pod] = []
     for pod in pods:
         name = pod.spec.node_name if pod.spec else None
         node = node_of(name) if name else None
         if node is None and not publishes_all(service):
-            homeless.append(pod)
+            pods_without_node.append(pod)
         else:
-            homed.append((pod, node))
-    return homed, homeless
+            pods_with_node.append((pod, node))
+    return pods_with_node, pods_without_node
 
 
 def _of_one_type(

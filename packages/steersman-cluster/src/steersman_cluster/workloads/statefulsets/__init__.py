@@ -21,7 +21,7 @@ from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import (
     SELECTOR_INDEX,
     by_selector,
-    only_ends,
+    only_deletions,
     selecting,
     watching_pods,
 )
@@ -42,7 +42,7 @@ _CONTROLLER: Final = Controller(
     watches=(
         watching_pods(apps_v1.StatefulSet),
         WATCHED,
-        Watch(core_v1.PersistentVolumeClaim, to=_whose, when=only_ends),
+        Watch(core_v1.PersistentVolumeClaim, to=_whose, when=only_deletions),
     ),
     writes=(
         Writes(core_v1.Pod, verbs=("create", "patch", "delete")),

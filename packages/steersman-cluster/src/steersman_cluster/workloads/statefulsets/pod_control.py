@@ -34,11 +34,11 @@ from steersman_cluster.workloads.statefulsets.plan import (
     UpdateClaimOwners,
 )
 from steersman_cluster.workloads.statefulsets.retention import (
+    belongs_to_earlier_pod,
     corrected,
     deletes_when_scaled,
     has_other_controller,
     initial_references,
-    is_left_over,
 )
 from steersman_cluster.workloads.status_writer import plain
 
@@ -196,7 +196,7 @@ class StatefulPodControl:
 
     def _has_left_over(self, ordinal: int, name: str) -> bool:
         claims = (self._claim(each.name) for each in claims_for(self._owner, ordinal))
-        return any(each is not None and is_left_over(each, name) for each in claims)
+        return any(each is not None and belongs_to_earlier_pod(each, name) for each in claims)
 
     def _claim(self, name: str) -> Claim | None:
         return self._ctx.get(core_v1.PersistentVolumeClaim, name)

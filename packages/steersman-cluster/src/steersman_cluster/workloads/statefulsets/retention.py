@@ -72,7 +72,7 @@ def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
     )
 
 
-def is_left_over(claim: Claim, pod_name: str) -> bool:
+def belongs_to_earlier_pod(claim: Claim, pod_name: str) -> bool:
     """Return whether a claim belongs to an earlier Pod of this name, and must not be used."""
     return any(
         each.kind == "Pod" and each.api_version == "v1" and each.name == pod_name

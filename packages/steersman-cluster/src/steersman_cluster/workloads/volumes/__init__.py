@@ -18,7 +18,7 @@ from typing import Any, Final
 from steersman.controller import Controller, Watch, Writes
 from steersman.kinds import core_v1, storage_v1
 from steersman.manager import Runnable
-from steersman_cluster.workloads.pods import only_ends
+from steersman_cluster.workloads.pods import only_deletions
 from steersman_cluster.workloads.settings import WorkloadSettings
 from steersman_cluster.workloads.volumes import claim_controller, ephemeral, volume_controller
 from steersman_cluster.workloads.volumes.claim_users import (
@@ -38,7 +38,7 @@ _CLAIMS: Final = Controller(
         Watch(
             core_v1.PersistentVolume,
             to=claim_controller.claims_for_volume,
-            indexes={claim_controller.PLACE_INDEX: claim_controller.by_place},
+            indexes={claim_controller.CLAIM_OR_CLASS_INDEX: claim_controller.by_claim_or_class},
         ),
         Watch(storage_v1.StorageClass, to=claim_controller.claims_for_class),
         Watch(
@@ -53,7 +53,7 @@ _CLAIMS: Final = Controller(
         Writes(core_v1.PersistentVolume, subresource="status"),
         Writes(core_v1.PersistentVolumeClaim, verbs=("patch",)),
     ),
-    indexes={claim_controller.WAITING_INDEX: claim_controller.by_waiting},
+    indexes={claim_controller.UNBOUND_INDEX: claim_controller.by_class_if_unbound},
     when=claim_controller.needs_reconcile,
     while_deleting=True,
     name="persistentvolume-controller",
@@ -79,7 +79,7 @@ _VOLUMES: Final = Controller(
 _FOR_PODS: Final = Controller(
     core_v1.Pod,
     reconcile=ephemeral.reconcile,
-    watches=(Watch(core_v1.PersistentVolumeClaim, to=ephemeral.users_of, when=only_ends),),
+    watches=(Watch(core_v1.PersistentVolumeClaim, to=ephemeral.users_of, when=only_deletions),),
     writes=(Writes(core_v1.PersistentVolumeClaim, verbs=("create",)),),
     indexes={CLAIM_INDEX: by_claim},
     when=ephemeral.needs_claims,

@@ -41,9 +41,9 @@ from steersman_cluster.workloads.volumes.volume_match import (
 PROTECTION: Final = "kubernetes.io/pvc-protection"
 
 #: The index of unbound claims, by class.
-WAITING_INDEX: Final = "waiting"
+UNBOUND_INDEX: Final = "waiting"
 #: The index of volumes: free ones by class, the others by claim.
-PLACE_INDEX: Final = "place"
+CLAIM_OR_CLASS_INDEX: Final = "place"
 
 _UNSAID: Final = "no class named"
 
@@ -70,7 +70,7 @@ def needs_reconcile(old: Claim | None, new: Claim) -> bool:
     return new.status is None or new.status.phase != "Bound" or old.spec != new.spec
 
 
-def by_waiting(claim: Claim) -> tuple[str, ...]:
+def by_class_if_unbound(claim: Claim) -> tuple[str, ...]:
     """Return the index key of an unbound claim: its class. Bound claims have no key."""
     if BIND_COMPLETED in claim.annotations:
         return ()
@@ -78,7 +78,7 @@ def by_waiting(claim: Claim) -> tuple[str, ...]:
     return (_UNSAID if name is None else f"class {name}",)
 
 
-def by_place(volume: Volume) -> tuple[str, ...]:
+def by_claim_or_class(volume: Volume) -> tuple[str, ...]:
     """Return the index key of a volume: the claim that it is reserved for, or else its class."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
@@ -110,7 +110,7 @@ def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[O
 
 def _waiting(cached: CacheReader, *values: str) -> list[ObjectKey]:
     kind = core_v1.PersistentVolumeClaim
-    found = [each for value in values for each in cached.by_index(kind, WAITING_INDEX, value)]
+    found = [each for value in values for each in cached.by_index(kind, UNBOUND_INDEX, value)]
     return [ObjectKey(each.namespace, each.name) for each in found]
 
 
@@ -168,9 +168,9 @@ async def _find(ctx: Context, claim: Claim) -> Outcome:
 
 def _candidates(ctx: Context, claim: Claim, *, may_bind: bool) -> list[Volume]:
     kind = core_v1.PersistentVolume
-    found = ctx.by_index(kind, PLACE_INDEX, f"claim {claim.namespace}/{claim.name}")
+    found = ctx.by_index(kind, CLAIM_OR_CLASS_INDEX, f"claim {claim.namespace}/{claim.name}")
     if may_bind:
-        found += ctx.by_index(kind, PLACE_INDEX, f"class {class_of(claim) or ''}")
+        found += ctx.by_index(kind, CLAIM_OR_CLASS_INDEX, f"class {class_of(claim) or ''}")
     return found
 
 
@@ -230,7 +230,7 @@ async def _sync_bound(ctx: Context, claim: Claim) -> Outcome:
         note = "Two claims are bound to the same volume, this one is bound incorrectly"
         return await _lost(ctx, claim, "ClaimMisbound", note)
     await bind(ctx, volume, claim)
-    await _grow(ctx, claim, volume)
+    await _resize(ctx, claim, volume)
     return Done()
 
 
@@ -252,7 +252,7 @@ async def _lost(ctx: Context, claim: Claim, reason: str, note: str) -> Outcome:
     return Done()
 
 
-async def _grow(ctx: Context, claim: Claim, volume: Volume) -> None:
+async def _resize(ctx: Context, claim: Claim, volume: Volume) -> None:
     """Resize a bound claim that requests more;
     the server has checked that its class permits this.
     """

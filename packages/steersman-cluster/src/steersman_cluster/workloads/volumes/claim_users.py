@@ -65,7 +65,7 @@ def _users(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> list[core_v1.P
 
 def _has_released(pod: core_v1.Pod, claim: core_v1.PersistentVolumeClaim) -> bool:
     """Return whether a Pod no longer needs its ephemeral claim."""
-    holder = controller_of(claim)
-    is_its_own = holder is not None and holder.uid == pod.uid
+    controller = controller_of(claim)
+    is_its_own = controller is not None and controller.uid == pod.uid
     grace = pod.metadata.deletion_grace_period_seconds
     return is_its_own and pod.deletion_time is not None and grace == 0

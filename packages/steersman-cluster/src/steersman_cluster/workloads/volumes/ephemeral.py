@@ -48,8 +48,8 @@ async def _create_claim(ctx: Context, pod: core_v1.Pod, volume: core_v1.Volume) 
             there = await ctx.live.get(core_v1.PersistentVolumeClaim, name)
         except (Forbidden, Invalid) as error:
             return f"create PVC {name}: {error.message}"
-    holder = controller_of(there) if there is not None else None
-    if there is not None and (holder is None or holder.uid != pod.uid):
+    controller = controller_of(there) if there is not None else None
+    if there is not None and (controller is None or controller.uid != pod.uid):
         place, whose = f"{pod.namespace}/{name}", f"{pod.namespace}/{pod.name}"
         return f"PVC {place} was not created for pod {whose} (pod is not owner)"
     return None

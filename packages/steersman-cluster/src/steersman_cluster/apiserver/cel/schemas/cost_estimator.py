@@ -2,6 +2,8 @@
 
 A loop counts as often as its range can be long. The schema limits that length, else the size of a
 request.
+
+``rule_validation`` compares the estimates with the limits.
 """
 
 from collections.abc import Mapping

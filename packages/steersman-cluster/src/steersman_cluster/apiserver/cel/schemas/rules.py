@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolved
 
 # What all the rules for one object may cost together.
-BUDGET: Final = 10_000_000
+RUNTIME_BUDGET: Final = 10_000_000
 _LONGEST_MESSAGE: Final = 5 * 1024
 _VARIABLES: Final = ("self", "oldSelf")
 
@@ -178,7 +178,7 @@ class RuleBudget:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
-        self.left = BUDGET
+        self.left = RUNTIME_BUDGET
 
     def spend(
         self,

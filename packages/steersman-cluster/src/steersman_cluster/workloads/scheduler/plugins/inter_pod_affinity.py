@@ -10,9 +10,9 @@ from steersman.kinds import core_v1
 from steersman_cluster.workloads.pods import is_empty, selects
 from steersman_cluster.workloads.scheduler.cache import PodInfo, SchedulerCache
 
-NOT_NEAR: Final = "node(s) didn't match pod affinity rules"
-NOT_FAR: Final = "node(s) didn't match pod anti-affinity rules"
-NOT_WANTED: Final = "node(s) didn't satisfy existing pods anti-affinity rules"
+POD_AFFINITY_UNMET: Final = "node(s) didn't match pod affinity rules"
+POD_ANTI_AFFINITY_UNMET: Final = "node(s) didn't match pod anti-affinity rules"
+EXISTING_ANTI_AFFINITY_UNMET: Final = "node(s) didn't satisfy existing pods anti-affinity rules"
 
 #: The labels of a namespace.
 LabelsOf: TypeAlias = Callable[[str], Mapping[str, str]]
@@ -52,11 +52,11 @@ class InterPodAffinity:
         """Return why the node does not fit, and whether removing Pods from the node could help."""
         labels = node.labels
         if self._affinity_terms and not self._matches_affinity(labels):
-            return NOT_NEAR, False
+            return POD_AFFINITY_UNMET, False
         if self._incoming_anti_affinity and _is_in(labels, self._incoming_anti_affinity):
-            return NOT_FAR, True
+            return POD_ANTI_AFFINITY_UNMET, True
         if self._existing_anti_affinity and _is_in(labels, self._existing_anti_affinity):
-            return NOT_WANTED, True
+            return EXISTING_ANTI_AFFINITY_UNMET, True
         return None
 
     def score(self, node: core_v1.Node) -> int:

@@ -54,8 +54,8 @@ def _problem(
         return f'persistentvolumeclaim "{name}" {lost}'
     if claim.deletion_time is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
-    holder = controller_of(claim)
-    if is_its_own and (holder is None or holder.uid != pod.uid):
+    controller = controller_of(claim)
+    if is_its_own and (controller is None or controller.uid != pod.uid):
         place, whose = f"{pod.namespace}/{name}", f"{pod.namespace}/{pod.name}"
         return f"PVC {place} was not created for pod {whose} (pod is not owner)"
     return None
