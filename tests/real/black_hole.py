@@ -1,8 +1,8 @@
-"""A black hole, as a kernel meets one: packets without an answer.
+"""Drops all packets of a connection, as a network without an answer does.
 
-A proxy that stops reading is none, nor is one whose process is stopped: its kernel goes on
-acknowledging what arrives. So the kernel gets, with a filter on the receiving socket, to throw
-away what arrives before it is looked at. That needs no rights, and touches nothing else.
+A proxy that stops reading, or is paused, is not enough: its kernel still acknowledges packets. So a
+filter on the receiving socket makes the kernel drop them. That needs no privileges, and affects
+nothing else.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Samples of the kinds that a cluster is run with, rather than workloads."""
+"""Samples of the kinds for running a cluster, without workloads."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A cluster for every test in here, and a client of it: a real control plane, and the embedded one.
+"""A cluster for every test here, real and embedded, and a client of it.
 
 Fixtures are imported, not named in ``pytest_plugins``, which pytest accepts in a top-level
 conftest.py only.

@@ -1,4 +1,4 @@
-"""Scenarios of workloads, run with Kubernetes' controllers and twice with ours."""
+"""Scenarios of workloads, run with Kubernetes' controllers once and with steersman's twice."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Scenarios for Kubernetes' own controllers, and what there is to see when each is over."""
+"""Scenarios for Kubernetes' own controllers, and the resulting states."""
 
 import json
 import re

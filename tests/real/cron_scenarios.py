@@ -1,7 +1,7 @@
-"""What happens to CronJobs, and the resulting state.
+"""Changes of CronJobs, and the resulting state.
 
-Their Jobs are suspended, so that nothing comes of them but what a scenario says. A moment is due
-when the last was long ago: no test waits for the next.
+Their Jobs are suspended, so that only the scenario changes them. Schedules are due because their
+last run was long ago: no test waits for the next.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What happens to DaemonSets, disruption budgets and quotas, and the resulting state."""
+"""Changes of DaemonSets, disruption budgets and quotas, and the resulting state."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Two custom kinds: Widgets, with everything that a kind can have, and Octopodes."""
+"""Two custom kinds: Widgets, with every feature of a kind, and Octopodes."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""What happens to Deployments, and the resulting state."""
+"""Changes of Deployments, and the resulting state."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Objects drawn from a schema: most of what is in them is right, and some is not."""
+"""Random objects for a schema: most fields are valid, and some are not."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final

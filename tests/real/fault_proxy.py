@@ -1,4 +1,4 @@
-"""A proxy in front of a real API server that does what a broken or hostile server would do."""
+"""A proxy in front of a real API server that behaves like a broken or hostile server."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""The same writes on the real server and through our field management, side by side."""
+"""The same writes on the real server and with steersman's field management."""
 
 import copy
 import json

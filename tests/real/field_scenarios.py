@@ -1,4 +1,4 @@
-"""Scenarios of several managers and one object, run on the real server and on ours."""
+"""Scenarios of several managers and one object, run on both servers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

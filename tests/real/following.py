@@ -1,4 +1,4 @@
-"""Running informers, their deltas, and whether all of them are true."""
+"""Running informers, their deltas, and checks of both."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable

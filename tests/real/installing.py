@@ -1,4 +1,4 @@
-"""Operators installed on a cluster from their manifests, and run as the account made for them."""
+"""Operators installed on a cluster from their manifests, and run with their service account."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable

@@ -1,4 +1,4 @@
-"""What happens to Jobs, and the resulting state."""
+"""Changes of Jobs, and the resulting state."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A kubelet, as far as the API server asks one for logs."""
+"""A kubelet that serves logs, and nothing else."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""An operator in a process of its own, that takes its end as its first argument says.
+"""An operator in its own process, whose first argument says how it ends.
 
 Run as ``python -m tests.real.lone_operator MANNER`` with the settings of a manager behind.
 """

@@ -1,4 +1,4 @@
-"""How long it takes until Deployments are available on nodes that have no processes.
+"""Measures how long Deployments take to become available on nodes without processes.
 
     python -m tests.real.making_available [DEPLOYMENTS] [ours]
 

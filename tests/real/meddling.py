@@ -1,4 +1,4 @@
-"""A transport between a client and a server that asks for something else, or waits."""
+"""A transport between a client and a server that changes or delays requests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Scenarios of owners and of namespaces, run with either garbage collector.
+"""Scenarios of owners and namespaces, run with either garbage collector.
 
 They wait by looking: what is seen at the end, and of a namespace on the way, is compared.
 """

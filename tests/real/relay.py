@@ -1,4 +1,4 @@
-"""A way to the API server that a test can watch and cut: bytes in, bytes out, still encrypted."""
+"""A TCP proxy to the API server that a test can observe and cut; the bytes stay encrypted."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What happens to ReplicationControllers, and the resulting state."""
+"""Changes of ReplicationControllers, and the resulting state."""
 
 from typing import Any
 

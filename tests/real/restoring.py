@@ -1,4 +1,4 @@
-"""A backup of all that a cluster knows, put back while all clients were further on."""
+"""A backup of a cluster's data, restored while all clients have seen later versions."""
 
 import shutil
 from contextlib import ExitStack

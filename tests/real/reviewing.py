@@ -1,4 +1,4 @@
-"""One scenario run on two servers: what they answer, and what they ask webhooks on the way."""
+"""One scenario run on two servers: their responses, and their requests to webhooks."""
 
 import json
 import re

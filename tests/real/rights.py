@@ -1,4 +1,4 @@
-"""Accounts that may do only what they are allowed to, and in which namespaces."""
+"""Service accounts with limited permissions in some namespaces."""
 
 from steersman.client import Client
 from steersman.kinds import Resource, authentication_v1, core_v1, meta_v1, rbac_v1

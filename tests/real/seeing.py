@@ -1,4 +1,4 @@
-"""An observer that a test can look at, and wait for."""
+"""An observer whose observations a test can read and wait for."""
 
 import asyncio
 from typing import TypeVar

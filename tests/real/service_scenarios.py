@@ -1,4 +1,4 @@
-"""More scenarios for controllers: endpoints of Services, and decisions of autoscalers."""
+"""Further controller scenarios: endpoints of Services, and decisions of autoscalers."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What happens to StatefulSets, and the resulting state."""
+"""Changes of StatefulSets, and the resulting state."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress

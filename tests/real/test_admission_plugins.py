@@ -1,4 +1,4 @@
-"""Admission plugins beside the real API server: the same object or the same refusal, whole."""
+"""Admission plugins give the same objects and errors as on the real API server."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Validating admission policies, and conditions of webhooks, as the real server applies them."""
+"""Validating admission policies and match conditions work as on the real server."""
 
 from typing import Any
 

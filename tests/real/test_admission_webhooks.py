@@ -1,4 +1,4 @@
-"""Webhooks are asked the same by the embedded server as by the real one, and heeded the same."""
+"""Both servers send the same requests to webhooks, and handle the responses alike."""
 
 import pytest
 

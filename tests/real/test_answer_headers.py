@@ -1,4 +1,4 @@
-"""The headers and metrics of the real server, and of the embedded one: the same where it counts."""
+"""The headers and metrics of both servers are the same where it matters."""
 
 import os
 import ssl

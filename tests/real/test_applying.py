@@ -1,4 +1,4 @@
-"""apply: exactly these fields are ours, and what is sent is what was said."""
+"""apply: the applied fields belong to the manager, and the request has only them."""
 
 import pytest
 

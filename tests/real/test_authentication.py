@@ -1,4 +1,4 @@
-"""Who we are to the real API server, by every way to say so."""
+"""Authentication to the real API server, by every method."""
 
 import json
 import traceback

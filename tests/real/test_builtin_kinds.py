@@ -1,4 +1,4 @@
-"""Built-in kinds, put to a real API server: what we send it keeps, what it sends we keep."""
+"""Built-in kinds keep all fields on the way to the API server and back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Built-in rules beside the real API server: the same object or the same refusal, whole."""
+"""Built-in rules give the same objects and errors as on the real API server."""
 
 import json
 from collections.abc import Iterator

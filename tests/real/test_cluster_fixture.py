@@ -1,4 +1,4 @@
-"""What tests say with the fixture ``cluster`` is true of a real control plane, too."""
+"""The fixture ``cluster`` works with a real control plane."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The control plane itself: it starts, is safe to talk to, can be disturbed, and goes away."""
+"""The control plane starts, is secure, can be paused and crashed, and is removed."""
 
 import json
 import os

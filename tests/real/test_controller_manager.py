@@ -1,4 +1,4 @@
-"""The real kube-controller-manager does beside the embedded server what it does beside the real."""
+"""kube-controller-manager works with the embedded server as with the real one."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a controller writes does no harm: not to strangers, not to what was recreated."""
+"""A controller's writes do not affect foreign or recreated objects."""
 
 from collections.abc import AsyncIterator
 from typing import Any

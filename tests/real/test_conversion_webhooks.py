@@ -1,4 +1,4 @@
-"""Versions of a custom resource that a webhook converts: kept as v1, shown as whatever is asked."""
+"""Custom resources converted by a webhook: stored as v1, read in any version."""
 
 import json
 import ssl

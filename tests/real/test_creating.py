@@ -1,4 +1,4 @@
-"""create and update: whole objects, new or written back."""
+"""create and update: whole objects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Custom kinds: typed both ways, with a status, an odd plural, or no namespace."""
+"""Custom kinds: with a class and without, with a status, an odd plural, or no namespace."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Our DaemonSets, budgets and quotas come to what kube-controller-manager's come to."""
+"""steersman's DaemonSets, budgets and quotas reach the states of kube-controller-manager's."""
 
 from collections.abc import Iterator
 

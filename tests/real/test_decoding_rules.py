@@ -1,4 +1,4 @@
-"""What the server makes of a body, we make of it, too: the same object, or the same refusal.
+"""Both servers decode a body to the same object, or reject it with the same error.
 
 Nothing is written: every request is a dry run.
 """

@@ -1,4 +1,4 @@
-"""Our Deployments and ReplicaSets take the steps that kube-controller-manager's take."""
+"""steersman's Deployments and ReplicaSets take the steps of kube-controller-manager's."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The embedded server answers like the real one, request by request.
+"""The embedded server responds like the real one, request by request.
 
 What is asked is in ``tests/real/differential/corpus``, and what may differ in ``known.toml`` there.
 With ``STEERSMAN_DIFFERENCES=FILE`` every difference is written to that file. To look closer:

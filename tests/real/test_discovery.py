@@ -1,4 +1,4 @@
-"""Discovery: what the server serves, in its new form and its old, and kinds that appear later."""
+"""Discovery: the served kinds, in both formats, and kinds that are added later."""
 
 from contextlib import AbstractAsyncContextManager
 from random import Random

@@ -1,4 +1,4 @@
-"""Our documents of discovery and OpenAPI say of the built-in kinds what the server's say."""
+"""Discovery and OpenAPI documents of the built-in kinds equal the real server's."""
 
 from collections.abc import Mapping
 from typing import Any

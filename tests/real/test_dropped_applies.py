@@ -1,4 +1,4 @@
-"""When an apply of unknown fields is a write: on a real server, and on the embedded one.
+"""Whether an apply of unknown fields writes, on a real and on the embedded server.
 
 A custom resource has fields that are pruned where its schema declares no properties. The real
 server prunes what it decodes, and an apply is merged after that. So it stores the unknown fields,

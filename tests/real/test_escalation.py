@@ -1,4 +1,4 @@
-"""Who may write and bind roles: only those who hold what the role gives, or an explicit right."""
+"""Escalation: only users with a role's permissions, or an explicit one, may write or bind it."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Evictions: what a disruption budget allows, what it then has left, and how the Pod ends."""
+"""Evictions: what a disruption budget allows, its status, and the Pod's end."""
 
 from collections.abc import Iterator
 from typing import Any

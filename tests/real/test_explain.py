@@ -1,4 +1,4 @@
-"""``kubectl explain``: what fields mean, of built-in kinds and of custom ones."""
+"""``kubectl explain``: descriptions of the fields of built-in and custom kinds."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A leader that is stopped for longer than its lease writes nothing more once another has written.
+"""A leader that is paused for longer than its lease writes nothing after another has written.
 
 The audit log of the API server is the witness. `python -m tests.real.failover` plays fifty rounds.
 What a fence cannot hold back is a write that was stopped in the microseconds between the last look

@@ -1,4 +1,4 @@
-"""A former leader begins no reconcile, and writes nothing outside the cluster any more.
+"""A former leader starts no reconcile, and makes no external write.
 
 `python -m tests.real.failover.external_writes` plays more rounds, and compares versions.
 """

@@ -1,4 +1,4 @@
-"""managedFields: the real server and our functions say the same of every write."""
+"""managedFields: both implementations give the same result for every write."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Definitions made from classes: what the real server makes of them, and our own beside it."""
+"""Generated definitions have the same effect on the real and the embedded server."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The tests that come with a project ask a real control plane the same questions."""
+"""The tests of a generated project pass on a real control plane."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Operators and informers behind a proxy that hangs, stalls, floods, and asks for too much."""
+"""Operators and informers behind a proxy that hangs, stalls and floods."""
 
 import zlib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Impersonation of another user: with which rights, and what becomes of one who lacks them."""
+"""Impersonation: the required permissions, and the errors without them."""
 
 from collections.abc import Iterator
 from typing import Any

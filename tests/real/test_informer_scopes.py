@@ -1,4 +1,4 @@
-"""Informers that see only a part: of the objects, of the rights, or of the time."""
+"""Informers with limited scopes or permissions, or of a kind that is not always served."""
 
 import asyncio
 from typing import Any

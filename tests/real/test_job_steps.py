@@ -1,4 +1,4 @@
-"""Our Jobs and CronJobs take the steps that kube-controller-manager's take."""
+"""steersman's Jobs and CronJobs take the steps of kube-controller-manager's."""
 
 from collections.abc import Iterator
 

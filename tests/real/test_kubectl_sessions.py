@@ -1,4 +1,4 @@
-"""What kubectl prints on the embedded server is what it prints on the real one, line by line."""
+"""kubectl prints the same on the embedded server as on the real one, line by line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""The launchers do with flags what the real programs do with the same flags."""
+"""The launchers handle flags as the real programs do."""
 
 import json
 import os

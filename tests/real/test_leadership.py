@@ -1,4 +1,4 @@
-"""Leases on real servers: gained, renewed, released, and taken from the dead; in real time."""
+"""Leases on real servers: acquired, renewed, released, and taken over; in real time."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""An operator does all that its controllers declare, with exactly the rights that they need."""
+"""An operator works with exactly the permissions that its controllers declare."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""logs: a container's lines, as the API server passes them on from a kubelet."""
+"""logs: a container's lines, which the API server passes on from a kubelet."""
 
 import asyncio
 from collections.abc import AsyncIterator

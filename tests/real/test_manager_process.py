@@ -1,4 +1,4 @@
-"""An operator as a process: which signals end it, how soon, with which status, and what it leaves.
+"""An operator as a process: its signals, its exit status, and what it leaves.
 
 The operator is ``tests/real/lone_operator.py``.
 """

@@ -1,4 +1,4 @@
-"""Manifests on a cluster: accepted as they are, restricted, and just enough for the operator."""
+"""Manifests on a cluster: accepted, restricted, and sufficient for the operator."""
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy

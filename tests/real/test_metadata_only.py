@@ -1,4 +1,4 @@
-"""Objects of which only the metadata is asked for."""
+"""Objects that are read with their metadata only."""
 
 import pytest
 

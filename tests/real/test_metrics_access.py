@@ -1,4 +1,4 @@
-"""Exposed metrics, for accounts of the cluster with and without the right to read them."""
+"""Exposed metrics, for accounts with and without the permission to read them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Rich objects with one thing changed, put to both servers: the same object or refusal, whole.
+"""Rich objects with one change give the same object or error on both servers.
 
 What is drawn is always the same. Each answer's warnings count as well, unless it is a refusal: of
 what it refuses, the real server warns by chance.

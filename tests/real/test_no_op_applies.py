@@ -1,4 +1,4 @@
-"""An apply that would change nothing is not sent; one that would is, whatever it is for."""
+"""An apply that would change nothing is not sent, and any other is."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Nodes without processes, beside the real kube-apiserver and kube-controller-manager."""
+"""Simulated nodes, with the real kube-apiserver and kube-controller-manager."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator

@@ -1,4 +1,4 @@
-"""The facts from which the kinds are generated are what the server says."""
+"""The facts from which the kinds are generated equal the server's documents."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What goes wrong with an operator is said, counted and shown on the object; and it recovers."""
+"""Mistakes of an operator are logged, counted and shown on the object; and it recovers."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A server that turns requests away, and says when to come back."""
+"""A server that rejects requests with Retry-After."""
 
 import asyncio
 import csv

@@ -1,4 +1,4 @@
-"""Children stay as their owner wants them, and what others have on them stays theirs."""
+"""Children keep their owner's fields, and other managers keep theirs."""
 
 from collections.abc import AsyncIterator
 

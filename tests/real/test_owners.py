@@ -1,4 +1,4 @@
-"""Our garbage collector and namespaces do what kube-controller-manager's do."""
+"""steersman's garbage collector and namespace controller work as kube-controller-manager's."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Our patching does to an object what the server's does: the same result, or the same refusal."""
+"""Patches give the same result, or the same error, as on the real server."""
 
 from collections.abc import Iterator
 from typing import Any

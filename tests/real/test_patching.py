@@ -1,4 +1,4 @@
-"""patch: JSON, merge and strategic merge patches change what they name."""
+"""patch: JSON, merge and strategic merge patches change the named fields."""
 
 import pytest
 

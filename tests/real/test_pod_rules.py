@@ -1,4 +1,4 @@
-"""Rules of pods and workloads beside the real API server: the same object or refusal, whole."""
+"""Rules of pods and workloads give the same objects and errors as on the real API server."""
 
 import json
 import re

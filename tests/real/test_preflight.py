@@ -1,4 +1,4 @@
-"""Roles made from what controllers declare are enough, and what is taken away is missed."""
+"""Generated roles are sufficient, and the preflight reports a removed permission."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

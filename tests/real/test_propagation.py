@@ -1,4 +1,4 @@
-"""What becomes of the owned when their owner is deleted, with the running garbage collector."""
+"""Deletion propagation to owned objects, with the running garbage collector."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Answers in protobuf, in the very bytes of the real server: encoded from what it says in JSON."""
+"""Protobuf responses have the bytes of the real server."""
 
 import json
 from typing import Any

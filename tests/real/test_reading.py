@@ -1,4 +1,4 @@
-"""get, list, each and pages: what is read is what the server has."""
+"""get, list, each and pages: reads return what the server has."""
 
 import json
 

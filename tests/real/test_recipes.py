@@ -1,4 +1,4 @@
-"""What the recipes make is what an API server takes."""
+"""An API server accepts the objects of the recipes."""
 
 import pytest
 

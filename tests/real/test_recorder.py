@@ -1,4 +1,4 @@
-"""Events that a recorder writes, as the server takes them and as kubectl reads them."""
+"""The server accepts a recorder's events, and kubectl shows them."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Our ReplicationControllers take the steps that kube-controller-manager's take."""
+"""steersman's ReplicationControllers take the steps of kube-controller-manager's."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Who may do what by which roles and bindings, put to the server as SubjectAccessReviews."""
+"""Permissions from roles and bindings, checked with SubjectAccessReviews."""
 
 from collections.abc import Iterator
 from typing import Any

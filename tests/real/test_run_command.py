@@ -1,4 +1,4 @@
-"""``steersman run`` and ``generate models`` against a cluster, as people run them."""
+"""``steersman run`` and ``generate models`` with a cluster."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the server says of a Secret that it refuses is reported without its contents."""
+"""Errors about a rejected Secret do not contain its data."""
 
 from base64 import b64encode
 

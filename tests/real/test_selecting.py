@@ -1,4 +1,4 @@
-"""Selectors: the server understands them as they are meant, and agrees with ``matches``."""
+"""The server evaluates selectors as ``matches`` does."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The server reads the selectors that our own reader reads, and refuses the others in our words."""
+"""The server accepts the selectors that steersman's parser accepts, and rejects others alike."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""What holds for all calls of one client: dry run, field validation, impersonation, warnings."""
+"""Client settings: dry run, field validation, impersonation, warnings."""
 
 import pytest
 

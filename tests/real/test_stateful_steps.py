@@ -1,4 +1,4 @@
-"""Our StatefulSets take the steps that kube-controller-manager's take."""
+"""steersman's StatefulSets take the steps of kube-controller-manager's."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Subresources: status, scale, eviction, token, and any other, each with a type of its own."""
+"""Subresources: status, scale, eviction, token, and others, each with its own type."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two controllers of one kind leave each other's fields, status and finalizers alone."""
+"""Two controllers of one kind do not change each other's fields, status and finalizers."""
 
 import asyncio
 

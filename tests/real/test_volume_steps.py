@@ -1,4 +1,4 @@
-"""Our claims and volumes are bound as kube-controller-manager binds them."""
+"""steersman binds claims and volumes as kube-controller-manager does."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""wait_for, wait_until_gone and retry_on_conflict, with something really going on."""
+"""wait_for, wait_until_gone and retry_on_conflict with concurrent changes."""
 
 import asyncio
 

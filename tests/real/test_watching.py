@@ -1,4 +1,4 @@
-"""watch: what happens, in the order in which it happened, until it ends."""
+"""watch: events in order, until the watch ends."""
 
 from collections.abc import AsyncIterator
 from typing import TypeVar

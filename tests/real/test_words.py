@@ -1,4 +1,4 @@
-"""What is said of a definition holds on a cluster: samples are taken, what breaks does break."""
+"""Generated samples are accepted on a cluster, and breaking changes do break."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Our workloads bring an embedded server to the end that Kubernetes' own bring a real one to."""
+"""steersman's workloads on an embedded server reach the state of Kubernetes' on a real one."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Our workloads make a cluster of a real kube-apiserver that has nothing else beside it."""
+"""steersman's workloads run a cluster with a real kube-apiserver and nothing else."""
 
 from collections.abc import AsyncIterator
 

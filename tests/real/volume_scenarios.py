@@ -1,4 +1,4 @@
-"""What happens to claims and volumes, and the resulting state."""
+"""Changes of claims and volumes, and the resulting state."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scenarios of webhooks that object, or do not answer as they should."""
+"""Scenarios of webhooks that deny requests or fail."""
 
 from base64 import b64encode
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scenarios of webhooks that are asked, and answer."""
+"""Scenarios of webhooks that answer."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The steps that controllers of workloads take, one by one, on whichever cluster.
+"""The steps of workload controllers, one by one, on any cluster.
 
 A ``Stage`` is a namespace in which controllers run: Kubernetes' own on a real control
 plane, or ours, there or on the embedded server in virtual time. A test runs a scenario on it

@@ -1,4 +1,4 @@
-"""Our own workloads in a process beside a server, real or embedded.
+"""steersman's workloads in a process beside a server, real or embedded.
 
 Run as ``python -m tests.real.workloads_beside KUBECONFIG ROOT_CA NODES PART…``.
 """

@@ -1,1 +1,1 @@
-"""Objects that built-in rules accept, complete or refuse, and a way to put them to both servers."""
+"""Objects that built-in rules accept, default or reject, sent to both servers."""

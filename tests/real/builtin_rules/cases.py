@@ -1,4 +1,4 @@
-"""What a case is: an object to create, or one that is there and a change to it."""
+"""A case: an object to create, or an existing object and a change to it."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the less common kinds ask for, and what of them never changes."""
+"""The required and immutable fields of less common kinds."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Jobs and CronJobs: one rule broken at a time, when they are new, changed, or in their status."""
+"""Jobs and CronJobs: one rule broken at a time, at creation, in updates, or in the status."""
 
 from typing import Any, Final
 

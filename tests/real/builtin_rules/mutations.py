@@ -1,4 +1,4 @@
-"""What becomes of an object if one place in it is left out or says something odd."""
+"""Objects with one field removed or replaced by an odd value."""
 
 from collections.abc import Iterator
 from copy import deepcopy

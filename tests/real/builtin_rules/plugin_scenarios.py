@@ -1,7 +1,7 @@
-"""What admission plugins make of requests, once there is something for them to go by.
+"""The effects of admission plugins, with the objects that they depend on.
 
-Each scenario runs in a namespace of its own. What is tried is asked again until the real server,
-whose plugins learn of new objects a moment later, knows everything.
+Each scenario runs in its own namespace. Requests are repeated until the real server's plugins,
+which see new objects a moment later, have caught up.
 """
 
 from collections.abc import Iterator

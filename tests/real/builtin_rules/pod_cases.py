@@ -1,4 +1,4 @@
-"""Pods to create: small ones, each with one thing changed in its containers."""
+"""Pods to create: small ones, each with one change in its containers."""
 
 import copy
 from typing import Any

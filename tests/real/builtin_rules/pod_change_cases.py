@@ -1,4 +1,4 @@
-"""Changes of pods and workloads that exist: merge patches, of which the result is put back."""
+"""Changes of existing pods and workloads: merge patches, whose results are sent as updates."""
 
 from typing import Any
 

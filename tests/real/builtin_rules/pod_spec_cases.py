@@ -1,4 +1,4 @@
-"""Pods to create, with one thing changed beside their containers and volumes."""
+"""Pods to create, with one change outside their containers and volumes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pods to create, with one thing changed in their volumes."""
+"""Pods to create, with one change in their volumes."""
 
 from typing import Any
 

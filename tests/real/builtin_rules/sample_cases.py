@@ -1,4 +1,4 @@
-"""The sample of each kind, which the real server accepts: what does it make of it?"""
+"""The sample of each kind, which the real server accepts, with its defaults."""
 
 from collections.abc import Iterator
 from typing import Any

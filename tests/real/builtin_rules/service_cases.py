@@ -1,4 +1,4 @@
-"""Services: what they get, what they may become, and what is refused."""
+"""Services: their defaults, their updates, and invalid ones."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address

@@ -1,4 +1,4 @@
-"""Workloads to create, with one thing changed, and changes of those that exist."""
+"""Workloads to create, with one change each, and changes of existing ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The API server's own account of who wrote what: its audit log."""
+"""The API server's audit log of writes and their users."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

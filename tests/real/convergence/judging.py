@@ -1,4 +1,4 @@
-"""Whether a cluster is as its AppServices want it, from what a list of everything says. Pure."""
+"""Whether the children of all AppServices are as specified, by a list of everything. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A thousand AppServices, whatever happens: each has its children and its status, and that is all.
+"""A thousand AppServices have exactly their children and statuses after every fault.
 
 All tests share one cluster and run in order. Each starts once the cluster has converged.
 """

@@ -1,4 +1,4 @@
-"""Where two transcripts differ, and which of that is known and explained."""
+"""The differences of two transcripts, and which of them are known and explained."""
 
 import fnmatch
 import json

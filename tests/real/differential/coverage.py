@@ -1,4 +1,4 @@
-"""What the corpus asks: which verb of which kind, with which options."""
+"""The coverage of the corpus: the verbs of each kind, with their options."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The embedded server, asked in-process."""
+"""The embedded server, called in-process."""
 
 import asyncio
 import threading

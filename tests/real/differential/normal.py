@@ -1,4 +1,4 @@
-"""What two servers can never agree on, by a fixed list of paths.
+"""Replaces values that always differ between two servers, by a fixed list of paths.
 
 A value that is only made up, such as a uid, is replaced by where it was first seen, so that the
 same one is the same still: ``<uid of created>``. A value of the wrong shape is left alone.

@@ -1,4 +1,4 @@
-"""Transcripts in files: what a real server answered, kept for when there is none."""
+"""Transcripts of a real server in files, for runs without one."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Runs scenarios on a server and normalizes its answers."""
+"""Runs scenarios on a server and normalizes its responses."""
 
 import json
 import threading

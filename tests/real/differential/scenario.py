@@ -1,4 +1,4 @@
-"""Scenarios: requests in order, each of which may refer to earlier answers.
+"""Scenarios: requests in order, each of which may refer to earlier responses.
 
 ``{{created.metadata.uid}}`` in a path, a header or a body stands for what the server that is being
 asked has answered to the request called ``created``.

@@ -1,4 +1,4 @@
-"""The real server, asked with nothing but the standard library."""
+"""The real server, called with the standard library only."""
 
 import os
 import ssl

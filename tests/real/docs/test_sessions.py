@@ -1,4 +1,4 @@
-"""What the pages have readers type with kubectl works too, and shows what they say."""
+"""The pages' commands with kubectl show what the pages show."""
 
 import os
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Each example end to end: what its document types, on the real cluster and on the embedded one."""
+"""Each example end to end: the commands of its document, on a real and an embedded cluster."""

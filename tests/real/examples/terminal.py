@@ -1,4 +1,4 @@
-"""A terminal in an example's directory, for one cluster: what a person has who follows along."""
+"""A terminal in an example's directory, for one cluster."""
 
 import os
 import subprocess

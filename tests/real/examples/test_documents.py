@@ -1,4 +1,4 @@
-"""What the documents type does what they show, on a real cluster and on the embedded one."""
+"""The commands of the documents show what the documents show, on both clusters."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Each example comes to what is wanted, though its operator is killed at ten random moments."""
+"""Each example reaches its desired state though its operator is killed ten times."""
 
 import re
 from pathlib import Path

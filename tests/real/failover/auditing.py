@@ -1,4 +1,4 @@
-"""What the API server's audit log says of two replicas of which one should write. Pure."""
+"""The writes of two replicas in the API server's audit log. Pure."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""An operator that never stops writing: at each tick, each of its ConfigMaps says who ticks.
+"""An operator that writes at each tick: its ConfigMaps name the replica that wrote last.
 
 Run as ``python -m tests.real.failover.operator NAME`` with the settings of a manager behind.
 """

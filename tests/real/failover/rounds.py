@@ -1,4 +1,4 @@
-"""Two replicas of an operator, of which the leader is stopped and woken again and again."""
+"""Two replicas of an operator, whose leader is paused and resumed again and again."""
 
 import json
 import os

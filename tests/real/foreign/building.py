@@ -1,4 +1,4 @@
-"""``python -m tests.real.foreign.building``: have what is in Go built, and say where it is."""
+"""``python -m tests.real.foreign.building``: build the Go programs, and print their paths."""
 
 import sys
 from pathlib import Path

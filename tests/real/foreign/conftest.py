@@ -1,4 +1,4 @@
-"""A server for clients that we did not write, and kubectl as the first of them."""
+"""A server for third-party clients, and kubectl as the first of them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Test suites in Go that start a control plane of their own, from what KUBEBUILDER_ASSETS names.
+"""Test suites in Go that start their own control plane, from KUBEBUILDER_ASSETS.
 
 One is ours, the others are controller-runtime's own, taken from its module as they are.
 ``python -m tests.real.foreign.go_suites`` runs all of them on both servers, and says what differs.

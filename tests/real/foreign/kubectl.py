@@ -1,4 +1,4 @@
-"""kubectl, as a person in one namespace uses it, on any server that has a kubeconfig."""
+"""kubectl in one namespace, on any server that has a kubeconfig."""
 
 import json
 import os

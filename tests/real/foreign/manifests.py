@@ -1,4 +1,4 @@
-"""What the clients are given: objects as a manifest has them."""
+"""The objects that the clients create, as in a manifest."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Operators that we did not write the tools for, each in a process of its own."""
+"""Third-party operators, each in its own process."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A bundle keeps the rules of the Operator Framework, by its own validators."""
+"""The Operator Framework's validators accept the bundle."""
 
 from pathlib import Path
 

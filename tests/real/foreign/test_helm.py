@@ -1,4 +1,4 @@
-"""Helm renders a chart: to install.yaml, unless its values say otherwise."""
+"""Helm renders a chart to install.yaml, unless its values change that."""
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy

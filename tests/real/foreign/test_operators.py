@@ -1,4 +1,4 @@
-"""Operators with client-go, kopf and lightkube do the same job, with nothing done for our sake."""
+"""Operators with client-go, kopf and lightkube run unmodified on the embedded server."""
 
 from contextlib import ExitStack
 from typing import Any

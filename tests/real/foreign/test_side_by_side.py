@@ -1,4 +1,4 @@
-"""The operators that the pages for newcomers show beside each other come to the same.
+"""The operators that the migration pages compare reach the same state.
 
 One in Go, one with kopf and one with steersman manage Sites. Their users cannot tell by
 what comes of a Site which of them it is; what differs is said in the last tests.

@@ -1,4 +1,4 @@
-"""Which steps of a session differ."""
+"""The steps of a session that differ."""
 
 import difflib
 import shlex

@@ -1,4 +1,4 @@
-"""What two servers can never print alike, replaced by what it is.
+"""Replaces values that always differ between two servers by their type.
 
 A value of the wrong shape is left alone. Columns are as wide as their widest cell: where a cell
 was replaced, the gaps between columns are made equal too.

@@ -1,4 +1,4 @@
-"""Two servers side by side, and one session run on both at once."""
+"""Two servers, and one session that runs on both at once."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""kubectl in a terminal of its own: what each step of a session prints, and how it ends."""
+"""kubectl in a terminal: the output and the exit status of each step of a session."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Who may do what, and how others are denied."""
+"""Authorization: permitted and forbidden requests."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Who answers for which group, the parts of the control plane, and what few kinds have.
+"""API groups and their servers, the parts of the control plane, and rare features of kinds.
 
 What the real server registers it registers a moment later, and so is looked at until it is there.
 """

@@ -1,4 +1,4 @@
-"""The schemas whose rules in CEL a definition may have, or may not."""
+"""Schemas with valid and invalid CEL rules."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Rules in CEL: which definitions may have them, and what they say of objects."""
+"""CEL rules: the definitions that may have them, and their effect on objects."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Custom resources: what their schema says, does to them."""
+"""Custom resources and the effect of their schema."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: which are refused, and what becomes of the others."""
+"""CustomResourceDefinitions: rejected ones, and the status of the others."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""The custom kinds of the corpus, and how they come to be known."""
+"""The custom kinds of the corpus, and the requests that define them."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a server says about itself, and what it says to those who ask in the wrong way."""
+"""Discovery documents, and errors for malformed requests."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Custom resources at the edges of their schemas, and Jobs that share labels with their pods."""
+"""Custom resources at the limits of their schemas, and Jobs that share labels with their pods."""
 
 from collections.abc import Iterator
 from dataclasses import replace

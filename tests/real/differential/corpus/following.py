@@ -1,4 +1,4 @@
-"""Watches that are open while things happen, of each kind in turn."""
+"""Watches that are open during changes, of each kind in turn."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Expressions in CEL, each of which makes a text of a sample: all functions that there are."""
+"""CEL expressions, each of which computes a text from a sample: all functions."""
 
 from tests.real.differential.corpus.definitions import NUMBER, a_list, an_object
 from tests.real.differential.scenario import Json

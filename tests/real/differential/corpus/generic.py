@@ -1,4 +1,4 @@
-"""What holds for every kind: each verb with each of its options, asked of each kind in turn."""
+"""Every verb with each of its options, for each kind in turn."""
 
 import json
 from collections.abc import Callable, Iterator

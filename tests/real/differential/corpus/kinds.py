@@ -1,4 +1,4 @@
-"""The built-in kinds, with a sample of each, and how their objects are addressed."""
+"""The built-in kinds, with a sample of each, and the paths of their objects."""
 
 import json
 import zlib

@@ -1,4 +1,4 @@
-"""Watches through which objects come and go for reasons of their own kind, while they happen."""
+"""Watches whose events have causes specific to one kind."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""What becomes of Pods, Namespaces and Services: how they end, and what else they can be asked."""
+"""The lifecycles and subresources of Pods, Namespaces and Services."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Lists and watches: revisions, pages, selectors, and combinations that are refused."""
+"""Lists and watches: revisions, pages, selectors, and rejected combinations."""
 
 from collections.abc import Iterator
 

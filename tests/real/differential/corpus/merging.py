@@ -1,4 +1,4 @@
-"""Strategic merge patches and server-side apply, where lists have keys and several have a say."""
+"""Strategic merge patches and server-side apply, with list keys and several managers."""
 
 from collections.abc import Iterator
 

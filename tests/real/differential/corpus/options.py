@@ -1,4 +1,4 @@
-"""What can be asked for beside an object: each option of each verb, of each kind in turn."""
+"""Query options: each option of each verb, for each kind in turn."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rules and defaults of the built-in kinds: for each, what it is made of, and what may not be."""
+"""Validation and defaults of the built-in kinds."""
 
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias

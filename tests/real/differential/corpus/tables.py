@@ -1,4 +1,4 @@
-"""Tables: what people see of each kind, in each way of asking for it."""
+"""Tables of each kind, in each format of a request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

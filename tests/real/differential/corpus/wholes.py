@@ -1,4 +1,4 @@
-"""The least and the most that can be said of an object of each kind, and what becomes of it."""
+"""The smallest and the largest object of each kind."""
 
 import json
 from collections.abc import Iterator, Mapping

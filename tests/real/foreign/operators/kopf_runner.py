@@ -1,4 +1,4 @@
-"""The kopf operator in a thread of its test: what docs/coming-from-kopf.md shows of KopfRunner."""
+"""The kopf operator in a thread of its test, as docs/coming-from-kopf.md shows KopfRunner."""
 
 import os
 import time

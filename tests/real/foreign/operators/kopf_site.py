@@ -1,4 +1,4 @@
-"""Site, with kopf: what docs/coming-from-kopf.md shows beside ours; see ``kopf run``."""
+"""Site with kopf, as docs/coming-from-kopf.md shows it; see ``kopf run``."""
 
 from hashlib import sha256
 from typing import Any

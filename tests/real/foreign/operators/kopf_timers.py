@@ -1,4 +1,4 @@
-"""A timer with kopf: once a second, the time in a ConfigMap is copied to a Site's annotation."""
+"""A timer with kopf: each second, it copies the time from a ConfigMap to a Site's annotation."""
 
 from typing import Any
 
