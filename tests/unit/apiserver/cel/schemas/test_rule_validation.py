@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.cel.schemas.declared_schemas import declared
-from steersman_cluster.apiserver.cel.schemas.definition_errors import definition_errors
+from steersman_cluster.apiserver.cel.schemas.rule_validation import rule_errors
 from steersman_cluster.apiserver.cel.schemas.rules import compiled_rule
 from tests.unit.apiserver.cel.schemas.test_schema_rules import (
     INTEGER,
@@ -17,7 +17,7 @@ from tests.unit.apiserver.cel.schemas.test_schema_rules import (
 
 
 def said(schema: dict[str, Any]) -> list[str]:
-    shown = definition_errors(schema, "s", [], shown_rule=lambda rule: rule["rule"])
+    shown = rule_errors(schema, "s", [], shown_rule=lambda rule: rule["rule"])
     return [str(each) for each in shown]
 
 
