@@ -113,9 +113,7 @@ def not_found(field: str, value: Any) -> FieldError:
 
 
 def not_supported(field: str, value: Any, supported: Sequence[str]) -> FieldError:
-    """An error for a value that is not in ``supported``; the message lists those in the given
-    order.
-    """
+    """An error for an unsupported value; the message lists ``supported`` in the given order."""
     detail = "supported values: " + ", ".join(shown(each) for each in supported)
     return FieldError("FieldValueNotSupported", field, value, detail if supported else "")
 

@@ -417,7 +417,7 @@ def _stores_unknown_fields(request: APIRequest, unknown: Sequence[str]) -> bool:
 
 
 def _turns_into_float(request: APIRequest, old: Object) -> bool:
-    """Return whether a stored integer was sent as a float, which raises the generation."""
+    """Return whether an integer of the spec was sent as a float, which raises the generation."""
     excluded = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
     return any(
         path[0] not in excluded and type(_at(old, path)) is int for path in request.whole_floats

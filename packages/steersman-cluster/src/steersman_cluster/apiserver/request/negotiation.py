@@ -145,7 +145,7 @@ _USUAL_FOR_BUILTIN: Mapping[str, ResponseFormat] = {
 
 
 def wants_plain(request: Request) -> bool:
-    """Whether the response is whole objects in JSON, as for most requests."""
+    """Return whether the response is whole objects in JSON, as for most requests."""
     accept = header(request, "Accept")
     return not accept or accept == JSON
 
@@ -165,8 +165,8 @@ def negotiate(
 ) -> ResponseFormat:
     """Return the format of the response; an unsupported transformation is skipped.
 
-    ``table`` returns the encoder of a table in a version, or None. The errors of built-in and
-    custom resources differ, here and in ``patch_type``.
+    ``table`` returns the encoder of a table in a version, or None. Built-in and custom resources
+    have different errors, as in ``patch_type``.
     """
     if wants_plain(request):
         return PLAIN

@@ -119,7 +119,7 @@ def _quoted(sentence: str) -> str:
 
 
 def is_pretty(request: Request, info: RequestInfo) -> bool:
-    """Whether the response is indented, for people."""
+    """Return whether the JSON of the response is indented, because a person reads it."""
     if "pretty" in info.query:
         return info.flag("pretty")
     return header(request, "User-Agent").startswith(_READERS)

@@ -47,7 +47,7 @@ class RequestInfo(msgspec.Struct, frozen=True, kw_only=True):
         return self.query[name][0] if name in self.query else ""
 
     def flag(self, name: str) -> bool:
-        """Whether a query parameter is present and true."""
+        """Return whether a query parameter is present and true."""
         return name in self.query and self.query[name][0].lower() not in FALSE
 
 

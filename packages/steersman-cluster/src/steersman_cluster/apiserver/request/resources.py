@@ -241,7 +241,7 @@ class ServedResource:
             obj["metadata"] = {**was, **own}
 
     def is_new_generation(self, obj: Object, old: Object) -> bool:
-        """Whether the update changes a field that increments the generation."""
+        """Return whether the update changes a field that increments the generation."""
         if not self.custom:
             parts = self.rules.generation_of
             return any(not same_json(_part(obj, part), _part(old, part)) for part in parts)
@@ -288,11 +288,11 @@ class ResourceRegistry:
         return self._versions.get(resource, [])
 
     def is_builtin(self, group: str) -> bool:
-        """Whether the group is built in."""
+        """Return whether the group is built in."""
         return any(each == group for each, _, _ in self._builtin)
 
     def is_remote(self, group: str, version: str) -> bool:
-        """Whether another server serves the group version."""
+        """Return whether another server serves the group version."""
         claim = self.claims.get((group, version))
         return claim is not None and claim.remote
 
@@ -302,7 +302,7 @@ class ResourceRegistry:
         return {(each.gvk.group, each.gvk.version) for each in served}
 
     def groups(self) -> frozenset[str]:
-        """All groups with a served resource."""
+        """Return all groups with a served resource."""
         return frozenset(group for group, _, _ in self._all)
 
     def __iter__(self) -> Iterator[ServedResource]:

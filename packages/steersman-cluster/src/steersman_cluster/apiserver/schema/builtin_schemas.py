@@ -140,7 +140,7 @@ class BuiltinSchemas:
         )
 
     def _use(self, written: Mapping[str, Any]) -> Schema:
-        """Return a node for one use of a type; each use of a shared type has a separate node."""
+        """Return the node of one use of a type; a shared type has a separate node for each use."""
         for each in (written, *written.get("allOf", ())):
             if (ref := each.get("$ref")) is not None:
                 return _merged(self.named(ref.removeprefix(REF)), written)

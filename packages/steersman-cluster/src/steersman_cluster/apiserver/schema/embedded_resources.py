@@ -47,7 +47,10 @@ def embedded_errors(obj: dict[str, Any], schema: Schema) -> list[FieldError]:
 
 
 def part_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
-    """Return the errors of the resources in a part of an object, which may itself be a resource."""
+    """Return the errors of the resources in a part of an object.
+
+    The part may itself be a resource.
+    """
     found: list[FieldError] = []
     if schema.embedded_resource and isinstance(value, dict):
         found += _resource_errors(value, path)

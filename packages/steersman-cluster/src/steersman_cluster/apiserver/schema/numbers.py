@@ -93,7 +93,10 @@ def _unfit(what: str, type_name: str, format_name: str, path: str) -> FieldError
 
 
 def _shared(value: Any, limit: float, fits: bool) -> Any:
-    """Return the limit as an integer if the value is one and the limit fits; else as a float."""
+    """Return the limit as a number that can be compared with ``value``.
+
+    The result is an integer if ``value`` is one and the limit fits the type; otherwise a float.
+    """
     if not isinstance(value, int) or not fits:
         return float(limit)
     # A limit too large for any integer becomes the least of them.

@@ -1,7 +1,7 @@
 """Cluster IPs and IP families: requested values, allocation, and permitted changes.
 
 The cluster is single-stack, IPv4. Only a headless Service without a selector may name both
-families, because its endpoints come from its author and not from the cluster.
+families, because the user, not the cluster, creates its endpoints.
 """
 
 from ipaddress import IPv6Address

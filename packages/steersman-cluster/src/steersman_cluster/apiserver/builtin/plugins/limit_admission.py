@@ -82,7 +82,10 @@ def _read(amounts: Mapping[str, str] | None) -> Amounts:
 
 
 def _whole(spec: Object, part: str) -> Amounts:
-    """Return the requests or limits of all containers together, or of the Pod itself."""
+    """Return the total requests or limits of a Pod.
+
+    They are the sums of the containers. A Pod-level value replaces the sum for its resource.
+    """
     of_pod = _read((spec.get("resources") or {}).get(part))
     counted = {name: each for name, each in of_pod.items() if _is_of_pod(name)}
     return {**aggregated(spec, part), **counted}

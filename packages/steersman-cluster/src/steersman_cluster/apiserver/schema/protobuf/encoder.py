@@ -1,8 +1,8 @@
-"""Built-in types as protobuf messages, encoded from the objects that JSON has.
+"""The protobuf encoder of built-in types: from JSON objects to messages.
 
-The inverse of ``protobuf``, from the same tables, with the bytes that Go's generated marshallers
-produce: fields in the order of their numbers, maps in the order of their keys, and every field that
-is no pointer, list or map, even where it is empty.
+The encoder produces the same bytes as Go's generated marshallers, from the same tables as the
+decoder. Fields are in the order of their numbers, and maps are in the order of their keys. A field
+that is neither a pointer, a list nor a map is encoded even if it is empty.
 """
 
 from binascii import a2b_base64
@@ -29,7 +29,10 @@ _SHORT = 0x80
 
 
 def varint(number: int) -> bytes:
-    """A number of 64 bits, least significant seven first; a negative one in two's complement."""
+    """Encode a number of 64 bits as a varint, least significant bits first.
+
+    A negative number is encoded in two's complement.
+    """
     if 0 <= number < 0x80:
         return _ONE_BYTE[number]
     number &= 2**64 - 1
@@ -42,17 +45,17 @@ def varint(number: int) -> bytes:
 
 
 def field_tag(number: int, wire_type: int) -> bytes:
-    """What precedes the value of a field."""
+    """Return the tag of a field, which precedes its value."""
     return varint(number << 3 | wire_type)
 
 
 def sized(content: bytes) -> bytes:
-    """Bytes after their number."""
+    """Return the bytes with their length in front."""
     return varint(len(content)) + content
 
 
 class _Value(NamedTuple):
-    """How a type is encoded: its wire type, its bytes without a size, and those of its zero."""
+    """The encoding of a type: its wire type, its encoder (without the size), and its zero value."""
 
     wire_type: int
     encode: Encode
@@ -106,9 +109,9 @@ _BY_TYPE: Mapping[str | None, _Value] = {
 
 
 class _Field(NamedTuple):
-    """One field of a message: its key in JSON, its encoder, and its bytes where JSON has none.
+    """One field of a message: its key in JSON, its encoder, and its bytes if JSON omits the field.
 
-    An embedded struct has no key: its encoder takes the whole object.
+    An embedded struct has no key: the input of its encoder is the enclosing object.
     """
 
     key: str
@@ -117,13 +120,13 @@ class _Field(NamedTuple):
 
 
 class MessageEncoders:
-    """The encoders of built-in types, each made when it is first needed."""
+    """The encoders of built-in types, each created at its first use."""
 
     def __init__(self) -> None:
         self._structs: dict[int, Encode] = {}
 
     def of(self, schema: Schema) -> Encode:
-        """What encodes objects of a type; without a size."""
+        """Return the encoder of objects of a type; its result has no size in front."""
         # By the properties: uses of one type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:
@@ -235,7 +238,7 @@ def _embedded(number: int, fields: list[_Field]) -> _Field:
 
 
 def _encoded(number: int, value: _Value) -> Encode:
-    """A value after its tag, and its size if it has one."""
+    """Return an encoder of a field: the tag, the size if the wire type has one, and the value."""
     head, encode = field_tag(number, value.wire_type), value.encode
     if value.wire_type != BYTES:
         return lambda found: head + encode(found)
@@ -250,7 +253,7 @@ def _encoded(number: int, value: _Value) -> Encode:
 
 
 def field_of(number: int) -> Encode:
-    """What puts a message into a field of another one."""
+    """Return an encoder that puts a message into a field of another message."""
     return _encoded(number, _Value(BYTES, bytes, b""))
 
 
@@ -260,7 +263,7 @@ def _heads(number: int) -> tuple[bytes, ...]:
 
 
 def _entries(number: int, value: _Value) -> Encode:
-    """A map: a message for each key and its value."""
+    """Return an encoder of a map: one message for each key and its value."""
     key_of, value_of = _encoded(1, _TEXT), _encoded(2, value)
     entry = _encoded(number, _Value(BYTES, lambda pair: key_of(pair[0]) + value_of(pair[1]), b""))
     return lambda found: b"".join(map(entry, sorted(found.items())))
@@ -273,14 +276,14 @@ def _envelope_opening(api_version: str, kind: str) -> bytes:
 
 
 def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
-    """A whole body: a message, after what it is."""
+    """Return a complete body: a message in an envelope with its kind."""
     # Neither an encoding nor a type of the content is named, which are two empty texts.
     opening = _envelope_opening(api_version, kind)
     return b"".join((opening, varint(len(message)), message, b"\x1a\x00\x22\x00"))
 
 
 def watch_frame(event_type: bytes, body: bytes) -> bytes:
-    """One event of a watch: a WatchEvent with a whole body in it, after its length."""
+    """Return the frame of a watch event: the length, then a WatchEvent that contains a body."""
     # field 2 of the event, a RawExtension, has the body in its field 1
     raw = b"\x0a" + varint(len(body))
     opening = b"\x0a" + sized(event_type) + b"\x12" + varint(len(raw) + len(body)) + raw

@@ -51,7 +51,10 @@ def duplicates(value: Any) -> list[str]:
 
 
 class _Place(NamedTuple):
-    """The path of a value: with indexes and keys in complaints, only fields in Go's messages."""
+    """The path of a value, in two forms.
+
+    Complaints contain the path with indexes and keys; Go's messages contain only the fields.
+    """
 
     path: str = ""
     struct: str = ""
