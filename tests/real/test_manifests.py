@@ -25,7 +25,7 @@ from steersman.kinds import (
     rbac_v1,
 )
 from steersman.manager import needed_rules
-from steersman.manager.endpoints.token_reviews import TokenReviews, Verdict
+from steersman.manager.endpoints.token_reviews import AccessDecision, TokenReviews
 from steersman.manager.preflight import missing_permissions
 from steersman.manifests import (
     Document,
@@ -494,12 +494,12 @@ async def test_an_account_with_the_readers_role_may_read_the_metrics(
 
         async def is_let_in() -> bool:
             reviews = TokenReviews(account, clock=SystemClock())
-            return await reviews.verdict(scraper, "/metrics") is Verdict.ALLOWED
+            return await reviews.verdict(scraper, "/metrics") is AccessDecision.ALLOWED
 
         await until(is_let_in)
         reviews = TokenReviews(account, clock=SystemClock())
-        assert await reviews.verdict(scraper, "/debug") is Verdict.FORBIDDEN
-        assert await reviews.verdict(other_token, "/metrics") is Verdict.FORBIDDEN
+        assert await reviews.verdict(scraper, "/debug") is AccessDecision.FORBIDDEN
+        assert await reviews.verdict(other_token, "/metrics") is AccessDecision.FORBIDDEN
         await client.delete(rbac_v1.ClusterRoleBinding, reader)
 
 

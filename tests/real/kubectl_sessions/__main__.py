@@ -1,4 +1,4 @@
-"""Compare sessions on two servers: ``python -m tests.real.kubectl_sessions``.
+"""Compare sessions on two servers: ``python -m tests.real.kubectl_sessions``."""
 
 import argparse
 import sys

@@ -303,14 +303,18 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_name(
 @pytest.mark.parametrize(
     ("arguments", "source", "problem"),
     [
-        (["--lease-seconds=10"], "--lease-seconds", "would still act when another takes over"),
-        (["--renew-seconds=2.3"], "--renew-seconds", "no time for a second try"),
-        (["--lease-seconds=15.5"], "--lease-seconds", "counts in whole seconds"),
+        (
+            ["--lease-seconds=10"],
+            "--lease-seconds",
+            "would still act when another replica takes over",
+        ),
+        (["--renew-seconds=2.3"], "--renew-seconds", "no time for a second attempt"),
+        (["--lease-seconds=15.5"], "--lease-seconds", "has whole seconds"),
         (["--lease-seconds=0"], "--lease-seconds", "more than 0"),
         (["--lease-seconds=2h"], "--lease-seconds", "lease_seconds=7200 is more than 3600"),
         (["--grace-seconds=-5s"], "--grace-seconds", "more than 0"),
-        (["--max-threads=0"], "--max-threads", "no plain function could ever run"),
-        (["--tls-cert-file=a"], "--tls-cert-file", "belong together"),
+        (["--max-threads=0"], "--max-threads", "no plain function can run"),
+        (["--tls-cert-file=a"], "--tls-cert-file", "a certificate needs its key"),
         (["--health-address=:8080"], "--health-address", "both listen on port 8080"),
         (
             ["--health-address=localhost:1", "--metrics-address=localhost:1"],

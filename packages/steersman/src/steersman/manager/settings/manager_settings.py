@@ -183,14 +183,14 @@ class ManagerSettings:
             if not (math.isfinite(seconds) and seconds > 0):
                 yield _Flaw(
                     fields=(name,),
-                    problem=f"{name} must be more than 0 and end some day, and is {seconds:g}",
-                    what_now="Give a length of time.",
+                    problem=f"{name} must be positive and finite, and is {seconds:g}",
+                    what_now="Set a duration.",
                 )
         if self.max_threads < 1:
             yield _Flaw(
                 fields=("max_threads",),
-                problem=f"with max_threads={self.max_threads} no plain function could ever run",
-                what_now="Give at least 1.",
+                problem=f"with max_threads={self.max_threads} no plain function can run",
+                what_now="Set at least 1.",
             )
         for name, words in (
             ("log_style", LOG_STYLES),
@@ -200,20 +200,20 @@ class ManagerSettings:
             if getattr(self, name) not in words:
                 yield _Flaw(
                     fields=(name,),
-                    problem=f"{name} is none of {', '.join(words)}",
-                    what_now="Give one of them.",
+                    problem=f"{name} is not one of {', '.join(words)}",
+                    what_now="Set one of them.",
                 )
         if self.user_agent is not None and not (self.user_agent and self.user_agent.isprintable()):
             yield _Flaw(
                 fields=("user_agent",),
-                problem="user_agent is no text on one line",
-                what_now="Give some, or None.",
+                problem="user_agent is empty, or has characters that are not printable",
+                what_now="Set a text on one line, or None.",
             )
         if len(set(self.namespaces)) < len(self.namespaces):
             yield _Flaw(
                 fields=("namespaces",),
-                problem="namespaces has one of them twice",
-                what_now="Remove one.",
+                problem="namespaces contains a name twice",
+                what_now="Remove one of the two.",
             )
         for name, value, check in self._checked_text():
             try:
@@ -240,29 +240,29 @@ class ManagerSettings:
         if self.lease_seconds % 1:
             yield _Flaw(
                 fields=("lease_seconds",),
-                problem=f"a Lease counts in whole seconds, and lease_seconds={self.lease_seconds:g}"
-                " is no whole number",
-                what_now="Give one.",
+                problem=f"a Lease has whole seconds, and lease_seconds={self.lease_seconds:g}"
+                " is not a whole number",
+                what_now="Set a whole number.",
             )
         if self.lease_seconds > LONGEST_SECONDS:
             yield _Flaw(
                 fields=("lease_seconds",),
                 problem=f"lease_seconds={self.lease_seconds:g} is more than {LONGEST_SECONDS:g}, so"
-                " that no replica would act for that long once a leader is gone",
-                what_now="Give less; 15 is usual.",
+                " no replica would act for that long after a leader fails",
+                what_now="Lower it; 15 is usual.",
             )
         if not self.renew_seconds < self.lease_seconds:
             yield _Flaw(
                 fields=("lease_seconds", "renew_seconds"),
                 problem=f"renew_seconds={self.renew_seconds:g} is not less than"
-                f" lease_seconds={self.lease_seconds:g}, so that a leader would still act when"
-                " another takes over",
+                f" lease_seconds={self.lease_seconds:g}, so a leader would still act when another"
+                " replica takes over",
                 what_now="Raise lease_seconds, or lower renew_seconds; 15 and 10 are usual.",
             )
         if not self.retry_seconds * JITTER < self.renew_seconds:
             yield _Flaw(
                 fields=("renew_seconds", "retry_seconds"),
-                problem=f"retry_seconds={self.retry_seconds:g} leaves no time for a second try"
+                problem=f"retry_seconds={self.retry_seconds:g} leaves no time for a second attempt"
                 f" within renew_seconds={self.renew_seconds:g}",
                 what_now="Raise renew_seconds, or lower retry_seconds; 10 and 2 are usual.",
             )
@@ -270,24 +270,24 @@ class ManagerSettings:
             yield _Flaw(
                 fields=("server_probe_seconds", "server_timeout_seconds"),
                 problem=f"server_probe_seconds={self.server_probe_seconds:g} is not less than"
-                f" server_timeout_seconds={self.server_timeout_seconds:g}, so that the server would"
-                " count as unresponsive before it is asked",
+                f" server_timeout_seconds={self.server_timeout_seconds:g}, so the server would"
+                " count as unresponsive before it is probed",
                 what_now="Raise server_timeout_seconds, or lower server_probe_seconds; 50 and 30"
                 " are usual.",
             )
         if (self.tls_cert_file is None) != (self.tls_key_file is None):
             yield _Flaw(
                 fields=("tls_cert_file", "tls_key_file"),
-                problem="a certificate and its key belong together, and only one of tls_cert_file"
-                " and tls_key_file is given",
-                what_now="Give both, or neither.",
+                problem="only one of tls_cert_file and tls_key_file is set, and a certificate needs"
+                " its key",
+                what_now="Set both, or neither.",
             )
         health, metrics = self.health, self.metrics
         if health is not None and metrics is not None and _overlap(health, metrics):
             yield _Flaw(
                 fields=("health_address", "metrics_address"),
                 problem=f"probes and metrics cannot both listen on port {health.port}",
-                what_now="Give them two ports, or make one address empty, which is off.",
+                what_now="Use different ports, or set one address to the empty text to disable it.",
             )
 
 
