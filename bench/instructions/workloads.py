@@ -59,13 +59,13 @@ class Workload:
 async def sync(clock: StageClock, mark: Mark) -> None:
     """Have every AppService in an informer, with a handler."""
     from bench.peers.clients.steersman_client import AppService
-    from steersman.cache import Informer, Scope, on
+    from steersman.cache import Informer, Scope, handler_funcs
 
     async def follow(client: Client, namespace: str) -> int:
         seen: list[str] = []
         scope = Scope(namespaces=(namespace,))
         informer = Informer(client, AppService, observe=ignore, scope=scope)
-        registration = informer.add_handler(on(added=lambda app: seen.append(app.name)))
+        registration = informer.add_handler(handler_funcs(added=lambda app: seen.append(app.name)))
         async with informer.running():
             await registration.synced()
         return len(seen)
@@ -93,12 +93,12 @@ async def before_sync(users: "ClusterUsers") -> None:
 async def follow_events(clock: StageClock, mark: Mark) -> None:
     """Hear of each change."""
     from bench.peers.clients.steersman_client import AppService
-    from steersman.cache import Informer, on
+    from steersman.cache import Informer, handler_funcs
 
     seen: list[int | None] = []
     async with connected(clock, ignore) as client:
         informer = Informer(client, AppService, observe=ignore)
-        informer.add_handler(on(updated=lambda _, app: seen.append(app.generation)))
+        informer.add_handler(handler_funcs(updated=lambda _, app: seen.append(app.generation)))
         async with informer.running():
             await clock.sleep(_measured_at() - clock.monotonic())
             _expect(len(seen), WARM_UP)

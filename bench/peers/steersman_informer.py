@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.peers.clients.steersman_client import AppService, connected
 from bench.peers.informing import print_held, print_synced, stdin_closed
-from steersman.cache import Informer, on
+from steersman.cache import Informer, handler_funcs
 from steersman.observe import ignore
 
 
@@ -25,7 +25,7 @@ async def follow() -> None:
 
     async with connected(Path(os.environ["KUBECONFIG"])) as client:
         informer = Informer(client, AppService, observe=ignore)
-        registration = informer.add_handler(on(added=count))
+        registration = informer.add_handler(handler_funcs(added=count))
         async with informer.running():
             await registration.synced()
             print_synced(seen)

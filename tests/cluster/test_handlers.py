@@ -9,7 +9,7 @@ from steersman.cache import (
     Added,
     Delta,
     Sync,
-    on,
+    handler_funcs,
 )
 from steersman.errors import (
     Unreachable,
@@ -150,7 +150,7 @@ async def test_a_handler_can_consist_of_functions(scene: Scene) -> None:
     informer = scene.informer()
     said: list[str] = []
     informer.add_handler(
-        on(
+        handler_funcs(
             added=lambda obj: said.append(f"+{obj.name}"),
             updated=lambda old, obj: said.append(f"{old.data}→{obj.data}"),
             deleted=lambda obj: said.append(f"-{obj.name}"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from steersman.cache import Informer, Scope, on
+from steersman.cache import Informer, Scope, handler_funcs
 from steersman.client import Client
 from steersman.kinds import core_v1
 from steersman.observe import Observer
@@ -18,7 +18,7 @@ def pods(
         return sorted(pod.name for pod in informer.lister.list())
 
     informer.add_handler(
-        on(
+        handler_funcs(
             added=lambda pod: log(f"{pod.name} is there; all: {names()}"),
             updated=lambda old, pod: log(f"{pod.name} {phase(old)} -> {phase(pod)}"),
             deleted=lambda pod: log(f"{pod.name} is gone; all: {names()}"),

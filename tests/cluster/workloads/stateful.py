@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from steersman.cache import on
+from steersman.cache import handler_funcs
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman.manager import Runnable, Services
@@ -143,7 +143,7 @@ class PodEvents:
 
     async def _watch(self, services: Services) -> None:
         async with services.caches.informer(Pod) as informer:
-            handler = on(added=self._added, updated=self._updated, deleted=self._deleted)
+            handler = handler_funcs(added=self._added, updated=self._updated, deleted=self._deleted)
             informer.add_handler(handler)
             await services.clock.sleep(1e9)
 

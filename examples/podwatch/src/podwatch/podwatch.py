@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from steersman.cache import Informer, Lister, Scope, key_of, on
+from steersman.cache import Informer, Lister, Scope, handler_funcs, key_of
 from steersman.client import Client, ClusterConfig, connect, find_config
 from steersman.clock import SystemClock
 from steersman.errors import QueueClosed
@@ -58,7 +58,7 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
     queue = WorkQueue[ObjectKey]("pods", limiter=limiter, clock=client.clock, observe=observe)
     informer = Informer(client, core_v1.Pod, scope=Scope(namespaces=("default",)), observe=observe)
     informer.add_handler(
-        on(
+        handler_funcs(
             added=lambda pod: queue.add(key_of(pod)),
             updated=lambda _old, pod: queue.add(key_of(pod)),
             deleted=lambda pod: queue.add(key_of(pod)),

@@ -13,7 +13,7 @@ state from the listers, and changes the actual state.
 import asyncio
 from typing import Final
 
-from steersman.cache import Informer, background_tasks, key_of, on
+from steersman.cache import Informer, background_tasks, handler_funcs, key_of
 from steersman.client import Client, MergePatch
 from steersman.controller import EventRecorder, controller_of, owned_by, status_to_apply
 from steersman.errors import Forbidden, Invalid, NotOurs, QueueClosed
@@ -68,10 +68,10 @@ class Controller:
             lambda robot: [str(ObjectKey(robot.namespace, robot.spec.deployment_name))],
         )
         self.robots.add_handler(
-            on(added=self.enqueue, updated=lambda _old, robot: self.enqueue(robot))
+            handler_funcs(added=self.enqueue, updated=lambda _old, robot: self.enqueue(robot))
         )
         self.deployments.add_handler(
-            on(
+            handler_funcs(
                 added=self.enqueue_robots_of,
                 updated=lambda _old, deployment: self.enqueue_robots_of(deployment),
                 deleted=self.enqueue_robots_of,

@@ -29,7 +29,7 @@ from steersman.cache.delta_fifo import (
     Sync,
     Updated,
 )
-from steersman.cache.handlers import Handler, Registration, on
+from steersman.cache.handlers import Handler, Registration, handler_funcs
 from steersman.cache.indexer import Indexer
 from steersman.cache.indexes import (
     IndexFunction,
@@ -74,9 +74,9 @@ __all__ = [
     "by_label",
     "by_namespace",
     "by_owner",
+    "handler_funcs",
     "is_cancelled",
     "key_of",
-    "on",
     "options_of",
     "sync_problem",
 ]

@@ -40,7 +40,7 @@ class Handler(Protocol[Obj]):
 HandlerResult: TypeAlias = Awaitable[None] | None
 
 
-def on(
+def handler_funcs(
     *,
     added: Callable[[Obj], HandlerResult] | None = None,
     updated: Callable[[Obj, Obj], HandlerResult] | None = None,
@@ -48,7 +48,8 @@ def on(
 ) -> Handler[Obj]:
     """Return a handler that calls ``added(obj)``, ``updated(old, obj)`` or ``deleted(obj)``.
 
-    A resync calls ``updated`` with the same object twice.
+    It corresponds to client-go's ``ResourceEventHandlerFuncs``. A resync calls ``updated`` with the
+    same object twice.
     """
 
     def handle(delta: Delta[Obj]) -> HandlerResult:

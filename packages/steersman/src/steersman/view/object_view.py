@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from steersman.cache import Caches, Informer, InformerSettings, background_tasks, on
+from steersman.cache import Caches, Informer, InformerSettings, background_tasks, handler_funcs
 from steersman.client import Client
 from steersman.kinds import Unstructured
 from steersman.names import ResourceType
@@ -71,7 +71,7 @@ class ObjectView:
         async with self._caches.informer(Unstructured.at(kind)) as informer:
             self._informers[kind] = informer
             informer.add_handler(
-                on(
+                handler_funcs(
                     added=lambda _: self.changed.set(),
                     updated=lambda _old, _new: self.changed.set(),
                     deleted=lambda _: self.changed.set(),
