@@ -161,11 +161,11 @@ def advance(
         case Sending(claim=claim):
             return replace(state, must_read=True, claim=claim)
         case Written(seen=seen, sent_at=sent_at):
-            looked = _after_read(state, seen, settings, now_at)
-            if not looked.is_claimed:
-                return looked
+            updated = _after_read(state, seen, settings, now_at)
+            if not updated.is_claimed:
+                return updated
             # From the time before it was sent, because others may have read it at any time after.
-            return replace(looked, acting_until_at=sent_at + settings.renew_seconds)
+            return replace(updated, acting_until_at=sent_at + settings.renew_seconds)
         case _:
             assert_never(event)
 
@@ -173,10 +173,10 @@ def advance(
 def _after_read(
     state: CandidateState, seen: Seen, settings: LeaseSettings, now_at: float
 ) -> CandidateState:
-    looked = replace(state, must_read=False, seen=seen)
+    updated = replace(state, must_read=False, seen=seen)
     if seen == state.seen:
-        return looked
-    if looked.rival:
+        return updated
+    if updated.rival:
         # From the present, because a write is read only after it was made.
         taken_until_at = now_at + _valid_seconds(seen.record, settings)
     elif not seen.version and state.rival:
@@ -186,7 +186,7 @@ def _after_read(
     else:
         # It belongs to this candidate, or is free: its holder released it after it had stopped.
         taken_until_at = -inf
-    return replace(looked, taken_until_at=taken_until_at)
+    return replace(updated, taken_until_at=taken_until_at)
 
 
 def _valid_seconds(record: Record, settings: LeaseSettings) -> float:
