@@ -73,8 +73,8 @@ def name_and_namespace(obj: Object) -> Mapping[str, str]:
 class Rules:
     """The strategy of a kind. Every function that is not set does nothing.
 
-    They run in this order. Create: default, admit, prepare_create, set_requester, validate,
-    validate_create, validate_admission. Update: default, admit, prepare_update, validate,
+    The functions run in this order. Create: default, admit, prepare_create, set_requester,
+    validate, validate_create, validate_admission. Update: default, admit, prepare_update, validate,
     validate_update, validate_admission. Update of the status: default, prepare_status,
     validate_status. Webhooks change the object between admit and the preparation; admit may then
     run a second time. Other modules do what is common to all kinds: metadata, the generation, and

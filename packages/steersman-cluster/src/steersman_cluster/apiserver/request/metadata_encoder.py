@@ -46,7 +46,7 @@ class MetadataEncoder(NamedTuple):
         return self._partial(document["metadata"])
 
     def unchanged(self, document: Object) -> bytes:
-        """Encode a document as it is: a Status."""
+        """Encode a document that has no other form, such as a Status."""
         return msgspec.json.encode(document)
 
     def many(

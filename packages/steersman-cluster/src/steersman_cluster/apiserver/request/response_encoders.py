@@ -46,7 +46,7 @@ class ResponseEncoder(Protocol):
         ...
 
     def unchanged(self, document: Object) -> bytes:
-        """Encode a document as it is: a Status."""
+        """Encode a document that has no other form, such as a Status."""
         ...
 
     def many(

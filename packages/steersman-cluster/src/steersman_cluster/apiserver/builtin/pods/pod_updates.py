@@ -165,7 +165,10 @@ def _put_back(changed: Object, before: Object, name: str) -> None:
 
 
 def _gated_change_errors(changed: Object, before: Object) -> list[FieldError]:
-    """Changes of a gated Pod other than narrowing where it may be scheduled."""
+    """Return the errors for changes of a gated Pod.
+
+    A change may only narrow the set of nodes where the Pod can be scheduled.
+    """
     errors: list[FieldError] = []
     selector, old = changed.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(selector.get(key) != value for key, value in old.items()):
