@@ -32,7 +32,10 @@ def make_proper(obj: dict[str, Any], schema: Schema) -> list[str]:
 
 
 def make_part_proper(value: Any, schema: Schema, path: str) -> list[str]:
-    """Do the same as ``make_proper`` for a part of an object, which may itself be a resource."""
+    """Decode the metadata of the resources in a part of an object; return the unknown paths.
+
+    The part may itself be a resource.
+    """
     unknown: list[str] = []
     if schema.embedded_resource and isinstance(value, dict):
         unknown += _proper(value, schema.properties["metadata"], path)

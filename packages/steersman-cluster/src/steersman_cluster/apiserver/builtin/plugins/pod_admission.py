@@ -73,7 +73,7 @@ def _set_priority(pod: Object, around: RuleContext) -> None:
 
 
 def add_default_tolerations(spec: Object) -> None:
-    """Tolerate a node that is not ready or unreachable for a short time."""
+    """Add the tolerations of a node that is not ready or unreachable for a short time."""
     tolerations = spec.get("tolerations") or []
     for state in ("not-ready", "unreachable"):
         key = f"node.kubernetes.io/{state}"
