@@ -153,7 +153,7 @@ async def test_a_401_to_every_request_does_not_start_the_plugin_for_every_reques
     assert runs(tmp_path) == 2
 
 
-async def test_many_401s_at_once_cause_one_renewal(tmp_path: Path) -> None:
+async def test_concurrent_401s_cause_one_renewal(tmp_path: Path) -> None:
     def answering(request: Request) -> Scripted:
         return FINE if ("Authorization", "Bearer xx") in request.headers else REFUSED
 

@@ -107,7 +107,7 @@ def test_paths_are_relative_to_the_file_they_stand_in(tmp_path: Path) -> None:
     assert config.login == TokenFile(path=tmp_path / "own" / ".." / "tokens" / "me")
 
 
-def test_the_first_file_that_gives_a_name_wins_it_whole(tmp_path: Path) -> None:
+def test_of_several_entries_with_one_name_the_first_is_used_completely(tmp_path: Path) -> None:
     first = document(user={"token": "first"})
     first["current-context"] = ""
     second = document(
@@ -295,7 +295,7 @@ def test_nothing_secret_appears_in_a_repr(tmp_path: Path) -> None:
         assert secret not in shown
 
 
-def test_an_unverified_server_is_a_risk_that_two_must_accept(tmp_path: Path) -> None:
+def test_an_unverified_server_must_be_accepted_by_kubeconfig_and_caller(tmp_path: Path) -> None:
     path = written(tmp_path, document(cluster={"insecure-skip-tls-verify": True}))
     observed: list[Observation] = []
 

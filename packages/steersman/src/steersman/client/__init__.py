@@ -1,7 +1,7 @@
 """The API server's verbs, typed: get, list, watch, create, patch, apply, delete, and the rest.
 
 Takes:     kinds, objects, selectors and patches; a transport, a clock and randomness
-Gives:     objects, events, and errors that say what failed, why, and what to do
+Gives:     objects, events, and errors with the failed operation, the reason and the remedy
 Promises:  - a call ends by its deadline
            - nothing is sent again that could write twice
            - retries add at most a tenth to the load

@@ -1,4 +1,4 @@
-"""From an answer that is not a success to the error it stands for. Pure."""
+"""Converts an unsuccessful response to the corresponding error. No I/O."""
 
 import re
 from typing import Final
@@ -59,7 +59,7 @@ class _Details(msgspec.Struct, rename="camel"):
 
 
 class Status(msgspec.Struct, rename="camel"):
-    """The server's own account of what went wrong."""
+    """The ``Status`` object with which the server describes a failure."""
 
     kind: str = ""
     status: str = ""
@@ -87,7 +87,7 @@ _REPEATED: Final = tuple(
 
 
 def read_status(body: bytes | msgspec.Raw) -> Status | None:
-    """The Status in ``body``, if it is one."""
+    """Return the Status in ``body``; ``None`` if ``body`` is not a Status."""
     try:
         status = _STATUS.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -98,7 +98,7 @@ def read_status(body: bytes | msgspec.Raw) -> Status | None:
 def error_from(
     wanted: str, *, code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
 ) -> SteersmanError:
-    """The error for an answer with this code and body."""
+    """Return the error for a response with this code and body."""
     if 300 <= code < 400:
         return BadAnswer(
             wanted=wanted,

@@ -19,7 +19,7 @@ ERROR_LIMIT_BYTES = 1024 * 1024
 
 
 class ApiCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A request with the limits of its answer."""
+    """A request, and the limits of its response."""
 
     spec: RequestSpec
     request: Request
@@ -28,12 +28,12 @@ class ApiCall(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reads(self) -> bool:
-        """Whether carrying it out twice changes nothing."""
+        """Whether the request only reads, so that sending it twice changes nothing."""
         return self.request.method == "GET"
 
 
 class Caller:
-    """Makes calls over one transport, with one retry budget."""
+    """A sender of API calls over one transport, with one retry budget."""
 
     def __init__(
         self, transport: Transport, *, clock: Clock, rng: Random, observe: Observer
@@ -47,7 +47,7 @@ class Caller:
         self.answered_at: float | None = None
 
     async def fetch(self, call: ApiCall, policy: RetryPolicy) -> bytes:
-        """The body of a successful answer."""
+        """Return the body of a successful response."""
         started_at = self._clock.monotonic()
         self._budget.request()
         attempt = 1
@@ -75,10 +75,10 @@ class Caller:
 
     @asynccontextmanager
     async def stream(self, call: ApiCall) -> AsyncIterator[Response]:
-        """A successful answer whose body is still to be read, for as long as that takes.
+        """Provide a successful response whose body is still to be read; reading has no time limit.
 
-        The deadline is for the answer's beginning. Never tried again: only the reader knows
-        where it had got to.
+        The deadline applies to the beginning of the response. The request is never retried, because
+        only the reader can determine how much was received.
         """
         started_at = self._clock.monotonic()
         async with AsyncExitStack() as held:
@@ -107,7 +107,9 @@ class Caller:
                 raise too_large(call.spec, call.limit_bytes) from error
 
     async def _check(self, call: ApiCall, response: Response) -> None:
-        """Pass on the warnings in the answer, and raise what it says if it is no success."""
+        """Report the warnings in the response, and raise its error if the response is not a
+        success.
+        """
         for header in response.warnings:
             self._observe(
                 ApiWarned(
@@ -206,13 +208,13 @@ def _late(call: ApiCall) -> DeadlinePassed:
 
 
 def stopped_arriving(spec: RequestSpec, seconds: float) -> DeadlinePassed:
-    """What it is called when an answer has begun and then nothing comes."""
+    """Return the error for a response that began and then stopped arriving."""
     silence = f"nothing more of the answer came within {seconds:g} s"
     return DeadlinePassed(f"could not {spec.wanted}: {silence}. Ask again.")
 
 
 def too_large(spec: RequestSpec, limit_bytes: int) -> BadAnswer:
-    """What it is called when there is more of an answer than was bargained for."""
+    """Return the error for a response that is larger than the limit."""
     return BadAnswer(
         wanted=spec.wanted,
         problem=f"the answer is larger than {limit_bytes} bytes",
@@ -224,6 +226,6 @@ def too_large(spec: RequestSpec, limit_bytes: int) -> BadAnswer:
 
 
 def _warning(header: str) -> str:
-    """The text of ``299 - "text"``, the only form that API servers send."""
+    """Return the text of ``299 - "text"``, the only form that API servers send."""
     quoted = header.partition('"')[2].rpartition('"')[0]
     return quoted.replace('\\"', '"').replace("\\\\", "\\") if quoted else header

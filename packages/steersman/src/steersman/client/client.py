@@ -58,7 +58,7 @@ VersionMatch = Literal["Exact", "NotOlderThan"]
 
 
 class Listing(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
-    """All objects that were asked for, and the version at which they were so."""
+    """All requested objects, and the version of the list."""
 
     items: tuple[Obj, ...]
     resource_version: str
@@ -67,9 +67,9 @@ class Listing(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
 class Client:
     """The verbs of the Kubernetes API.
 
-    Reads and writes are typed by the kind that is passed; a kind is a ``Resource`` class, or one
-    that ``Unstructured.of`` or discovery made. Every call has a deadline, and is repeated only
-    where it cannot write twice. ``ClientSettings`` has the defaults.
+    Reads and writes are typed by the given kind. A kind is a ``Resource`` class, or a class created
+    by ``Unstructured.of`` or by discovery. Every call has a deadline. A request is retried only if
+    it cannot write twice. ``ClientSettings`` contains the defaults.
     """
 
     def __init__(
@@ -96,15 +96,15 @@ class Client:
 
     @property
     def answered_at(self) -> float | None:
-        """When the server last answered a request, on the monotonic clock; ``None``: never.
+        """The monotonic time of the last response to a request; ``None`` means never.
 
-        A failure of the server's own (5xx) is no answer: it may come from what stands between. What
-        comes through a watch after its beginning is not counted.
+        A server error (5xx) is not counted, because it may come from an intermediary. Events of an
+        open watch are not counted.
         """
         return self._sender.answered_at
 
     def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
-        """The same client with other settings: a dry run, someone else's name, a shorter deadline.
+        """Return a client with other settings, such as a dry run or a shorter deadline.
 
         Connections, credentials and the retry budget are shared.
         """
@@ -124,7 +124,7 @@ class Client:
         namespace: str | None = None,
         resource_version: str | None = None,
     ) -> Obj:
-        """One object; ``resource_version="0"`` allows an old answer from the server's cache."""
+        """Return one object; ``resource_version="0"`` permits a stale object from a cache."""
         options = at_version(resource_version)
         return await self._sender.object(
             kind, about_one("get", "GET", kind, namespace, name, options)
@@ -141,7 +141,7 @@ class Client:
         resource_version_match: VersionMatch | None = None,
         page_size: int | None = None,
     ) -> Listing[Obj]:
-        """All objects of a kind, in one namespace or in all, at one version."""
+        """Return all objects of a kind, in one namespace or in all, at one version."""
         items: list[Obj] = []
         version = ""
         async for page in self.pages(
@@ -166,7 +166,7 @@ class Client:
         fields: Fields | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[Obj]:
-        """The same objects one after another, with no more than a page of them in memory."""
+        """Yield each object that ``list`` would return, with at most one page in memory."""
         async for page in self.pages(
             kind, namespace=namespace, labels=labels, fields=fields, page_size=page_size
         ):
@@ -184,10 +184,11 @@ class Client:
         resource_version_match: VersionMatch | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[DecodedList[Obj]]:
-        """The same objects page by page, those that do not fit their class set apart.
+        """Yield the objects page by page; objects that do not fit their class are listed
+        separately.
 
-        A page that is asked for too late is refused with ``Expired``: the server no longer knows
-        how things stood when the first one was read.
+        If a page is requested too late, the server rejects the request with ``Expired``: the server
+        no longer stores the version of the first page.
         """
         pages = self._continuation(kind, namespace)
         while True:
@@ -225,12 +226,12 @@ class Client:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> AsyncIterator[DecodedList[Obj]]:
-        """The same objects from one answer, decoded while it arrives.
+        """Yield the objects of one list response in pieces, decoded while the response is received.
 
-        The server tells them from memory, as they are now, and neither side holds the whole of it
-        as text. The last piece has the version. For an answer that stops arriving, the deadline
-        is that of each piece; nothing is sent again. A server that gives out pages although it
-        was not asked for them is asked for the next; each has a version then.
+        The server sends the current objects from memory. Neither side holds the complete text. The
+        last piece contains the version. If the response stops arriving, the deadline applies to
+        each piece, and the request is not retried. If a server sends pages without a request for
+        pages, the next page is requested; each page then has a version.
         """
         pages = self._continuation(kind, namespace)
         while True:
@@ -266,10 +267,10 @@ class Client:
         bookmarks: bool = True,
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[AsyncIterator[WatchEvent[Obj]]]:
-        """What happens from ``resource_version`` on, for as long as the block runs.
+        """Provide the events after ``resource_version`` while the block runs.
 
-        With ``initial_events`` the server first tells everything that is there, and ends that with
-        a bookmark. It closes the watch after ``timeout_seconds``, or when it likes.
+        With ``initial_events``, the server first sends all existing objects, followed by a
+        bookmark. The server closes the watch after ``timeout_seconds``, or earlier.
         """
         options = query(
             watch="true",
@@ -297,7 +298,7 @@ class Client:
     async def create(
         self, obj: Obj, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> Obj:
-        """A new object; ``AlreadyExists`` if there is one of its name."""
+        """Create an object; raise ``AlreadyExists`` if an object of this name exists."""
         refuse_metadata_only(obj, "create")
         spec = RequestSpec(
             verb="create",
@@ -313,10 +314,10 @@ class Client:
     async def update(
         self, obj: U, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> U:
-        """The whole object, written back; ``Conflict`` if it was changed since it was read.
+        """Replace an object; raise ``Conflict`` if it was changed since it was read.
 
-        For ``Unstructured`` objects only: a typed one is a view, and would lose what its class
-        does not name.
+        This is for ``Unstructured`` objects only. A typed object is a view: a replacement would
+        drop the fields that its class does not declare.
         """
         refuse_metadata_only(obj, "update")
         if not isinstance(obj, Unstructured):
@@ -348,11 +349,11 @@ class Client:
     async def apply(
         self, obj: Obj, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> Obj:
-        """Exactly these fields are ours, with these values (server-side apply).
+        """Own exactly these fields, with these values (server-side apply).
 
-        ``Conflict`` if another manager holds one of them with another value, unless ``force``.
-        Fields applied before and left out now are given up. An object that carries a uid is never
-        created again.
+        Raise ``Conflict`` if another manager owns one of these fields with another value, unless
+        ``force``. Fields that were applied earlier and are missing now are given up. An object that
+        carries a uid is never re-created.
         """
         refuse_metadata_only(obj, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
@@ -371,9 +372,10 @@ class Client:
         grace_seconds: int | None = None,
         dry_run: bool | None = None,
     ) -> Deletion[Obj]:
-        """Ask for an object's end; the answer says whether it has come to that already.
+        """Request the deletion of an object; the result reports whether the object is already
+        deleted.
 
-        Finalizers and grace periods hold it: ``wait_until_gone`` waits for them.
+        Finalizers and grace periods delay the deletion: ``wait_until_gone`` waits for its end.
         """
         dry = self._sender.dry_run(dry_run)
         terms = delete_options(dry, preconditions, propagation, grace_seconds)
@@ -401,7 +403,7 @@ class Client:
         grace_seconds: int | None = None,
         dry_run: bool | None = None,
     ) -> None:
-        """Ask for the end of every object that matches; of a namespaced kind, in one namespace."""
+        """Request the deletion of all matching objects; for a namespaced kind, in one namespace."""
         home_path(kind.resource_type, namespace)  # A namespace is needed, and the error says so.
         spec = about_many(
             "deletecollection",
@@ -425,7 +427,7 @@ class Client:
         of: type[S],
         namespace: str | None = None,
     ) -> Subresource[S]:
-        """Any subresource of an object, with the class of what it holds."""
+        """Return any subresource of an object; ``of`` is the class of its content."""
         return Subresource(
             self._sender,
             kind.resource_type,
@@ -438,19 +440,22 @@ class Client:
     def status(
         self, kind: type[Obj], name: str, *, namespace: str | None = None
     ) -> Subresource[Obj]:
-        """The object's status; what is written there changes nothing else."""
+        """Return the status subresource of an object; a write to it changes only the status."""
         return self.subresource(kind, name, "status", of=kind, namespace=namespace)
 
     def scale(
         self, kind: type[Obj], name: str, *, namespace: str | None = None
     ) -> "Subresource[autoscaling_v1.Scale]":
-        """How many replicas there are and should be."""
+        """Return the scale subresource of an object, with its actual and desired replica counts."""
         from steersman.kinds import autoscaling_v1
 
         return self.subresource(kind, name, "scale", of=autoscaling_v1.Scale, namespace=namespace)
 
     def eviction(self, pod: str, *, namespace: str) -> "Subresource[policy_v1.Eviction]":
-        """A Pod's end that disruption budgets can refuse (``TooManyRequests``)."""
+        """Return the eviction subresource of a Pod.
+
+        A disruption budget can reject an eviction (``TooManyRequests``).
+        """
         from steersman.kinds import core_v1, policy_v1
 
         return self.subresource(
@@ -460,7 +465,7 @@ class Client:
     def token(
         self, service_account: str, *, namespace: str
     ) -> "Subresource[authentication_v1.TokenRequest]":
-        """Short-lived tokens for a ServiceAccount."""
+        """Return the subresource that creates short-lived tokens for a ServiceAccount."""
         from steersman.kinds import authentication_v1, core_v1
 
         return self.subresource(
@@ -474,7 +479,7 @@ class Client:
     def logs(
         self, pod: str, *, namespace: str, options: "LogOptions | None" = None
     ) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        """The lines of a container's log, as they are written if it is followed."""
+        """Provide the lines of a container's log; with ``follow``, each line as it is written."""
         from steersman.client.pod_logs import LogOptions, pod_log
 
         return pod_log(
@@ -486,7 +491,7 @@ class Client:
         )
 
     async def ping(self) -> None:
-        """Have the server answer a request that costs it next to nothing, and needs no right."""
+        """Send a request that costs the server little and requires no permission."""
         await self._sender.body(
             RequestSpec(
                 verb="get",
@@ -498,7 +503,7 @@ class Client:
         )
 
     async def discover(self) -> "Discovery":
-        """Every kind that the server serves at this moment."""
+        """Return every kind that the server currently serves."""
         from steersman.client.discovery import discover
 
         return await discover(self._sender)
@@ -514,10 +519,10 @@ def _all_of(page: DecodedList[Obj]) -> tuple[Obj, ...]:
 async def _stream_list(
     sender: RequestSender, kind: type[Obj], spec: RequestSpec, *, clock: Clock
 ) -> AsyncGenerator[DecodedList[Obj], None]:
-    """Yield the list in parts, decoded as it arrives; the last part has the list's own metadata.
+    """Yield the list in parts, decoded as it arrives; the last part contains the list metadata.
 
-    So neither the text nor the objects of a long list are in memory twice. The deadline is for each
-    part, and the size limit for the text that is held at a time.
+    Neither the text nor the objects of a long list are in memory twice. The deadline applies to
+    each part, and the size limit to the buffered text.
     """
     codec, wanted = sender.codec, spec.wanted
     deadline_seconds, limit_bytes = (

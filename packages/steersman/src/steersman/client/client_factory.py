@@ -1,4 +1,4 @@
-"""Makes a client from a configuration."""
+"""Creates a client from a configuration."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ from steersman.wire import NetworkTransport, Transport
 async def open_transport(
     config: ClusterConfig, *, clock: Clock, observe: Observer
 ) -> AsyncIterator[Transport]:
-    """Connections to that cluster, with its credentials, while the block runs."""
+    """Provide a transport to the configured cluster, with its credentials, while the block runs."""
     credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
     async with NetworkTransport(
         server=config.server,
@@ -39,6 +39,9 @@ async def connect(
     observe: Observer,
     settings: ClientSettings | None = None,
 ) -> AsyncIterator[Client]:
-    """A client of that cluster, while the block runs; nothing is sent before its first call."""
+    """Provide a client of the configured cluster while the block runs.
+
+    Nothing is sent before the client's first call.
+    """
     async with open_transport(config, clock=clock, observe=observe) as transport:
         yield Client(transport, clock=clock, rng=rng, observe=observe, settings=settings)

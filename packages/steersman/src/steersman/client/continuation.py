@@ -1,4 +1,4 @@
-"""The continue tokens of one list, and a list that does not end. Pure."""
+"""The continue tokens of one list, and the detection of an endless list. No I/O."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,10 +12,12 @@ EMPTY_LIMIT: Final = 10
 
 
 class Continuation:
-    """Follows a list from page to page; ``token`` leads to the next, and is empty after the last.
+    """The state of a list that is read page by page.
 
-    A list ends: each page leads to another one, has something on it, and begins with an object that
-    no earlier page began with. A server for which this is not so would be asked for ever.
+    ``token`` leads to the next page, and is empty after the last page. A list that ends has three
+    properties: each page leads to another page, each page has at least one object, and no two pages
+    begin with the same object. Without these checks, pages of a faulty server would be requested
+    endlessly.
     """
 
     def __init__(self, wanted: str, *, pages_limit: int) -> None:
@@ -27,7 +29,7 @@ class Continuation:
         self._beginnings: set[tuple[str | None, str]] = set()
 
     def add(self, items: Sequence[Resource | Unstructured]) -> None:
-        """Take in a page, or the beginning of one; ``EndlessList`` if it is not the next."""
+        """Add a page, or the beginning of one; raise ``EndlessList`` if it repeats a page."""
         if items:
             first = items[0].namespace, items[0].name
             if first in self._beginnings:
@@ -35,7 +37,7 @@ class Continuation:
             self._beginnings.add(first)
 
     def turn(self, token: str, *, is_empty: bool) -> bool:
-        """Whether there is a page after this one, which ``token`` leads to."""
+        """Return whether ``token`` leads to another page after this one."""
         self._pages += 1
         self._empty = self._empty + 1 if is_empty else 0
         if token and token == self.token:

@@ -1,4 +1,4 @@
-"""The options of a deletion, and whether it is complete. Pure."""
+"""The options of a deletion, and whether the deletion is complete. No I/O."""
 
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -14,18 +14,18 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 
 class Preconditions(msgspec.Struct, frozen=True, kw_only=True):
-    """What must still be true of an object for its deletion to go ahead."""
+    """The conditions that an object must still satisfy to be deleted."""
 
     uid: str | None = None
     resource_version: str | None = None
 
 
 class Deletion(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
-    """What the server says of an object whose end was asked for, by its kind and key.
+    """The server's response to a delete request, by kind and key.
 
-    ``obj`` is its last state where the server answered with that, and ``uid`` its own, ``""``
-    where the answer does not say. ``is_gone``: it is certainly no longer there. If not, finalizers
-    or a grace period hold it, or it was a dry run.
+    ``obj`` is the object's last state, if the response contained it. ``uid`` is the object's uid,
+    or ``""`` if the response did not contain it. ``is_gone``: the object is certainly deleted. If
+    false, finalizers or a grace period delay the deletion, or the request was a dry run.
     """
 
     resource_type: ResourceType
@@ -36,7 +36,7 @@ class Deletion(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
 
 
 def deleted(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
-    """What an object says that a delete is answered with."""
+    """Return the result of a delete request whose response is the object ``obj``."""
     return Deletion(
         resource_type=obj.resource_type,
         key=ObjectKey(obj.namespace, obj.name),
@@ -47,10 +47,10 @@ def deleted(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
 
 
 def is_gone(obj: Resource | Unstructured) -> bool:
-    """Whether the patch or update that was answered with ``obj`` was also its end.
+    """Whether the patch or update with the response ``obj`` also completed the object's deletion.
 
-    So it is where the write took the last finalizer from an object whose deletion had been asked
-    for; the answer's version is then that of the state before. Not to be asked of a dry run.
+    This is so if the write removed the last finalizer of an object that is being deleted. The
+    version in the response is then that of the previous state. Do not call this for a dry run.
     """
     if isinstance(obj, Resource) and obj.metadata.deletion_timestamp is None:
         return False  # as of nearly every answer
@@ -105,7 +105,7 @@ def delete_options(
     propagation: Propagation | None,
     grace_seconds: int | None,
 ) -> dict[str, object] | None:
-    """The body of a delete; ``None`` where there are no terms."""
+    """Return the body of a delete request; ``None`` if there are no options."""
     terms: dict[str, object] = {}
     if dry_run is not None:
         # Not in the query: the server reads that only where there is no body, and would delete.

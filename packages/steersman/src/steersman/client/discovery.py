@@ -1,4 +1,4 @@
-"""What the server serves: every kind, where it lives, and what can be done with it."""
+"""Discovery: every kind that the server serves, with its path and its verbs."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import lru_cache
@@ -23,7 +23,7 @@ _AGGREGATED = (
 
 
 class ServedResource(msgspec.Struct, frozen=True, kw_only=True):
-    """One resource of the server."""
+    """A resource that the server serves."""
 
     resource_type: ResourceType
     singular: str = ""
@@ -34,25 +34,27 @@ class ServedResource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Discovery(msgspec.Struct, frozen=True):
-    """Every resource that the server serves, its preferred versions first.
+    """Every resource that the server serves, with preferred versions first.
 
-    ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources are unknown at the
-    moment, because the server behind them does not answer.
+    ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources are currently unknown
+    because their aggregated API server does not respond.
     """
 
     resources: tuple[ServedResource, ...]
     stale: tuple[str, ...] = ()
 
     def of_kind(self, api_version: str, kind: str) -> ServedResource | None:
-        """The resource whose objects say this of themselves."""
+        """Return the resource of this apiVersion and kind; ``None`` if the server does not serve
+        it.
+        """
         gvk = GroupVersionKind.of(api_version, kind)
         return next((each for each in self.resources if each.resource_type.gvk == gvk), None)
 
     def named(self, word: str) -> ServedResource | None:
-        """The resource that ``kubectl get WORD`` would show.
+        """Return the resource that ``kubectl get WORD`` would show.
 
-        A plural, singular, short name or kind, with ``.group`` or ``.version.group`` behind it
-        where the word alone is not enough.
+        ``word`` is a plural, singular, short name or kind. If it is ambiguous, add ``.group`` or
+        ``.version.group``.
         """
         name, _, rest = word.lower().partition(".")
         if not name:
@@ -66,7 +68,7 @@ class Discovery(msgspec.Struct, frozen=True):
         return None
 
     def class_of(self, api_version: str, kind: str) -> type[Unstructured]:
-        """A class for the kind, to be passed to a client."""
+        """Return a class for the kind, which can be passed to a client."""
         found = self.of_kind(api_version, kind)
         if found is None:
             raise UnknownKind(
@@ -78,7 +80,7 @@ class Discovery(msgspec.Struct, frozen=True):
 
 
 async def discover(sender: RequestSender) -> Discovery:
-    """Ask the server for everything it serves."""
+    """Request every kind that the server serves."""
     resources: list[ServedResource] = []
     stale: list[str] = []
     for root in ("/api", "/apis"):
@@ -95,7 +97,7 @@ async def discover(sender: RequestSender) -> Discovery:
 # A repeated discovery mostly has the same answer, and decoding it takes longer than the request.
 @lru_cache(maxsize=4)
 def _read(root: str, body: bytes) -> Discovery | None:
-    """What is in the aggregated form; ``None`` if it is the older one."""
+    """Return the content of an aggregated discovery response; ``None`` if it has the older form."""
     page = _decoded(_AGGREGATED_LIST, body, root)
     match page.kind:
         case "APIGroupDiscoveryList":

@@ -1,11 +1,12 @@
-"""Cuts a list into blocks of whole items while it arrives, so that none of it is held for long.
+"""Splits a list into blocks of complete items while it arrives, so that little is buffered.
 
-To find out where an item ends, all of it has to be read, and only a decoder reads fast. So a cut is
-guessed, where something follows that begins like the first item did, and the decoder judges it:
-what begins with an item and is a sequence of whole values ends with an item. A wrong guess, as in a
-list inside of an item, is not well formed, and another is made. What remains after a cut is a list
-again. Where the items begin is found in the same way; a list of which they are not found, because
-of white space or of other items before them, is not cut.
+The end of an item can only be found by reading all of the item, and only a decoder reads fast.
+Therefore the splitter guesses a cut, and the decoder validates the guess. A guessed cut is a
+position after which the text continues like the beginning of the first item. If the text before the
+cut is a sequence of complete values that begins with an item, it ends with an item. After a wrong
+guess, as in a list inside an item, the text is not well formed, and the splitter guesses again. The
+text after a cut is a list again. The beginning of the items is found in the same way. If it cannot
+be found, because of white space or of other items before it, the list is not split.
 """
 
 import re
@@ -30,9 +31,9 @@ _BEGINNING: Final = re.compile(rb'\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"[^"\\]
 
 
 class ListSplitter(Generic[B]):
-    """Takes the bytes of a list, and gives what ``decode`` makes of blocks of its items.
+    """A splitter that receives the bytes of a list and yields decoded blocks of its items.
 
-    ``decode`` gets an array of items, and gives ``None`` if they are not whole.
+    ``decode`` decodes an array of items, and returns ``None`` if the items are incomplete.
     """
 
     def __init__(self, decode: Callable[[bytes], B | None]) -> None:
@@ -43,7 +44,7 @@ class ListSplitter(Generic[B]):
         self._next_try_bytes = BLOCK_BYTES
 
     def feed(self, piece: bytes) -> Iterator[B]:
-        """The next bytes; what can be cut off is cut off."""
+        """Add the next bytes, and yield each block that is complete."""
         self._buffer += piece
         while len(self._buffer) >= self._next_try_bytes:
             block = self._cut()
@@ -56,9 +57,10 @@ class ListSplitter(Generic[B]):
 
     @property
     def rest(self) -> bytearray:
-        """What was not cut off: a list of the last items, with all that the whole list said.
+        """Return the remaining list: the last items and all fields of the list itself.
 
-        Not a copy: it may be as large as the limit allows. Nothing may be fed afterwards.
+        The result is not a copy, because it may be as large as the limit permits. Do not call
+        ``feed`` afterwards.
         """
         return self._buffer
 
@@ -104,7 +106,7 @@ _EMPTY: Final = msgspec.json.Decoder(_Empty)
 
 
 def _are_its_own(head: bytearray) -> bool:
-    """Whether items that follow this beginning of a list are the list's, not of something in it."""
+    """Whether items after ``head`` belong to the list itself, not to a value inside the list."""
     try:
         _EMPTY.decode(head + _ITEMS + b"]}")
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""``RestMapper``: from a kind to where the server has it, kinds that appear later included."""
+"""``RestMapper``: maps a kind to its resource on the server, including kinds that appear later."""
 
 import asyncio
 import math
@@ -23,7 +23,7 @@ class _Discovers(Protocol):
 
 
 class RestMapper:
-    """Knows what the server serves, and asks again when something unknown is wanted."""
+    """A cache of discovery, which is requested again when an unknown kind is looked up."""
 
     def __init__(self, client: _Discovers) -> None:
         self._client = client
@@ -32,22 +32,25 @@ class RestMapper:
         self._asking = asyncio.Lock()
 
     async def of_kind(self, api_version: str, kind: str) -> ServedResource:
-        """The resource whose objects say this of themselves."""
+        """Return the resource of this apiVersion and kind."""
         return await self._find(
             str(GroupVersionKind.of(api_version, kind)),
             lambda known: known.of_kind(api_version, kind),
         )
 
     async def named(self, word: str) -> ServedResource:
-        """The resource that ``kubectl get WORD`` would show."""
+        """Return the resource that ``kubectl get WORD`` would show."""
         return await self._find(word, lambda known: known.named(word))
 
     async def class_of(self, api_version: str, kind: str) -> type[Unstructured]:
-        """A class for the kind, to be passed to a client."""
+        """Return a class for the kind, which can be passed to a client."""
         return Unstructured.at((await self.of_kind(api_version, kind)).resource_type)
 
     async def unstructured(self, body: Mapping[str, Any]) -> Unstructured:
-        """An object from elsewhere, such as a file, in a class that knows where it lives."""
+        """Return an object of a class that contains the object's resource type.
+
+        ``body`` is the object's content, for example from a file.
+        """
         bare = Unstructured(body)
         return (await self.class_of(bare.gvk.api_version, bare.gvk.kind))(body)
 

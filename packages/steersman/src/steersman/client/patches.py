@@ -20,16 +20,20 @@ class _Merging:
 
 
 class MergePatch(_Merging):
-    """RFC 7386: what is given replaces what is there, and ``None`` removes it; lists go whole."""
+    """A JSON merge patch (RFC 7386): given values replace existing ones, and ``None`` removes a
+    field.
+
+    A list is always replaced completely.
+    """
 
     __slots__ = ()
     content_type: ClassVar[str] = "application/merge-patch+json"
 
 
 class StrategicMergePatch(_Merging):
-    """The same, but the server merges lists of built-in kinds by their keys.
+    """A merge patch with which the server merges lists of built-in kinds by their keys.
 
-    Not for custom resources: the server refuses it there.
+    The server rejects it for custom resources.
     """
 
     __slots__ = ()
@@ -38,7 +42,10 @@ class StrategicMergePatch(_Merging):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class JsonPatch:
-    """RFC 6902: steps that all succeed or all fail. Begin with a ``test`` of what you read."""
+    """A JSON patch (RFC 6902): steps that all succeed or all fail.
+
+    Begin with a ``test`` of the value that was read.
+    """
 
     content_type: ClassVar[str] = "application/json-patch+json"
     body: Sequence[Mapping[str, Any]]
@@ -59,22 +66,22 @@ class JsonPatch:
 
     @staticmethod
     def add(path: str, value: Any) -> Mapping[str, Any]:
-        """Set ``path``, or insert into a list; ``/-`` is its end."""
+        """Set ``path``, or insert into a list; ``/-`` is the end of a list."""
         return _step("add", path, value=value)
 
     @staticmethod
     def replace(path: str, value: Any) -> Mapping[str, Any]:
-        """Set ``path``, which must be there."""
+        """Set ``path``, which must exist."""
         return _step("replace", path, value=value)
 
     @staticmethod
     def remove(path: str) -> Mapping[str, Any]:
-        """Remove ``path``, which must be there."""
+        """Remove ``path``, which must exist."""
         return _step("remove", path)
 
     @staticmethod
     def pointer(*steps: str | int) -> str:
-        """A path from its steps, escaped: ``pointer("metadata", "labels", "a/b")``."""
+        """Return the escaped path of these steps: ``pointer("metadata", "labels", "a/b")``."""
         return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 

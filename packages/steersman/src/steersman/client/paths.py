@@ -1,4 +1,4 @@
-"""Where objects live: from a kind, a namespace and a name to a path. Pure."""
+"""Request paths of objects, from a kind, a namespace and a name. No I/O."""
 
 from functools import lru_cache
 
@@ -7,7 +7,7 @@ from steersman.names import ResourceType, check_label, check_path_segment
 
 
 def collection_path(resource: ResourceType, namespace: str | None) -> str:
-    """The objects of a kind, in one namespace or in all of them."""
+    """Return the path of all objects of a kind, in one namespace or in all."""
     gvk = resource.gvk
     root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
     if namespace is None:
@@ -23,7 +23,7 @@ def collection_path(resource: ResourceType, namespace: str | None) -> str:
 def object_path(
     resource: ResourceType, namespace: str | None, name: str, subresource: str = ""
 ) -> str:
-    """One object, or one subresource of it."""
+    """Return the path of one object, or of one of its subresources."""
     path = f"{home_path(resource, namespace)}/{check_path_segment(name)}"
     if not subresource:
         return path
@@ -33,7 +33,7 @@ def object_path(
 # An operator's objects have few homes, and it writes there again and again.
 @lru_cache(maxsize=1024)
 def home_path(resource: ResourceType, namespace: str | None) -> str:
-    """The collection that one object belongs to: for a namespaced kind, that of its namespace."""
+    """Return the path of the collection of an object: for a namespaced kind, in its namespace."""
     if resource.namespaced and namespace is None:
         raise BadName(
             wanted=f"a place for {resource.gvk}",

@@ -16,7 +16,7 @@ from steersman.wire import LineSplitter, Response
 
 
 class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Which part of which container's log."""
+    """The options of a log request: the container, and the part of its log."""
 
     container: str | None = None
     follow: bool = False
@@ -32,9 +32,9 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
 async def pod_log(
     sender: RequestSender, pod: str, *, namespace: str, options: LogOptions, clock: Clock
 ) -> AsyncIterator[AsyncIterator[str]]:
-    """The lines of the log, while the block runs.
+    """Provide the lines of the log while the block runs.
 
-    A log that is not followed is complete; if it stalls, the deadline ends the wait.
+    A log that is not followed is complete. If the response stalls, the deadline ends the wait.
     """
     check_label(namespace, wanted="a namespace")
     spec = RequestSpec(

@@ -1,4 +1,4 @@
-"""Sends the requests of all verbs, and decodes their answers."""
+"""Sends the requests of all verbs, and decodes the responses."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Part | Unstructured)
 
 
 class RequestSender:
-    """Sends the requests of one client, under its settings."""
+    """A sender of the requests of one client, with the client's settings."""
 
     def __init__(self, caller: Caller, codec: Codec, settings: ClientSettings) -> None:
         self.settings = settings
@@ -26,12 +26,12 @@ class RequestSender:
         )
 
     def under(self, settings: ClientSettings) -> "RequestSender":
-        """The same connections, decoders and retry budget, under other settings."""
+        """Return a sender with other settings that shares connections, decoders and budget."""
         return RequestSender(self._caller, self.codec, settings)
 
     @property
     def answered_at(self) -> float | None:
-        """When the server last answered, on the monotonic clock; ``None`` if it never did."""
+        """The monotonic time of the server's last response; ``None`` means never."""
         return self._caller.answered_at
 
     async def body(self, spec: RequestSpec) -> bytes:
@@ -39,12 +39,12 @@ class RequestSender:
         return await self._caller.fetch(self._call(spec), self.settings.retry)
 
     async def object(self, kind: type[T], spec: RequestSpec) -> T:
-        """The answer, as an object."""
+        """Send the request and return the response as an object."""
         answer = await self._caller.fetch(self._call(spec), self.settings.retry)
         return self.decoded(kind, spec, answer)
 
     def decoded(self, kind: type[T], spec: RequestSpec, answer: bytes) -> T:
-        """The body of an answer, as an object."""
+        """Return the object in the body of a response."""
         # Most objects fit, and for those no error text is needed.
         fitting = self.codec.decode_fast(kind, answer)
         if fitting is not None:
@@ -57,18 +57,18 @@ class RequestSender:
             raise
 
     def stream(self, spec: RequestSpec) -> AbstractAsyncContextManager[Response]:
-        """The answer, to be read while it goes on."""
+        """Send the request and provide the response, to be read while it arrives."""
         return self._caller.stream(self._call(spec))
 
     def write_query(
         self, field_manager: str | None, dry_run: bool | None, *, force: bool = False
     ) -> Query:
-        """The options that every write of a body takes."""
+        """Return the query options of every write with a body."""
         validation = self.settings.field_validation
         return write_query(field_manager, validation, self.dry_run(dry_run), force=force)
 
     def dry_run(self, asked: bool | None) -> str | None:
-        """``All`` where a write is to be tried only, by the call's word or the client's."""
+        """Return ``All`` for a dry run; the argument of the call overrides the client's setting."""
         wanted = self.settings.dry_run if asked is None else asked
         return "All" if wanted else None
 

@@ -1,4 +1,4 @@
-"""Requests to an API server, as values. Pure."""
+"""Requests to an API server, as values. No I/O."""
 
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
@@ -19,10 +19,10 @@ JSON: Final = "application/json"
 
 
 class RequestSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of the server: a verb, of what, where, with which options and body.
+    """A request to the server: verb, object, path, options and body.
 
-    A struct, as are ``ApiCall`` and ``Request``: every request takes one of each, and a frozen
-    dataclass takes ten times as long to make.
+    This is a struct, as are ``ApiCall`` and ``Request``: every request needs one of each, and a
+    frozen dataclass takes ten times as long to create.
     """
 
     verb: str
@@ -39,7 +39,9 @@ class RequestSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wanted(self) -> str:
-        """For messages: ``get Pod default/web``, or ``get the log of Pod default/web``."""
+        """The request in words, for messages: ``get Pod default/web``, ``get the log of Pod
+        default/web``.
+        """
         return f"{self.verb} {self.about}{self.ref}"
 
     # Without the body, which may be a Secret.
@@ -85,7 +87,7 @@ def about_many(
     limit_bytes: int | None = None,
     body: object = None,
 ) -> RequestSpec:
-    """A spec about all objects of a kind, in one namespace or in all."""
+    """Return a spec for all objects of a kind, in one namespace or in all."""
     resource = kind.resource_type
     return RequestSpec(
         verb=verb,
@@ -102,19 +104,19 @@ def about_many(
 
 
 def accepted(kind: type[T], suffix: Literal["", "List"] = "") -> str:
-    """In which form objects of the kind, or lists of them, are wanted."""
+    """Return the media type to request for objects of the kind, or for lists of them."""
     if not issubclass(kind, MetadataOnly):
         return JSON
     return f"{JSON};as=PartialObjectMetadata{suffix};g=meta.k8s.io;v=v1"
 
 
 def at_version(resource_version: str | None) -> Query:
-    """The option that says how old an answer may be."""
+    """Return the option that limits the age of the response."""
     return () if resource_version is None else (("resourceVersion", resource_version),)
 
 
 def query(**options: object) -> Query:
-    """Options as they go into a URL, those that are ``None`` left out."""
+    """Return options in the form of a URL query; options that are ``None`` are omitted."""
     return tuple([(name, str(value)) for name, value in options.items() if value is not None])
 
 
@@ -122,7 +124,7 @@ def query(**options: object) -> Query:
 def write_query(
     field_manager: str | None, field_validation: str, dry_run: str | None, *, force: bool = False
 ) -> Query:
-    """The options that every write of a body takes: the same few, write after write."""
+    """Return the query options of every write with a body; most writes share the same few."""
     return query(
         fieldManager=field_manager,
         fieldValidation=field_validation,
@@ -132,7 +134,7 @@ def write_query(
 
 
 def selecting(labels: Labels | None, fields: Fields | None) -> dict[str, str | None]:
-    """The options that narrow a spec down to what matches."""
+    """Return the options that limit a request to the selected objects."""
     return {
         "labelSelector": str(labels or "") or None,
         "fieldSelector": str(fields or "") or None,

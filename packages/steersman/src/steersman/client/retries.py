@@ -1,8 +1,8 @@
-"""When to try again, and after how long. Pure: chance is an argument, and waiting is the caller's.
+"""Decides whether and when to retry. No I/O: randomness is an argument, and the caller waits.
 
-Repeated is only what cannot write twice: any request that the server certainly did not carry out
-(it never arrived, or the answer was 429 with a time to come back), and reads besides, when the
-server failed or went away.
+Only requests that cannot write twice are retried. These are requests that the server certainly did
+not carry out: they never arrived, or the response was 429 with a Retry-After. In addition, reads
+are retried when the server failed or the connection was closed.
 """
 
 from random import Random
@@ -21,7 +21,10 @@ from steersman.errors import (
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """How often, and how long to wait: doubling, with up to half of each wait left to chance."""
+    """The number of attempts and the waits between them.
+
+    Waits double, and up to half of each wait is random.
+    """
 
     # With the waits below about ten seconds in all, in which an API server has restarted.
     attempts: int = 8
@@ -39,7 +42,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def wait_seconds(
         self, error: SteersmanError, *, reads: bool, attempt: int, rng: Random
     ) -> float | None:
-        """How long to wait before the next attempt; ``None``: there must not be one."""
+        """Return how long to wait before the next attempt; ``None``: do not retry."""
         if attempt >= self.attempts or not is_safe_to_repeat(error, reads=reads):
             return None
         pause = self.pause_seconds(attempt, rng=rng)
@@ -48,7 +51,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return pause if asked is None else asked + pause
 
     def pause_seconds(self, attempt: int, *, rng: Random) -> float:
-        """The wait after so many attempts, whatever they failed of."""
+        """Return the wait after ``attempt`` attempts, whatever the reason of the failure."""
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
         ceiling = min(self.first_seconds * 2.0 ** min(attempt - 1, 64), self.longest_seconds)
         return ceiling * (0.5 + rng.random() / 2)
@@ -72,9 +75,10 @@ def is_safe_to_repeat(error: SteersmanError, *, reads: bool) -> bool:
 
 
 class RetryBudget:
-    """Retries may add a tenth to the load, and no more, however many requests fail.
+    """A limit on retries: they add at most a tenth to the load, however many requests fail.
 
-    Each request puts a little in, each retry takes one out; a reserve lets a quiet client retry.
+    Each request adds a fraction to the budget, and each retry withdraws one. An initial reserve
+    permits retries of a client with few requests.
     """
 
     def __init__(self, *, share: float = 0.1, reserve: float = 10.0) -> None:
@@ -83,12 +87,12 @@ class RetryBudget:
         self._balance = reserve
 
     def request(self) -> None:
-        """Note that a request was made."""
+        """Record that a request was sent."""
         if self._balance < self._reserve:
             self._balance = min(self._balance + self._share, self._reserve)
 
     def withdraw(self) -> bool:
-        """Take one retry out, if one is left."""
+        """Withdraw one retry; return false if the budget is empty."""
         if self._balance < 1.0:
             return False
         self._balance -= 1.0

@@ -3,7 +3,7 @@
     Labels.equal({"app": "web"}) & Labels.has("tier")
     Fields.equal({"status.phase": "Running"})
 
-``str()`` gives what goes on the wire; ``Labels.matches`` answers the same spec in memory.
+``str()`` returns the text for a request; ``Labels.matches`` evaluates the selector in memory.
 """
 
 import re
@@ -69,28 +69,28 @@ class _Requirement(msgspec.Struct, frozen=True):
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """A label selector: every requirement must hold; without any, everything matches."""
+    """A label selector: every requirement must match. Without any, every object matches."""
 
     requirements: tuple[_Requirement, ...] = ()
 
     @classmethod
     def equal(cls, labels: Mapping[str, str]) -> "Labels":
-        """Each label has exactly this value."""
+        """Return a selector that requires each label to have exactly this value."""
         return cls(tuple(_required(key, "in", (value,)) for key, value in labels.items()))
 
     @classmethod
     def one_of(cls, key: str, values: Iterable[str]) -> "Labels":
-        """The label is there, with one of these values."""
+        """Return a selector that requires the label to have one of these values."""
         return cls((_required(key, "in", tuple(values)),))
 
     @classmethod
     def none_of(cls, key: str, values: Iterable[str]) -> "Labels":
-        """The label is missing, or has none of these values."""
+        """Return a selector that requires the label to be missing or to have no such value."""
         return cls((_required(key, "notin", tuple(values)),))
 
     @classmethod
     def has(cls, key: str) -> "Labels":
-        """The label is there, whatever its value."""
+        """Return a selector that requires the label to exist, with any value."""
         return cls((_required(key, "exists"),))
 
     @classmethod
@@ -100,21 +100,21 @@ class Labels(msgspec.Struct, frozen=True):
 
     @classmethod
     def above(cls, key: str, number: int) -> "Labels":
-        """The label's value is a whole number greater than this."""
+        """Return a selector that requires an integer label value greater than ``number``."""
         return cls((_required(key, "above", (str(number),)),))
 
     @classmethod
     def below(cls, key: str, number: int) -> "Labels":
-        """The label's value is a whole number less than this."""
+        """Return a selector that requires an integer label value less than ``number``."""
         return cls((_required(key, "below", (str(number),)),))
 
     @classmethod
     def parse(cls, text: str) -> "Labels":
-        """From the form that ``kubectl -l`` takes, such as ``app=web,tier in (a,b),!legacy``."""
+        """Parse the format of ``kubectl -l``, such as ``app=web,tier in (a,b),!legacy``."""
         return cls(tuple(_parsed(part, text) for part in _split(text)))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels is selected."""
+        """Whether the selector matches an object with these labels."""
         return all(each.matches(labels) for each in self.requirements)
 
     def __and__(self, other: "Labels") -> "Labels":
@@ -125,7 +125,7 @@ class Labels(msgspec.Struct, frozen=True):
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """A field selector. Which fields a kind can be selected by, only its server knows."""
+    """A field selector. The server defines which fields of a kind can be selected."""
 
     terms: tuple[tuple[str, Literal["=", "!="], str], ...] = ()
 
@@ -138,7 +138,7 @@ class Fields(msgspec.Struct, frozen=True):
 
     @classmethod
     def equal(cls, fields: Mapping[str, str]) -> "Fields":
-        """Each field has exactly this value."""
+        """Return a selector that requires each field to have exactly this value."""
         return cls(tuple((path, "=", value) for path, value in fields.items()))
 
     @classmethod
@@ -170,13 +170,13 @@ def _escaped(value: str) -> str:
 
 
 def _whole_number(value: str) -> int | None:
-    """The number that the server would read there: its numbers have 64 bits."""
+    """Return the number as the server would parse it, with 64 bits; ``None`` if it is none."""
     number = int(value) if re.fullmatch("[0-9]{1,63}", value) else None
     return number if number is not None and number < 2**63 else None
 
 
 def _split(text: str) -> list[str]:
-    """At the commas that stand outside parentheses."""
+    """Split the text at commas outside of parentheses."""
     return re.findall(r"((?:[^,(]|\([^)]*\)?)*),", f"{text},") if text.strip() else []
 
 

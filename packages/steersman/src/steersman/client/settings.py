@@ -9,7 +9,7 @@ from steersman.client.retries import RetryPolicy
 
 
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Defaults for every call; ``Client.adjusted`` makes a client with others."""
+    """The defaults of every call; ``Client.adjusted`` creates a client with other settings."""
 
     # No API server takes longer over a well-behaved request than this: its own limit is 60 s. Of
     # what needs more, the deadline is for the beginning: watches, and logs that are followed.
@@ -59,7 +59,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsChanges(TypedDict, total=False):
-    """Any of the settings, for the checkers; a test holds it to the fields above."""
+    """Any of the settings, for type checkers; a test compares them with ``ClientSettings``."""
 
     deadline_seconds: float
     page_size: int

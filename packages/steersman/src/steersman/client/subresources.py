@@ -1,4 +1,4 @@
-"""``Subresource``: what hangs below an object, such as its status or its scale."""
+"""``Subresource``: a subresource of an object, such as its status or its scale."""
 
 from typing import Generic, TypeVar
 
@@ -41,9 +41,9 @@ class Subresource(Generic[S]):
     async def create(
         self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> S:
-        """Post to it: an eviction, a token request, a binding.
+        """Send ``body`` with POST: an eviction, a token request or a binding.
 
-        Answers with ``body`` where the server has no more to say than that it succeeded.
+        Return ``body`` itself if the response only reports success.
         """
         refuse_metadata_only(body, "create")
         spec = self._question(
@@ -57,10 +57,11 @@ class Subresource(Generic[S]):
     async def update(
         self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> S:
-        """Write it back; ``Conflict`` if the object was changed since it was read.
+        """Replace the subresource; raise ``Conflict`` if the object was changed since it was read.
 
-        For what has no other fields, such as a Scale, and for ``Unstructured`` objects; not for
-        the typed object itself, as in its status, which would lose what its class does not name.
+        This is for objects without other fields, such as a Scale, and for ``Unstructured`` objects.
+        A typed object itself, as in a status update, is not accepted: the fields that its class
+        does not declare would be dropped.
         """
         refuse_metadata_only(body, "update")
         if isinstance(body, Resource) and body.resource_type == self._resource:
@@ -81,7 +82,7 @@ class Subresource(Generic[S]):
     async def apply(
         self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> S:
-        """Exactly these fields are ours, with these values (server-side apply)."""
+        """Own exactly these fields, with these values (server-side apply)."""
         refuse_metadata_only(body, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
         return await self._asked("apply", "PATCH", options, body, APPLY)
@@ -120,7 +121,9 @@ class Subresource(Generic[S]):
 
 
 def refuse_metadata_only(obj: Part | Unstructured, verb: str) -> None:
-    """Raise unless ``obj`` is more than its metadata: whatever it lacks would be given up."""
+    """Raise ``BadValue`` if ``obj`` consists of metadata only: the write would drop all other
+    fields.
+    """
     if isinstance(obj, MetadataOnly):
         raise BadValue(
             wanted=f"a whole {obj.ref} to {verb}",
@@ -130,7 +133,7 @@ def refuse_metadata_only(obj: Part | Unstructured, verb: str) -> None:
 
 
 def whole_typed_write(ref: ObjectRef) -> BadValue:
-    """The answer to an attempt to write a typed object back whole."""
+    """Return the error for an attempt to replace an object by a typed one."""
     return BadValue(
         wanted=f"a whole {ref}",
         value=ref.kind,
@@ -140,7 +143,7 @@ def whole_typed_write(ref: ObjectRef) -> BadValue:
 
 
 def unread_write(ref: ObjectRef) -> BadValue:
-    """The error for writing an object back without a version to compare."""
+    """Return the error for an attempt to replace an object without a version to compare."""
     return BadValue(
         wanted=f"a version of {ref} to write back",
         value="",

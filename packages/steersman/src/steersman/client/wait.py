@@ -39,7 +39,10 @@ async def wait_for(
     within_seconds: float,
     waited_for: str = "a state",
 ) -> Obj:
-    """The object, once ``holds`` is true of it; it need not exist yet. Else ``NotSettled``."""
+    """Return the object once ``holds`` is true of it; raise ``NotSettled`` if that takes too long.
+
+    The object need not exist yet.
+    """
 
     def answer(obj: Obj | None) -> Obj | None:
         return obj if obj is not None and holds(obj) else None
@@ -56,7 +59,7 @@ async def wait_until_gone(
     namespace: str | None = None,
     within_seconds: float,
 ) -> None:
-    """Come back once there is no such object; with ``uid``, none that is still the same one."""
+    """Wait until the object does not exist; with ``uid``, until no object with that uid exists."""
 
     def answer(obj: Obj | None) -> bool | None:
         return obj is None or (uid != "" and obj.uid != uid) or None
@@ -65,7 +68,7 @@ async def wait_until_gone(
 
 
 def has_condition(type: str, status: str = "True") -> Callable[[Resource | Unstructured], bool]:
-    """Whether a condition of this type has this status, on any kind that has conditions."""
+    """Return a predicate: whether an object of any kind has this condition with this status."""
     wanted = (type, status)
 
     def holds(obj: Resource | Unstructured) -> bool:
@@ -90,7 +93,10 @@ async def retry_on_conflict(
     rng: Random,
     attempts: int = 5,
 ) -> T:
-    """The result of ``attempt``, repeated after each ``Conflict``; it must read the object."""
+    """Return the result of ``attempt``, repeated after each ``Conflict``.
+
+    ``attempt`` must read the object each time.
+    """
     policy = RetryPolicy(attempts=attempts, first_seconds=0.01, longest_seconds=1.0)
     for number in range(1, attempts):
         try:
@@ -109,7 +115,9 @@ async def _wait(
     within_seconds: float,
     waited_for: str,
 ) -> T:
-    """The first answer that is not ``None``, asked of the object at every state that is seen."""
+    """Call ``answer`` with each observed state of the object, and return the first non-``None``
+    result.
+    """
     object_path(kind.resource_type, namespace, name)  # Or it would be any object of that name.
     last: Obj | None = None
     try:
@@ -133,7 +141,7 @@ async def _wait(
 async def _states(
     client: Client, kind: type[Obj], name: str, namespace: str | None
 ) -> AsyncGenerator[Obj | None, None]:
-    """The object as it is, and each time that it changes; ``None`` while there is none."""
+    """Yield the object's current state and each later one; ``None`` while it does not exist."""
     only_it = Fields.equal({"metadata.name": name})
     while True:
         try:

@@ -1,7 +1,7 @@
 """The events of a watch: decodes each line of the stream to a value or an error.
 
-Nothing is retried here. A stream that ends, ends; a 410 is raised as ``Expired``; the reflector
-resumes.
+Nothing is retried in this module. The end of the stream ends the events, and a 410 is raised as
+``Expired``. The reflector resumes the watch.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -23,22 +23,24 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object was created or changed; ``is_new`` where the server says that it was created."""
+    """An event: the object was created or changed; ``is_new`` if the server reports a creation."""
 
     obj: Obj
     is_new: bool = False
 
 
 class Removed(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object is gone, or no longer matches the selector; this was its last state."""
+    """An event: the object was deleted, or no longer matches the selector; ``obj`` is its last
+    state.
+    """
 
     obj: Obj
 
 
 class Bookmark(msgspec.Struct, frozen=True, gc=False):
-    """All events up to this version have been sent.
+    """An event: all events up to this version have been sent.
 
-    ``ends_initial_events``: and with them, all objects that existed when the watch began.
+    ``ends_initial_events``: all objects that existed when the watch began have been sent as well.
     """
 
     resource_version: str
@@ -46,7 +48,7 @@ class Bookmark(msgspec.Struct, frozen=True, gc=False):
 
 
 class DecodeFailure(msgspec.Struct, frozen=True):
-    """An object was written that does not fit its class; the others go on."""
+    """An event with an object that does not fit its class; later events are not affected."""
 
     error: InvalidObject
     resource_version: str
@@ -79,7 +81,7 @@ _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 async def events_in(
     response: Response, kind: type[Obj], *, codec: Codec, wanted: str, limit_bytes: int
 ) -> AsyncGenerator[WatchEvent[Obj], None]:
-    """The events in a watch's body."""
+    """Yield the events in a watch's body."""
     splitter = LineSplitter(limit_bytes=limit_bytes)
     async for chunk in response.chunks():
         try:
@@ -102,7 +104,7 @@ async def events_in(
 def read_events(
     lines: bytes, kind: type[Obj], *, codec: Codec, wanted: str
 ) -> Iterable[WatchEvent[Obj]]:
-    """The events in whole lines of a watch, as far as there is none that stands for an error."""
+    """Return the events in complete lines of a watch, up to the first line with an error."""
     # All lines of a chunk at once take two thirds of the time that they take one by one. But what
     # begins with a bookmark is mostly nothing else, and has no object to be decoded.
     is_bookmark = lines.startswith(_BOOKMARK)

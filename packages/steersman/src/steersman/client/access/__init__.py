@@ -1,16 +1,16 @@
 """Access to a cluster: its address, its trusted authorities, and the client's credentials.
 
-Takes:     kubeconfigs, a pod's service account, credential plugins, and a policy for what they may
-           make this process do
+Takes:     kubeconfigs, a pod's service account, credential plugins, and a policy for what a
+           kubeconfig may make this process do
 Gives:     a ``ClusterConfig``, and a transport that adds credentials to every request
-Promises:  - the first file that gives a name wins it whole
+Promises:  - of several entries with one name the first is used completely
            - a rotated token and CA are picked up within a minute
-           - many 401s at once cause one renewal
+           - concurrent 401s cause one renewal
            - inside a cluster no plugin is started unless that is allowed
-           - an unverified server is a risk that two must accept
+           - an unverified server must be accepted by kubeconfig and caller
            - credentials never travel over plain http to another machine
            - nothing secret appears in a repr
-Never:     starts a shell, prompts, or believes a server that its CA did not sign
+Never:     starts a shell, prompts, or trusts a server whose certificate its CA did not sign
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A transport that shows with every request who is asking."""
+"""A transport that adds credentials to every request."""
 
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -14,11 +14,11 @@ _UNAUTHORIZED = 401
 
 
 class AuthenticatedTransport:
-    """Adds ``credentials`` to each request before ``inner`` carries it.
+    """A transport that adds ``credentials`` to each request before ``inner`` sends the request.
 
-    A request that is answered with 401 was not carried out, so once the credentials are renewed
-    it is sent again, once. A request with impersonation headers of its own does not get those of
-    ``impersonate``.
+    A request with a 401 response was not carried out. The credentials are then renewed, and the
+    request is sent once more. The headers of ``impersonate`` are not added to a request that
+    already has impersonation headers.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class AuthenticatedTransport:
         self._acting_as = impersonate.headers() if impersonate else ()
 
     def open(self, request: Request) -> "_Exchange":
-        """Send ``request`` as who we are."""
+        """Send ``request`` with the credentials and impersonation headers of this transport."""
         headers = request.headers
         if self._acting_as and all(name != "Impersonate-User" for name, _ in headers):
             headers += self._acting_as
@@ -44,7 +44,7 @@ class AuthenticatedTransport:
 
 
 class _Exchange:
-    """A request on its way; by hand, because a generator would cost more than all this does."""
+    """A context manager for one request; a class, because a generator would cost more time."""
 
     __slots__ = ("_credentials", "_headers", "_held", "_inner", "_request")
 

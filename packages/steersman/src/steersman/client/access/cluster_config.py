@@ -1,7 +1,8 @@
-"""A cluster's address, its trusted authorities and the credentials for it: one frozen value.
+"""A cluster's address, its trusted authorities and its credentials, in one frozen value.
 
-Made by ``find_config`` and its parts from files, or by hand. A ``Path`` in it is a file that is
-read again while the client runs; nothing in it that is secret appears in a repr.
+``find_config`` and the functions that it calls create a ``ClusterConfig`` from files; it can also
+be created directly. A ``Path`` in it names a file that is read again while the client runs. No
+secret appears in a repr.
 """
 
 from collections.abc import Mapping
@@ -26,14 +27,14 @@ class Token:
 
 
 class TokenFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file with a bearer token, which someone else keeps fresh."""
+    """A file with a bearer token, which another program renews."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Password:
-    """A user name and password, for a proxy in front that takes them; API servers do not."""
+    """A user name and password, for a proxy before the API server; API servers accept neither."""
 
     username: str
     password: str = field(repr=False)
@@ -41,9 +42,10 @@ class Password:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecPlugin:
-    """A program that prints a token or a certificate: found, allowed, and ready to be started.
+    """A program that prints a token or a certificate: resolved, permitted and ready to start.
 
-    ``environment`` is all that it gets. Arguments and environment may hold secrets.
+    ``environment`` is the complete environment of the program. Arguments and environment may
+    contain secrets.
     """
 
     command: Path
@@ -59,33 +61,33 @@ Login: TypeAlias = Token | TokenFile | Password | ExecPlugin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCertificate:
-    """A certificate and its key, each as PEM or as a file of it."""
+    """A certificate and its key, each as PEM or as the path of a PEM file."""
 
     certificate: bytes | Path = field(repr=False)
     key: bytes | Path = field(repr=False)
 
 
 class Reread(Protocol):
-    """Reads a configuration again where it came from."""
+    """A function that reads a configuration again from its source."""
 
     @property
     def first(self) -> "ClusterConfig":
-        """The configuration as it was read at first."""
+        """The configuration from the first read."""
         ...
 
     def __call__(self) -> "ClusterConfig":
-        """The configuration as it is now; the same object as long as nothing has changed."""
+        """Return the current configuration; the same object as long as nothing has changed."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """A cluster's address, its trusted authorities, and the credentials for it.
+    """A cluster's address, its trusted authorities, and the credentials for the cluster.
 
-    ``ca`` is PEM, a file of it, or ``None`` for the system's authorities. ``server_name`` is the
-    name to expect in the server's certificate, where it is not the host's. ``source`` is the
-    place of all this, for people. ``reread`` reads it again there, for a CA, a token or a
-    certificate that is replaced while the client runs.
+    ``ca`` is PEM, the path of a PEM file, or ``None`` for the system's authorities. ``server_name``
+    is the expected name in the server's certificate, if it differs from the host. ``source`` names
+    the origin of the configuration, for messages. ``reread`` reads the configuration again from
+    that origin, because a CA, a token or a certificate may be replaced while the client runs.
     """
 
     server: str
@@ -118,7 +120,7 @@ class ClusterConfig:
 
 
 def server_url(server: str, *, source: str) -> SplitResult:
-    """The parts of a server's address, if it is one that can be used."""
+    """Return the parts of a server's address; raise ``ConfigError`` if it cannot be used."""
     with suppress(ValueError):
         url = urlsplit(server)
         is_bare = url.username is None and not url.query and not url.fragment

@@ -1,4 +1,4 @@
-"""Looks up the configuration of the cluster, in a fixed order of places."""
+"""Looks up the configuration of the cluster in several sources, in a fixed order."""
 
 import os
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ def find_config(
     trust: Trust = Trust(),
     service_account: Path = SERVICE_ACCOUNT,
 ) -> ClusterConfig:
-    """What is found first: ``kubeconfig``, $KUBECONFIG, a service account, or ~/.kube/config.
+    """Return the first of: ``kubeconfig``, $KUBECONFIG, a service account, ~/.kube/config.
 
-    With a ``context``, only kubeconfigs are looked at, for a service account has none.
+    With a ``context``, only kubeconfigs are searched, because a service account has no contexts.
     """
     named = [Path(each) for each in environ.get("KUBECONFIG", "").split(os.pathsep) if each]
     default = home / ".kube" / "config"

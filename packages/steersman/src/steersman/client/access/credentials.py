@@ -1,4 +1,4 @@
-"""Who we are, shown with every request, and kept fresh while the client runs."""
+"""The client's credentials, sent with every request and renewed while the client runs."""
 
 import asyncio
 import base64
@@ -34,7 +34,10 @@ _BEARER: Final = re.compile(r"[\x21-\x7e]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Proof:
-    """What shows who we are; a later one is another object, even if it looks the same."""
+    """The credentials of one request.
+
+    Renewed credentials are always another object, even if their values are equal.
+    """
 
     headers: tuple[tuple[str, str], ...] = field(repr=False)
     tls: ssl.SSLContext | None
@@ -44,28 +47,28 @@ class Credentials(Protocol):
     """Who we are, now."""
 
     def fresh_proof(self) -> Proof | None:
-        """What goes with the next request, unless it has to be made first."""
+        """Return the credentials for the next request; ``None`` if they must be renewed first."""
         ...
 
     async def proof(self) -> Proof:
-        """What goes with the next request; at once, unless it has to be made first."""
+        """Return the credentials for the next request; wait only if they must be renewed."""
         ...
 
     async def renew(self, refused: Proof) -> bool:
-        """Try to replace ``refused``, which the server answered with 401; whether it is replaced.
+        """Try to replace ``refused``, to which the server responded with 401.
 
-        However many ask at once, it is tried once.
+        Return whether the credentials were replaced. Concurrent calls cause one attempt.
         """
         ...
 
     def tls(self) -> ssl.SSLContext | None:
-        """The context of the last proof, for the connection that carries it."""
+        """The TLS context of the last credentials, for the connection that sends them."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Material:
-    """All that a proof is made of, read at one time."""
+    """The file contents and plugin output of one proof, all read at the same time."""
 
     login: Login | None = field(repr=False)
     ca: bytes | None = field(repr=False)
@@ -78,10 +81,9 @@ class _Material:
 class ConfiguredCredentials:
     """The credentials of a ``ClusterConfig``.
 
-    Its files are read again when they are ``FILE_SECONDS`` old, and after a 401, and so is the
-    kubeconfig that it came from; its plugin is asked again when what it gave expires, and after a
-    401. While a file cannot be used, what was read before stays in use, and that is observed; the
-    failure of a plugin is raised.
+    The files and the kubeconfig are read again after ``FILE_SECONDS``, and after a 401. The plugin
+    runs again when its last credential expires, and after a 401. While a file cannot be used, the
+    previous content stays in use and the failure is observed. The failure of a plugin is raised.
     """
 
     def __init__(self, config: ClusterConfig, *, clock: Clock, observe: Observer) -> None:
@@ -102,13 +104,13 @@ class ConfiguredCredentials:
         self._read_again_at = -math.inf
 
     def fresh_proof(self) -> Proof | None:
-        """What goes with the next request, unless it has to be made first."""
+        """Return the credentials for the next request; ``None`` if they must be renewed first."""
         if self._clock.monotonic() >= self._read_again_at:
             return None
         return self._proof if self._plugin is None or self._plugin.is_fresh else None
 
     async def proof(self) -> Proof:
-        """What goes with the next request; at once, unless it has to be made first."""
+        """Return the credentials for the next request; wait only if they must be renewed."""
         if proof := self.fresh_proof():
             return proof
         async with self._one_at_a_time:
@@ -118,7 +120,10 @@ class ConfiguredCredentials:
             return self._update(given)
 
     async def renew(self, refused: Proof) -> bool:
-        """Try to replace ``refused``, which the server answered with 401; whether it worked."""
+        """Try to replace ``refused``, to which the server responded with 401.
+
+        Return whether the credentials were replaced.
+        """
         async with self._one_at_a_time:
             if self._proof is refused:
                 given = await self._plugin.renewed() if self._plugin else None
@@ -126,13 +131,13 @@ class ConfiguredCredentials:
             return self._proof is not refused
 
     def tls(self) -> ssl.SSLContext | None:
-        """The context of the last proof, for the connection that carries it."""
+        """The TLS context of the last credentials, for the connection that sends them."""
         if self._proof is None:
             raise RuntimeError(f"{self!r} has a TLS context only once it has been asked for proof")
         return self._proof.tls
 
     def _update(self, given: PluginCredential | None) -> Proof:
-        """The proof as it is now, which is the last one if nothing has changed."""
+        """Return the current credentials; the same object as before if nothing has changed."""
         last = self._material
         self._read_again_at = self._clock.monotonic() + FILE_SECONDS
         try:
@@ -208,10 +213,9 @@ class ConfiguredCredentials:
 
 
 def _as_it_is(config: ClusterConfig) -> ClusterConfig:
-    """The same with what was replaced where it came from.
+    """Return ``config`` with the values that were replaced in its source.
 
-    Not what the caller has put in the place of what was read; and a plugin stays the one that was
-    started.
+    A value that the caller has overridden is not replaced. A plugin stays the one that was started.
     """
     if config.reread is None or (now := config.reread()) is (first := config.reread.first):
         return config

@@ -28,7 +28,7 @@ def resolved_plugin(
     policy: ExecPolicy,
     environ: Mapping[str, str],
 ) -> ExecPlugin:
-    """The plugin, ready to be started, if ``policy`` allows that."""
+    """Return the plugin, ready to start, if ``policy`` permits the program."""
     if "KUBERNETES_SERVICE_HOST" in environ and not policy.in_cluster:
         raise CredentialPluginFailed(
             source=user.place,
@@ -75,7 +75,10 @@ def resolved_plugin(
 
 
 def _resolved(content: Exec, *, user: Entry[User], environ: Mapping[str, str]) -> Path:
-    """The program's whole path: a bare name is looked up, a path starts at the kubeconfig."""
+    """Return the absolute path of the program.
+
+    A name without a slash is looked up in PATH. A path is relative to the kubeconfig.
+    """
     # Here, because it brings much with it, and most have no plugin.
     import shutil
 

@@ -1,8 +1,8 @@
-"""Running a credential plugin: a program of the user's that prints a token or a certificate.
+"""Runs a credential plugin: a program of the user that prints a token or a certificate.
 
-It is given no shell, no input unless a person sits there, a limited time and a limited length of
-answer. What it says on standard error goes to that person or nowhere: it may hold secrets, so it
-is in no message.
+The program runs without a shell. It has input only at a user's terminal. Its run time and the
+length of its output are limited. Its standard error goes to the terminal or is discarded: it may
+contain secrets, so no message quotes it.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _BY_HAND: Final = "Run it by hand, as the kubeconfig says, to see why."
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PluginCredential:
-    """What a plugin gave; each answer is another one, even if it says the same."""
+    """A credential from a plugin; each run creates another object, even with equal values."""
 
     token: str | None = field(repr=False)
     certificate: bytes | None = field(repr=False)
@@ -45,7 +45,7 @@ class PluginCredential:
 
 
 class PluginSession:
-    """A plugin, and what it gave last; one caller at a time may await it."""
+    """A plugin and its last credential; only one task at a time may await a method."""
 
     def __init__(self, plugin: ExecPlugin, *, source: str, clock: Clock) -> None:
         self._plugin = plugin
@@ -59,19 +59,22 @@ class PluginSession:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether what it gave last can be used."""
+        """Whether the last credential can still be used."""
         if self._last is None:
             return False
         return self._due_time is None or self._clock.now() < self._due_time
 
     async def current(self) -> PluginCredential:
-        """What it gave last, or gives now if that was too long ago."""
+        """Return the last credential, or run the plugin if that credential has expired."""
         if self._last is None or not self.is_fresh:
             self._last = await self._sender()
         return self._last
 
     async def renewed(self) -> PluginCredential:
-        """What it gives now, because the server refused the last; the last if that was just so."""
+        """Run the plugin again, because the server rejected the last credential.
+
+        If the plugin was already renewed a moment ago, return the last credential instead.
+        """
         if self._is_over(self._renewed_at):
             self._renewed_at = self._clock.monotonic()
             self._last = await self._sender()
@@ -115,7 +118,10 @@ class PluginSession:
 
 
 async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
-    """What the program prints; it and its children are gone when this ends without an answer."""
+    """Return the output of the program.
+
+    If this function ends without output, the program and its children have been stopped.
+    """
     loop = asyncio.get_running_loop()
     try:
         process, output = await loop.subprocess_exec(
@@ -168,7 +174,7 @@ async def _end(process: asyncio.SubprocessTransport, output: "_Output", *, alone
 
 
 class _Output(asyncio.SubprocessProtocol):
-    """What a program prints, until it ends or has printed too much."""
+    """The output of a program, collected until the program ends or exceeds the size limit."""
 
     def __init__(self) -> None:
         self.content = bytearray()
@@ -201,7 +207,7 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
 
 
 def read_credential(output: bytes, *, plugin: ExecPlugin, source: str) -> PluginCredential:
-    """The credential that the program printed."""
+    """Return the credential in the output of the program."""
     try:
         answer = msgspec.json.decode(output, type=_ExecCredential)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

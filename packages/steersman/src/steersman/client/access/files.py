@@ -1,4 +1,4 @@
-"""Small files that configuration is made of, read within a limit."""
+"""Reads small configuration files, with a size limit."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ CONFIG_BYTES: Final = 2 * 1024 * 1024
 
 
 def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes:
-    """All of the file, which is refused if it is longer than ``limit_bytes``."""
+    """Return the content of the file; raise ``ConfigError`` if it exceeds ``limit_bytes``."""
     content = read_if_there(path, limit_bytes=limit_bytes)
     if content is None:
         raise ConfigError(
@@ -23,7 +23,7 @@ def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes
 
 
 def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes | None:
-    """The same; ``None`` if there is no such file."""
+    """Return the content of the file, with a size limit; ``None`` if there is no such file."""
     try:
         with path.open("rb") as file:
             # Not the size first: a pipe or a device has none.
@@ -47,7 +47,7 @@ def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes |
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file, as far as this process may see."""
+    """Whether the file exists and this process may see it."""
     try:
         path.stat()
     except OSError:

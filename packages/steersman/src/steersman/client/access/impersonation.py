@@ -10,7 +10,7 @@ from steersman.errors import BadValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """Acting as someone else, which one must be allowed to do."""
+    """The identity of another user to act as, which requires the permission to impersonate."""
 
     user: str
     uid: str = ""

@@ -1,4 +1,4 @@
-"""The cluster that this process runs in, as the pod's service account."""
+"""The configuration of the cluster in which this process runs, as the pod's service account."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,10 @@ def is_pod(*, environ: Mapping[str, str], service_account: Path = SERVICE_ACCOUN
 def in_cluster_config(
     *, environ: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT
 ) -> ClusterConfig:
-    """From what Kubernetes gives every pod; the token and CA files are read while it is used."""
+    """Return the configuration from the environment that Kubernetes provides in every pod.
+
+    The token and CA files are read again while the configuration is in use.
+    """
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
         raise ConfigError(

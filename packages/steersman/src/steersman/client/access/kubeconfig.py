@@ -1,4 +1,4 @@
-"""Reads a kubeconfig into a ``ClusterConfig``, under a policy of what it may use."""
+"""Reads a kubeconfig into a ``ClusterConfig``, under a policy of what the kubeconfig may use."""
 
 import base64
 import binascii
@@ -35,29 +35,31 @@ _CONTEXTS_SHOWN: Final = 10
 
 
 class Kubeconfig:
-    """One or several kubeconfig files, read as one; ``choose`` takes one context from it."""
+    """One or several merged kubeconfig files; ``choose`` selects one context."""
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
 
     @classmethod
     def read(cls, *paths: Path) -> "Kubeconfig":
-        """The files as one: the first that gives a name wins, as it does for kubectl."""
+        """Read and merge files: the first file that contains a name is used, as in kubectl."""
         return cls(read_entries(paths))
 
     @classmethod
     def parse(cls, content: bytes, *, source: str) -> "Kubeconfig":
-        """A kubeconfig that came from no file, a Secret's for instance; errors name ``source``."""
+        """Parse a kubeconfig that is not in a file, such as one in a Secret; errors name
+        ``source``.
+        """
         return cls(parse_entries(content, source=source))
 
     @property
     def contexts(self) -> Sequence[str]:
-        """The names to choose from."""
+        """The names of all contexts."""
         return tuple(self._entries.contexts)
 
     @property
     def current_context(self) -> str | None:
-        """The name that is chosen unless another is given."""
+        """The name of the context that is used by default."""
         return self._entries.current_context or None
 
     def choose(
@@ -68,7 +70,7 @@ class Kubeconfig:
         environ: Mapping[str, str],
         observe: Observer,
     ) -> ClusterConfig:
-        """The cluster and user of ``context``, or of the current one."""
+        """Return the cluster and user of ``context``, or of the current context."""
         name = context or self._entries.current_context
         if not name:
             raise self._unknown("names no current context")
@@ -110,7 +112,7 @@ class Kubeconfig:
 
 
 class _Reading:
-    """One cluster and one user, read together."""
+    """A reader of one cluster and one user."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What stands in kubeconfig files, several of them read as one; what it means is not known here."""
+"""The content of kubeconfig files, merged, without an interpretation."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _ODD: Final = re.compile(rb"[^\n\r\t -~]|\\u[dD]")
 
 
 class _Part(msgspec.Struct, rename="kebab"):
-    """A mapping in the file; empty text counts as nothing there."""
+    """A mapping in the file; an empty text counts as a missing value."""
 
     def __repr__(self) -> str:
         # Nearly every part holds a secret, or a part that does.
@@ -108,14 +108,14 @@ E = TypeVar("E")
 
 
 class Home(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an entry stands; ``path`` is ``None`` for text that came from no file."""
+    """The origin of an entry; ``path`` is ``None`` for text that did not come from a file."""
 
     source: str
     path: Path | None
 
 
 class Entry(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
-    """A named part, and where it stands: the paths in it are relative to that."""
+    """A named part and its origin; paths in the part are relative to that origin."""
 
     what: str
     name: str
@@ -124,12 +124,12 @@ class Entry(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """For messages: ``user admin in ~/.kube/config``."""
+        """The entry and its file, for messages: ``user admin in ~/.kube/config``."""
         return f"{self.what} {self.name} in {self.home.source}"
 
 
 class Entries(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the files say, by name."""
+    """All entries of the files, by name."""
 
     source: str
     current_context: str
@@ -139,9 +139,9 @@ class Entries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_entries(paths: Sequence[Path]) -> Entries:
-    """The files as one: the first that gives a name wins, as it does for kubectl.
+    """Read and merge files: the first file that contains a name is used, as in kubectl.
 
-    Among several, one that is missing or empty is passed over.
+    If there are several files, a missing or empty one is skipped.
     """
     among_several = len(paths) > 1
     read: list[tuple[Home, _File]] = []
@@ -162,7 +162,7 @@ def read_entries(paths: Sequence[Path]) -> Entries:
 
 
 def parse_entries(content: bytes, *, source: str) -> Entries:
-    """The text of a kubeconfig that came from no file; errors name ``source``."""
+    """Parse the text of a kubeconfig that is not in a file; errors name ``source``."""
     home = Home(source=source, path=None)
     return _merged([(home, _parse(content, home))])
 
@@ -192,7 +192,9 @@ def _parse(content: bytes, home: Home) -> _File:
 
 
 def _from_json(content: bytes) -> Mapping[str, object] | None:
-    """The mapping, if it is a small and simple one in JSON; all else is for YAML to judge."""
+    """Return the mapping if ``content`` is small, simple JSON; otherwise ``None``, for the YAML
+    parser.
+    """
     if not content.startswith(b"{") or len(content) > _SMALL_BYTES or _ODD.search(content):
         return None
     if content.count(b"{") + content.count(b"[") > _FEW_BRACKETS:

@@ -1,8 +1,8 @@
-"""A kubeconfig that is read again while the client runs, because what is in it is replaced.
+"""A kubeconfig that is read again while the client runs, because its content may be replaced.
 
-A tool that renews a token or a client certificate writes it into the file itself, and an authority
-that is rotated is there as ``certificate-authority-data``. The context is the one that was chosen
-at first: another current context is for the next start.
+A tool that renews a token or a client certificate writes it into the kubeconfig. A rotated
+authority appears in the kubeconfig as ``certificate-authority-data``. The context stays the one
+that was selected first: a change of the current context takes effect at the next start.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from steersman.observe import Observer, ignore
 
 
 class KubeconfigReread:
-    """Chooses the same context again once one of its files has changed."""
+    """A reader that selects the same context again once one of the files has changed."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class KubeconfigReread:
 
     @property
     def config(self) -> ClusterConfig:
-        """What was read at first, with this to read it again."""
+        """The configuration from the first read, with this object as its ``reread``."""
         return replace(self.first, reread=self)
 
     def __call__(self) -> ClusterConfig:
-        """The configuration as it is now; the same object as long as nothing has changed."""
+        """Return the current configuration; the same object as long as nothing has changed."""
         contents = self._read()
         if contents != self._contents:
             # What is risky about it was said at the start.

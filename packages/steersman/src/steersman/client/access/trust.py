@@ -1,4 +1,4 @@
-"""What a kubeconfig may make this process do."""
+"""The policy of what a kubeconfig may make this process do."""
 
 import ipaddress
 import re
@@ -10,13 +10,14 @@ import msgspec
 
 
 class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """Which credential plugins may be started, and how.
+    """The policy of which credential plugins may be started, and how.
 
-    ``allowed`` names commands: ``aws`` is what PATH finds under that name, ``/usr/bin/aws`` that
-    file; ``None`` allows every command. Inside a cluster nothing is started unless ``in_cluster``
-    says so: a pod has a service account, and a kubeconfig that brings a command along is more
-    likely an attack. With ``terminal``, a plugin may ask the person there (it gets standard input
-    and standard error), which also wants more time.
+    - ``allowed`` names commands: ``aws`` is the file that PATH finds under that name, and
+      ``/usr/bin/aws`` is that file. ``None`` permits every command.
+    - ``in_cluster`` permits plugins inside a cluster. Without it none is started there: a pod has
+      a service account, and a kubeconfig with a command is more likely an attack.
+    - ``terminal`` permits a plugin to prompt the user: the plugin then uses standard input and
+      standard error, and has more time.
     """
 
     allowed: frozenset[str] | None = None
@@ -28,14 +29,16 @@ class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 30.0
 
     def allows(self, *, command: str, resolved: str) -> bool:
-        """Whether ``command``, which was found at ``resolved``, is among the allowed ones."""
+        """Whether the policy permits ``command``, which was found at ``resolved``."""
         return self.allowed is None or bool({command, resolved} & self.allowed)
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
-    """What a kubeconfig may make this process do; the default is for one's own.
+    """The policy of what a kubeconfig may make this process do; the default suits a user's own
+    file.
 
-    ``unverified_servers`` is the second yes that ``insecure-skip-tls-verify`` needs.
+    A kubeconfig with ``insecure-skip-tls-verify`` is rejected unless ``unverified_servers`` is
+    true.
     """
 
     plugins: ExecPolicy = ExecPolicy()
@@ -70,13 +73,13 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_loopback(host: str) -> bool:
-    """Whether what is sent to ``host`` stays on this machine."""
+    """Whether data sent to ``host`` stays on this machine."""
     address = _address(host)
     return address.is_loopback if address else f".{_plain_name(host)}".endswith(".localhost")
 
 
 def is_inner(host: str) -> bool:
-    """Whether ``host`` is or may be this machine, its link, or a cloud's metadata service."""
+    """Whether ``host`` is, or may be, this machine, its local link or a metadata service."""
     address = _address(host)
     if address is None:
         # Other characters become plain ones on the way to the network, as full-width digits do,
@@ -110,7 +113,7 @@ def _address(host: str) -> _Address | None:
 
 
 def _beyond(address: _Address) -> _Address:
-    """The IPv4 address that a gateway would make of this one, if it would."""
+    """Return the IPv4 address to which a gateway would translate this address, if any."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _NAT64:

@@ -1,8 +1,8 @@
-"""YAML that a stranger may have written: one document, a mapping, within limits.
+"""Parses YAML from untrusted sources: one document, a mapping, within limits.
 
-Values are those that kubectl would see: text, numbers, booleans and null; a date stays text.
-There is no way to name a Python class. An alias costs as much as what it stands for, so that
-nothing small can become large; the parts it repeats are one and the same object.
+Values are the same as in kubectl: text, numbers, booleans and null; a date stays text. YAML tags
+cannot name Python classes. An alias counts as much as the node that it refers to, so a small
+document cannot expand to a large one. Repeated parts are the same Python object.
 """
 
 import re
@@ -19,7 +19,7 @@ Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | 
 
 
 class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is too much; nodes and depth are counted with every alias written out."""
+    """The limits of a YAML document; nodes and depth are counted with every alias expanded."""
 
     # What is larger is refused within a tenth of a second, most of which is libyaml making its
     # events.
@@ -29,7 +29,7 @@ class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_yaml_mapping(path: Path, *, limits: YamlLimits = YamlLimits()) -> dict[str, Value]:
-    """The mapping that the file holds."""
+    """Return the mapping in the file."""
     content = read_small_file(path, limit_bytes=limits.most_bytes)
     return parse_yaml_mapping(content, source=str(path), limits=limits)
 
@@ -37,7 +37,7 @@ def read_yaml_mapping(path: Path, *, limits: YamlLimits = YamlLimits()) -> dict[
 def parse_yaml_mapping(
     content: bytes, *, source: str, limits: YamlLimits = YamlLimits()
 ) -> dict[str, Value]:
-    """The mapping that ``content`` holds; errors name ``source``."""
+    """Return the mapping in ``content``; errors name ``source``."""
     return _parse(content, source=source, limits=limits, parser=_FASTEST)
 
 
@@ -100,7 +100,9 @@ class _Anchored(msgspec.Struct, frozen=True):
 
 
 class _Reader:
-    """Makes values straight from the parser's events, so that nothing is built before it counts."""
+    """A builder of values directly from parser events, so that each value is counted before it is
+    built.
+    """
 
     def __init__(
         self, events: yaml.SafeLoader | yaml.CSafeLoader, *, source: str, limits: YamlLimits
@@ -229,7 +231,7 @@ def _line(mark: _Mark | None) -> str:
 
 
 def _is_plain(event: yaml.Event) -> bool:
-    """Whether it is text without quotes or tag, which may stand for something else."""
+    """Whether ``event`` is unquoted text without a tag, which may represent another type."""
     return isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.tag is None
 
 
