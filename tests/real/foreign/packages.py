@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steersman.manifests import Installation, Tree, bundle_tree, helm_tree, under
+from steersman.manifests import Installation, Tree, bundle_tree, helm_tree, in_folder
 from tests.real.foreign.building import BUNDLE, CHART
 
 
@@ -69,7 +69,7 @@ def chart_of(what: Installation, directory: Path) -> Chart:
 def rendered(tree: Tree, directory: Path) -> list[dict[str, Any]]:
     """The objects that Helm renders from a chart with only these templates."""
     about = "apiVersion: v2\nname: templates\nversion: 1.0.0\n"
-    _write({"Chart.yaml": about, "values.yaml": "{}\n", **under("templates", tree)}, directory)
+    _write({"Chart.yaml": about, "values.yaml": "{}\n", **in_folder("templates", tree)}, directory)
     return Chart(directory=directory, release="release", namespace="default").objects()
 
 

@@ -21,7 +21,7 @@ from steersman.manifests import (
     install_documents,
     parts_of,
 )
-from steersman.manifests.distribution.chart_templates import Filled, template_of
+from steersman.manifests.distribution.chart_templates import TemplateString, template_of
 from tests.real.foreign.packages import Chart, ProgramFailed, chart_of, rendered
 from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 
@@ -359,7 +359,7 @@ WORDS = st.text(
 def test_whatever_is_written_in_a_document_comes_out_of_its_template(
     tmp_path: Path, texts: list[dict[str, str]]
 ) -> None:
-    document = {"kind": "Words", "between": {"texts": texts, "hole": Filled("filled")}}
+    document = {"kind": "Words", "between": {"texts": texts, "hole": TemplateString("filled")}}
 
     (obj,) = rendered({"words.yaml": template_of(document, when="true")}, tmp_path)
 

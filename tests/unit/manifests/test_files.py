@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steersman.errors import EditedByHand, OutOfDate, ProjectError
-from steersman.manifests import FileChanges, check_trees, under, write_trees
+from steersman.manifests import FileChanges, check_trees, in_folder, write_trees
 
 RECORD = ".steersman/generated.json"
 
@@ -235,4 +235,4 @@ def test_two_parts_cannot_generate_one_file_differently(tmp_path: Path) -> None:
 
 
 def test_a_tree_can_be_moved_into_a_folder() -> None:
-    assert under("deploy/chart", {"a/b.yaml": "b\n"}) == {"deploy/chart/a/b.yaml": "b\n"}
+    assert in_folder("deploy/chart", {"a/b.yaml": "b\n"}) == {"deploy/chart/a/b.yaml": "b\n"}

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from steersman.manifests.distribution.chart_templates import (
-    Filled,
-    Given,
+    Conditional,
     Number,
-    When,
+    OptionalExpression,
+    TemplateString,
     literal,
     template_of,
 )
@@ -34,13 +34,16 @@ def test_a_document_without_holes_stands_there_as_it_is() -> None:
 )
 def test_braces_in_a_text_stay_braces(text: str, expected: str) -> None:
     assert literal(text) == expected
-    assert f"see {expected}" in template_of({"a": Filled("x"), "b": f"see {text}"})
+    assert f"see {expected}" in template_of({"a": TemplateString("x"), "b": f"see {text}"})
 
 
 def test_holes_stand_in_their_places() -> None:
     document = {
-        "metadata": {"name": Filled("{{ $.name }}-metrics"), "labels": {"a": "b", Given("$.l"): 0}},
-        "spec": {"replicas": Number("$.replicas"), "affinity": Given("$.affinity")},
+        "metadata": {
+            "name": TemplateString("{{ $.name }}-metrics"),
+            "labels": {"a": "b", OptionalExpression("$.l"): 0},
+        },
+        "spec": {"replicas": Number("$.replicas"), "affinity": OptionalExpression("$.affinity")},
     }
 
     text = template_of(document)
@@ -65,10 +68,10 @@ def test_holes_stand_in_their_places() -> None:
 def test_items_of_lists_have_conditions_and_others_beside_them() -> None:
     items = [
         "first",
-        Filled("{{ $.half }}"),
-        When("$.more", ["second", {"third": Filled("{{ $.third }}")}]),
-        Given("$.rest"),
-        {"fourth": 4, "fifth": When("$.fifth", 5)},
+        TemplateString("{{ $.half }}"),
+        Conditional("$.more", ["second", {"third": TemplateString("{{ $.third }}")}]),
+        OptionalExpression("$.rest"),
+        {"fourth": 4, "fifth": Conditional("$.fifth", 5)},
     ]
 
     text = template_of({"items": items})
@@ -98,12 +101,12 @@ def test_a_condition_on_a_whole_document_takes_nothing_from_the_text_at_its_end(
 
 
 def test_lines_at_the_end_of_a_text_stay_though_more_comes_after_it() -> None:
-    text = template_of({"a": {"text": "x\n\n", "b": Filled("y")}})
+    text = template_of({"a": {"text": "x\n\n", "b": TemplateString("y")}})
 
     assert text == 'a:\n  text: |+\n    x\n\n  b: "y"\n'
 
 
-@pytest.mark.parametrize("item", [Number("1"), {"a": When("b", "c")}], ids=str)
+@pytest.mark.parametrize("item", [Number("1"), {"a": Conditional("b", "c")}], ids=str)
 def test_a_hole_where_there_can_be_none_is_refused(item: Any) -> None:
     with pytest.raises(TypeError, match="hole"):
         template_of({"items": [item]})

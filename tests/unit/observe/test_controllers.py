@@ -218,7 +218,7 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
             "done in 12 ms: Deployment default/web updated status.ready, timer",
         ),
         (
-            {"reasons": (ReconcileReason(about=None, event="timer"),) * 8, "whys_left_out": 4},
+            {"reasons": (ReconcileReason(about=None, event="timer"),) * 8, "reasons_left_out": 4},
             "done in 12 ms: timer, timer, timer and 9 more",
         ),
         (

@@ -13,7 +13,7 @@ from steersman.errors import ProjectError
 from steersman.scaffold import (
     Origin,
     Project,
-    Upgraded,
+    UpgradeResult,
     create_api,
     init_project,
     upgrade_project,
@@ -56,7 +56,7 @@ def write_base(project: Project, base: Mapping[str, str]) -> None:
     (project.directory / BASE).write_text(base_text(base))
 
 
-def upgraded(project: Project) -> Upgraded:
+def upgraded(project: Project) -> UpgradeResult:
     return upgrade_project(project, search_path=PATH)
 
 
@@ -72,7 +72,7 @@ def test_a_project_is_brought_to_what_would_be_written_today(tmp_path: Path) -> 
 
     done = upgraded(project)
 
-    assert done == Upgraded(
+    assert done == UpgradeResult(
         before=BEFORE, after=version_of_steersman(), replaced=("Makefile", "pyproject.toml")
     )
     assert files_in(project.directory) == today
@@ -86,7 +86,7 @@ def test_a_second_upgrade_changes_nothing(tmp_path: Path) -> None:
     done = upgraded(Project.find(project.directory))
 
     version = version_of_steersman()
-    assert done == Upgraded(before=version, after=version)
+    assert done == UpgradeResult(before=version, after=version)
     assert files_in(project.directory) == before
 
 

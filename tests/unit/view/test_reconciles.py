@@ -55,7 +55,9 @@ def test_it_says_what_went_wrong_on_one_line() -> None:
 def test_many_reasons_are_counted() -> None:
     reasons = tuple(ReconcileReason(about=None, event=f"timer {number}") for number in range(5))
 
-    assert finished(reasons=reasons, whys_left_out=2).why == "timer 0, timer 1, timer 2 and 4 more"
+    record = finished(reasons=reasons, reasons_left_out=2)
+
+    assert record.why == "timer 0, timer 1, timer 2 and 4 more"
 
 
 @pytest.mark.parametrize("error", [None, ValueError("x" * 10_000)])

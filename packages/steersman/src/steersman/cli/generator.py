@@ -19,12 +19,12 @@ from steersman.manifests import (
     crd_tree,
     deploy_tree,
     helm_tree,
+    in_folder,
     install_documents,
     parts_of,
     rbac_tree,
     reference_of,
     sample_of,
-    under,
 )
 from steersman.scaffold import BundleTable
 
@@ -108,7 +108,7 @@ def tree_of(part: str, installation: Installation) -> Tree:
 
 def project_trees(installation: Installation, parts: Iterable[str] = PARTS) -> dict[str, Tree]:
     """The files of these parts, where a project has them."""
-    return {part: under(_HOMES[part], tree_of(part, installation)) for part in parts}
+    return {part: in_folder(_HOMES[part], tree_of(part, installation)) for part in parts}
 
 
 _HOMES: Final = {

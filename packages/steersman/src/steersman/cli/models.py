@@ -14,7 +14,7 @@ from steersman.clock import Clock
 from steersman.errors import BadDefinition, NotFound
 from steersman.kinds import Unstructured
 from steersman.kinds.generate import models_from_crd
-from steersman.manifests import Document, Tree, under, write_trees
+from steersman.manifests import Document, Tree, in_folder, write_trees
 from steersman.scaffold import Project
 
 API: Final = "apiextensions.k8s.io/v1"
@@ -163,7 +163,7 @@ def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[P
     if project is not None and directory.resolve().is_relative_to(project.directory.resolve()):
         home = project.directory
         inside = directory.resolve().relative_to(home.resolve()).as_posix()
-        files = under(inside, tree)
+        files = in_folder(inside, tree)
     # Each is a part of its own: generating one kind's models keeps those of the others.
     parts = {f"models {path}": {path: text} for path, text in files.items()}
     changes = write_trees(home, parts, force=force)

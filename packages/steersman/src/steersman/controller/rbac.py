@@ -86,7 +86,7 @@ class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
 _ANY_SCALE: Final = RbacRule(group="*", resource="*", subresource="scale", verbs=("get",))
 
 
-class Declared(Protocol):
+class DeclaresAccess(Protocol):
     """A protocol for declarations of the kinds to watch, read and write, such as a runnable."""
 
     @property
@@ -110,7 +110,7 @@ def permissions(
     *,
     lease: tuple[str, str] | None,
     namespaces: Sequence[str],
-    runnables: Iterable[Declared] = (),
+    runnables: Iterable[DeclaresAccess] = (),
     caches: Iterable[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
     """Return all rules for these controllers and runnables, in these namespaces.

@@ -109,7 +109,7 @@ class _Hidden:
 _HIDDEN = _Hidden()
 
 
-class Nowhere:
+class NoResourceType:
     """The ``resource_type`` of a class that is not a kind: reading it raises ``NotAKind``."""
 
     def __get__(self, obj: object, owner: type) -> ResourceType:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 from steersman.kinds.base import Part
 from steersman.kinds.cel import Cel
 from steersman.kinds.crd import Crd
-from steersman.kinds.declaration import Nowhere
+from steersman.kinds.declaration import NoResourceType
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import ObjectRef, ResourceType
 
@@ -41,7 +41,7 @@ class Resource(Part):
             crd: Crd | None = Crd(),
         ) -> None: ...
 
-    resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
+    resource_type: ClassVar[ResourceType] = cast(ResourceType, NoResourceType())
     declared_crd: ClassVar[Crd | None] = None
 
     api_version: str = ""

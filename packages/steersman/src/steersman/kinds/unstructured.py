@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 
 from steersman.errors import BadValue
-from steersman.kinds.declaration import Nowhere
+from steersman.kinds.declaration import NoResourceType
 from steersman.kinds.read_only import unwrapped
 from steersman.names import (
     GroupVersionKind,
@@ -33,7 +33,7 @@ class Unstructured:
 
     __slots__ = ("_body",)
 
-    resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
+    resource_type: ClassVar[ResourceType] = cast(ResourceType, NoResourceType())
 
     @staticmethod
     def of(

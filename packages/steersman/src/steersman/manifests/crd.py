@@ -10,7 +10,7 @@ import msgspec
 from steersman.errors import CannotBeACrd
 from steersman.kinds import Column, Crd, Resource, ScalePaths, apiextensions_v1, meta_v1
 from steersman.manifests.definition.definition import VALIDATIONS
-from steersman.manifests.schema.json_paths import LeadsNowhere, followed
+from steersman.manifests.schema.json_paths import UnresolvedPath, resolve
 from steersman.manifests.schema.kind_schema import Schema, schema_of
 from steersman.manifests.schema.place import Place
 
@@ -228,8 +228,8 @@ def _selectable(path: str, schema: Schema, place: Place) -> apiextensions_v1.Sel
 
 def _at(path: str, schema: Schema, what: str, place: Place) -> Mapping[str, Any]:
     try:
-        return followed(path, schema)
-    except LeadsNowhere as error:
+        return resolve(path, schema)
+    except UnresolvedPath as error:
         raise place.refused(
             f"{what}, {path}, leads nowhere: {error}",
             "Write the fields as they are on the wire, such as .spec.maxSize.",

@@ -37,7 +37,7 @@ def as_document(obj: Resource) -> Document:
     return document
 
 
-def there(document: Document | None) -> tuple[Document, ...]:
+def optional_document(document: Document | None) -> tuple[Document, ...]:
     """Return a tuple with the document, or an empty tuple for ``None``."""
     return () if document is None else (document,)
 

@@ -44,7 +44,7 @@ class FileChanges:
     left: tuple[str, ...] = ()
 
 
-def under(folder: str, tree: Tree) -> Tree:
+def in_folder(folder: str, tree: Tree) -> Tree:
     """Return the same tree inside ``folder``."""
     return {str(PurePosixPath(folder, path)): text for path, text in tree.items()}
 

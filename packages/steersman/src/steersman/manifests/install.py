@@ -71,22 +71,25 @@ def parts_of(installation: Installation) -> Parts:
     if not installation.deploy.labels and not installation.deploy.annotations:
         return parts
     return Parts(
-        **{each.name: _marked(getattr(parts, each.name), installation) for each in fields(parts)}
+        **{
+            each.name: _with_common_metadata(getattr(parts, each.name), installation)
+            for each in fields(parts)
+        }
     )
 
 
-def _marked(part: Any, installation: Installation) -> Any:
+def _with_common_metadata(part: Any, installation: Installation) -> Any:
     """Return the objects with the operator author's labels and annotations for every object."""
     if part is None:
         return None
     if isinstance(part, tuple):
-        return tuple(_marked(each, installation) for each in part)
+        return tuple(_with_common_metadata(each, installation) for each in part)
     metadata = part["metadata"]
-    marks = {
+    common = {
         "labels": {**installation.deploy.labels, **metadata.get("labels", {})},
         "annotations": {**installation.deploy.annotations, **metadata.get("annotations", {})},
     }
-    added = {key: value for key, value in marks.items() if value}
+    added = {key: value for key, value in common.items() if value}
     return {**part, "metadata": {**metadata, **added}}
 
 

@@ -12,7 +12,7 @@ from steersman.observe.observation import Fields, Metric, Observation, Sample, c
 from steersman.observe.phrases import length, raised, ref_fields, some_of
 
 # Enough to recognize a reconcile; a log line is no report.
-_MOST_WHYS: Final = 3
+_MOST_REASONS: Final = 3
 _MOST_NAMED: Final = 5
 
 _FAILURES: Final = frozenset({"failed", "permanent", "timed out"})
@@ -110,7 +110,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
     failures: int = 0
     after_seconds: float | None = None
     reasons: tuple[ReconcileReason, ...] = ()
-    whys_left_out: int = 0
+    reasons_left_out: int = 0
     writes: tuple[Write, ...] = ()
     spared: int = 0
     is_finalize: bool = False
@@ -149,9 +149,9 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         if after is not None:
             parts.append(f", again in {length(after)}")
         reasons = some_of(
-            [self._because(why) for why in self.reasons[:_MOST_WHYS]],
-            most=_MOST_WHYS,
-            left_out=len(self.reasons[_MOST_WHYS:]) + self.whys_left_out,
+            [self._because(why) for why in self.reasons[:_MOST_REASONS]],
+            most=_MOST_REASONS,
+            left_out=len(self.reasons[_MOST_REASONS:]) + self.reasons_left_out,
         )
         about = "; ".join(filter(None, (reasons, self._did())))
         if error is not None:

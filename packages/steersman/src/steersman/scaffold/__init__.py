@@ -11,22 +11,22 @@ Promises:  - either every file is written or none is
 Never:     runs the author's code, opens a connection, or needs a git repository
 """
 
-from steersman.scaffold.creation import Made, create_api, create_controller, init_project
+from steersman.scaffold.creation import CreatedFiles, create_api, create_controller, init_project
 from steersman.scaffold.declared import DeclaredKind
 from steersman.scaffold.deploy_table import BundleTable, DeployTable
 from steersman.scaffold.egress import egress_warnings
 from steersman.scaffold.origin import Origin, installed_origin
 from steersman.scaffold.project import Project
-from steersman.scaffold.upgrade import Upgraded, upgrade_project
+from steersman.scaffold.upgrade import UpgradeResult, upgrade_project
 
 __all__ = [
     "BundleTable",
+    "CreatedFiles",
     "DeclaredKind",
     "DeployTable",
-    "Made",
     "Origin",
     "Project",
-    "Upgraded",
+    "UpgradeResult",
     "create_api",
     "create_controller",
     "egress_warnings",

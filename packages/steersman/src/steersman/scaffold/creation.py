@@ -40,7 +40,7 @@ _BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Cluster", "Scenario"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class CreatedFiles:
     """The written files, as paths in the project, and suggested next commands."""
 
     written: tuple[str, ...]
@@ -55,7 +55,7 @@ def init_project(
     name: str | None = None,
     package: str | None = None,
     origin: Callable[[], Origin] = index_origin,
-) -> Made:
+) -> CreatedFiles:
     """Create a project in a directory that does not exist or is empty.
 
     By default, the project has the name of the directory, and its package the name of the project.
@@ -67,7 +67,7 @@ def init_project(
     found = origin()  # last, because building a wheel takes a while
     frame = frame_of(replace(answers, origin=found.source))
     write_files(directory, {**frame, BASE: base_text(frame), **found.files})
-    return Made(
+    return CreatedFiles(
         written=(*frame, *found.files),
         what_now=(
             f"cd {shlex.quote(str(directory))}",
@@ -86,7 +86,7 @@ def create_api(
     namespaced: bool = True,
     plural: str | None = None,
     operator_kinds: Sequence[DeclaredKind] = (),
-) -> Made:
+) -> CreatedFiles:
     """Create a kind of the project: a module with types and a working reconcile, tests, a sample.
 
     A ``group`` without a dot is in the project's domain: ``app`` is ``app.example.com``. If the
@@ -132,7 +132,7 @@ def create_api(
         f"tests/test_{module}.py": render("test_kind.py", **words),
         f"samples/{module}.yaml": render("sample.yaml", **words),
     }
-    return _added(project, written, module=module)
+    return _write_with_controller(project, written, module=module)
 
 
 def create_controller(
@@ -145,7 +145,7 @@ def create_controller(
     plural: str | None = None,
     models: str | None = None,
     operator_kinds: Sequence[DeclaredKind] = (),
-) -> Made:
+) -> CreatedFiles:
     """Create a controller for a kind that is defined elsewhere: built in, or in another project.
 
     ``models`` is a module with a class of that name. Without ``models``, objects of a kind that is
@@ -184,7 +184,7 @@ def create_controller(
         f"src/{project.package}/{module}.py": render("controller.py", **words),
         f"tests/test_{module}.py": render("test_controller.py", **words),
     }
-    return _added(project, written, module=module)
+    return _write_with_controller(project, written, module=module)
 
 
 def _known_kinds(sources: Tree, operator_kinds: Sequence[DeclaredKind]) -> list[DeclaredKind]:
@@ -276,7 +276,7 @@ def _modules(project: Project) -> Iterator[tuple[str, str]]:
             yield path.relative_to(project.directory).as_posix(), text
 
 
-def _added(project: Project, written: Tree, *, module: str) -> Made:
+def _write_with_controller(project: Project, written: Tree, *, module: str) -> CreatedFiles:
     """Write new files, and add their controller to the operator's list of controllers."""
     require_absent(project.directory, written)
     path = _module_of_target(project)
@@ -284,7 +284,9 @@ def _added(project: Project, written: Tree, *, module: str) -> Made:
     after = _with_controller(project, path, before, module)
     changed = {} if after == before else {path: after}
     write_files(project.directory, {**written, **changed})
-    return Made(written=tuple(written), changed=tuple(changed), what_now=("make test", "make dev"))
+    return CreatedFiles(
+        written=tuple(written), changed=tuple(changed), what_now=("make test", "make dev")
+    )
 
 
 def _module_of_target(project: Project) -> str:
@@ -329,7 +331,7 @@ def _further_version(
     version: str,
     namespaced: bool,
     plural: str | None,
-) -> Made:
+) -> CreatedFiles:
     """Add a version of an existing kind: its types, and its name in the stored class."""
     stored = same[0]
     for each in same:
@@ -380,7 +382,7 @@ def _further_version(
         )
     changed = with_import(changed, f"{project.package}.{module}", class_name)
     write_files(project.directory, {**written, stored.path: changed})
-    return Made(written=tuple(written), changed=(stored.path,), what_now=("make test",))
+    return CreatedFiles(written=tuple(written), changed=(stored.path,), what_now=("make test",))
 
 
 def _sample_in(project: Project, stored: DeclaredKind, *, version: str) -> str | None:

@@ -84,7 +84,7 @@ def bases_of(declared: DeclaredKind, source: str) -> tuple[str, Sequence[str], s
     ]
     kept = [
         f"        {each.arg}={ast.get_source_segment(source, each.value)},\n"
-        for each in _of_its_own(node)
+        for each in _version_specific_keywords(node)
     ]
     if kept:
         rest.append(f"crd=sm.Crd(\n{''.join(kept)}    )")
@@ -147,12 +147,12 @@ def _names(node: ast.AST) -> set[str]:
         # Statements that only the stored version's definition needs are not copied.
         crd = [each for each in node.keywords if each.arg == "crd"]
         parts = [each for each in ast.iter_child_nodes(node) if each not in crd]
-        parts = [*parts, *_of_its_own(node)]
+        parts = [*parts, *_version_specific_keywords(node)]
     inside = (each for part in parts for each in ast.walk(part))
     return {each.id for each in inside if isinstance(each, ast.Name)}
 
 
-def _of_its_own(node: ast.ClassDef) -> Sequence[ast.keyword]:
+def _version_specific_keywords(node: ast.ClassDef) -> Sequence[ast.keyword]:
     """Return the keywords of ``crd=sm.Crd(…)`` that are specific to one version."""
     crd = next((each.value for each in node.keywords if each.arg == "crd"), None)
     if not isinstance(crd, ast.Call):

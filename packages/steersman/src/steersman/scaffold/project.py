@@ -160,7 +160,7 @@ class _Said:
         )
 
 
-def is_torn(text: str) -> bool:
+def has_conflict_markers(text: str) -> bool:
     """Whether a text contains merge conflict markers."""
     return _MARKER.search(text) is not None
 
@@ -171,7 +171,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problem, what_now = f"{path} is no TOML: {error}", CHOOSE if is_torn(text) else "Mend it."
+        problem, what_now = (
+            f"{path} is no TOML: {error}",
+            CHOOSE if has_conflict_markers(text) else "Mend it.",
+        )
     except OSError as error:
         problem, what_now = f"{path} cannot be read: {error.strerror}", "See who may read it."
     raise ProjectError(problem=problem, what_now=what_now)

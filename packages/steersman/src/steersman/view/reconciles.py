@@ -99,7 +99,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
         outcome=finished.outcome,
         took_seconds=finished.took_seconds,
         time=time,
-        why=_some(reasons, finished.whys_left_out),
+        why=_some(reasons, finished.reasons_left_out),
         did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
         error=said if len(said) <= _LONGEST_ERROR else f"{said[: _LONGEST_ERROR - 1]}…",
         after_seconds=finished.after_seconds,

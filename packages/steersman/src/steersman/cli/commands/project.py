@@ -19,7 +19,7 @@ from steersman.cli.commands.groups import Group
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steersman.scaffold import DeclaredKind, Made, Project
+    from steersman.scaffold import CreatedFiles, DeclaredKind, Project
 
 _as_json = output_option("json", help="Print the changed files as JSON.")
 _cluster_scoped = click.option(
@@ -252,7 +252,7 @@ def _declared(kind: type[Any], directory: Path) -> "DeclaredKind":
     )
 
 
-def _tell(made: "Made", *, output: str | None) -> None:
+def _tell(made: "CreatedFiles", *, output: str | None) -> None:
     echo_files({"written": made.written, "changed": made.changed}, output=output)
     if made.what_now and output is None:
         click.echo("\nNext steps:\n", err=True)

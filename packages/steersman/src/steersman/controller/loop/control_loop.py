@@ -393,7 +393,7 @@ class ControlLoop(Generic[Obj]):
                 failures=self._queue.num_requeues(key) if decision.is_failure else 0,
                 after_seconds=decision.after_seconds,
                 reasons=reasons,
-                whys_left_out=taken.left_out,
+                reasons_left_out=taken.left_out,
                 writes=tuple(context.writes),
                 spared=context.spared,
                 is_finalize=is_ending,

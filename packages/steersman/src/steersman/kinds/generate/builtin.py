@@ -91,7 +91,7 @@ class _Reader:
             if self._module != META
             else "What the kinds of all groups have in common.",
             classes=tuple(map(self._class_of, self._components())),
-            passed_on=CONDITION.imports if self._module == META else frozenset(),
+            reexports=CONDITION.imports if self._module == META else frozenset(),
         )
 
     def kinds(self) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steersman.errors import BadValue
-from steersman.kinds.generate.docstrings import words_of
+from steersman.kinds.generate.docstrings import description_of
 from steersman.kinds.generate.facts import Schema
 from steersman.kinds.generate.model import (
     ANY,
@@ -19,7 +19,7 @@ from steersman.kinds.generate.model import (
     imported,
     mapping_of,
 )
-from steersman.kinds.generate.names import class_name, unlike
+from steersman.kinds.generate.names import class_name, unique_name
 from steersman.kinds.generate.renderer import literal, rendered
 from steersman.kinds.generate.schema_reader import (
     CONDITION_FIELDS,
@@ -115,7 +115,7 @@ class _Reader:
 
     def __init__(self, gvk: GroupVersionKind, keywords: Mapping[str, str | bool | None]) -> None:
         self._gvk = gvk
-        self._name = unlike(_TAKEN, class_name(gvk.kind), "{}{}".format)
+        self._name = unique_name(_TAKEN, class_name(gvk.kind), "{}{}".format)
         self._keywords = keywords if self._name == gvk.kind else {**keywords, "kind": gvk.kind}
         self._taken = {*_TAKEN, self._name}
         self._parts: dict[str, Class] = {}
@@ -142,7 +142,7 @@ class _Reader:
             base=base,
             keywords=self._keywords,
             fields=tuple(fields.values()),
-            docstring=words_of(schema) or f"{self._gvk.kind}, of {self._gvk.api_version}.",
+            docstring=description_of(schema) or f"{self._gvk.kind}, of {self._gvk.api_version}.",
         )
         return (*self._parts.values(), resource)
 
@@ -184,7 +184,7 @@ class _Reader:
         return Type(name)
 
     def _new_name(self, place: tuple[str, ...]) -> str:
-        name = unlike(self._taken, class_name(self._name, *place), "{}{}".format)
+        name = unique_name(self._taken, class_name(self._name, *place), "{}{}".format)
         self._taken.add(name)
         return name
 
@@ -218,7 +218,7 @@ class _Reader:
             if not fields:
                 return CONDITION
         self._parts[name] = Class(
-            name=name, base=base, keywords={}, fields=fields, docstring=words_of(schema)
+            name=name, base=base, keywords={}, fields=fields, docstring=description_of(schema)
         )
         return Type(name)
 
@@ -239,7 +239,7 @@ def _not_filled_in(schema: Schema) -> list[str]:
 def _described(_wire: str, schema: Schema) -> str:
     """Return the description of a field, unless the class of its value has a description."""
     has_class = schema.get("properties") and not schema.get(_PRESERVE)
-    return "" if has_class else words_of(schema)
+    return "" if has_class else description_of(schema)
 
 
 def _values(schema: Schema) -> tuple[str | int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 _stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
 
 
-def words_of(schema: Mapping[str, Any]) -> str:
+def description_of(schema: Mapping[str, Any]) -> str:
     """Return the description in a schema: printable characters, a line for each paragraph."""
     description = schema.get("description")
     lines: list[str] = []

@@ -100,5 +100,5 @@ class Module:
     docstring: str
     classes: tuple[Class, ...]
     choices: tuple[Choices, ...] = ()
-    passed_on: frozenset[Import] = frozenset()
+    reexports: frozenset[Import] = frozenset()
     """Names that the module re-exports from other modules."""

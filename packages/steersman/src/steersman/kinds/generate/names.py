@@ -29,7 +29,7 @@ def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[st
     """Return a unique name for each field of a class."""
     names: dict[str, str] = {}
     for wire in wires:
-        names[wire] = unlike(names.values(), field_name(wire, taken=taken), "{}_{}".format)
+        names[wire] = unique_name(names.values(), field_name(wire, taken=taken), "{}_{}".format)
     return names
 
 
@@ -39,7 +39,7 @@ def class_name(*parts: str) -> str:
     return "".join(word[0].upper() + word[1:] for word in words)
 
 
-def unlike(others: Collection[str], name: str, numbered: Callable[[str, int], str]) -> str:
+def unique_name(others: Collection[str], name: str, numbered: Callable[[str, int], str]) -> str:
     """Return ``name`` if it is unused, else ``name`` with the first number that makes it unique."""
     candidate, number = name, 2
     while candidate in others:

@@ -77,7 +77,7 @@ def _row(api_version: str, kind: str, module: str) -> str:
 
 
 def _imports(module: Module) -> Iterator[str]:
-    needed = {(place, f"{name} as {name}") for place, name in module.passed_on}
+    needed = {(place, f"{name} as {name}") for place, name in module.reexports}
     if module.choices:
         needed |= LITERAL.imports | TYPE_ALIAS.imports
     for each in module.classes:

@@ -291,7 +291,7 @@ def default_of(schema: Schema) -> Any:
     return schema.get("default")
 
 
-def junctors(schema: Schema, name: str) -> list[Schema]:
+def alternatives(schema: Schema, name: str) -> list[Schema]:
     """Return ``anyOf``, ``allOf`` or ``oneOf`` without an entry that only repeats int-or-string."""
     found: list[Schema] = list(schema.get(name) or ())
     if not schema.get(INT_OR_STRING):

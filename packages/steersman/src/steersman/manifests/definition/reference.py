@@ -22,14 +22,14 @@ from steersman.manifests.definition.definition import (
     Definition,
     Schema,
     Version,
+    alternatives,
     default_of,
-    junctors,
     properties_of,
     read_definition,
     required_of,
 )
 from steersman.manifests.definition.sample import sample_of
-from steersman.manifests.definition.validation import joined
+from steersman.manifests.definition.validation import child_path
 from steersman.manifests.documents import Document, yaml_of
 
 # The fields of a condition in every API; a table lists only further ones.
@@ -134,7 +134,7 @@ class _Page:
         rows = [
             (
                 _code(name),
-                self._type(each, joined(path, name)),
+                self._type(each, child_path(path, name)),
                 "yes" if name in needed else "",
                 "" if default_of(each) is None else _code(_json(default_of(each))),
                 " ".join(
@@ -161,7 +161,7 @@ class _Page:
             case "object" if properties_of(schema):
                 return self._link(schema, path)
             case "object" if isinstance(schema.get("additionalProperties"), Mapping):
-                return f"map of {self._type(schema['additionalProperties'], joined(path, '*'))}"
+                return f"map of {self._type(schema['additionalProperties'], child_path(path, '*'))}"
             case "object":
                 return "Kubernetes object" if schema.get(EMBEDDED) else "object"
             case None:
@@ -279,7 +279,7 @@ def _cel(rule: Any) -> str:
 
 def _alternatives(schema: Schema) -> Iterator[str]:
     for key, words in (("oneOf", "Exactly one"), ("anyOf", "At least one"), ("allOf", "All")):
-        found = junctors(schema, key)
+        found = alternatives(schema, key)
         if found and all(each.keys() == {"required"} for each in found):
             fields = (" with ".join(map(_code, each["required"])) for each in found)
             yield f"{words} of {', '.join(fields)}."

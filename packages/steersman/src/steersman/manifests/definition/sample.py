@@ -21,16 +21,16 @@ from steersman.manifests.definition.definition import (
     META_FIELDS,
     PRESERVE,
     Schema,
+    alternatives,
     default_of,
-    junctors,
     properties_of,
     read_definition,
     required_of,
 )
 from steersman.manifests.definition.text_examples import FORMATS, texts_like
 from steersman.manifests.definition.validation import (
+    child_path,
     exact,
-    joined,
     lower_bound,
     schema_errors,
     upper_bound,
@@ -50,7 +50,7 @@ def sample_of(crd: Document, version: str | None = None) -> Document:
     """Return the smallest sensible object of the kind, by default in the storage version."""
     definition = read_definition(crd)
     found = definition.version(version)
-    maker = _Maker(definition.kind)
+    maker = _SampleMaker(definition.kind)
     properties = properties_of(found.schema)
     limits = properties_of(properties.get("metadata", {})).get("name", {"type": "string"})
     name = maker.first(_texts(f"{definition.kind.lower()}-sample", limits), limits, "metadata.name")
@@ -63,17 +63,19 @@ def sample_of(crd: Document, version: str | None = None) -> Document:
         "apiVersion": f"{definition.group}/{found.name}",
         "kind": definition.kind,
         "metadata": {"name": name},
-        **maker.made(rest, ""),
+        **maker.sample_value(rest, ""),
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class _SampleMaker:
     """A generator of values; ``number`` makes the items of a list distinct."""
 
     kind: str
 
-    def made(self, schema: Schema, path: str, *, number: int = 0, keys: Sequence[str] = ()) -> Any:
+    def sample_value(
+        self, schema: Schema, path: str, *, number: int = 0, keys: Sequence[str] = ()
+    ) -> Any:
         """Return a value that is valid by the schema."""
         for given in (schema.get("example"), default_of(schema)):
             if given is not None:
@@ -148,7 +150,9 @@ class _Maker:
         keys = schema.get(LIST_MAP_KEYS) or ()
         try:
             return [
-                self.made(schema.get("items") or {}, f"{path}[{number}]", number=number, keys=keys)
+                self.sample_value(
+                    schema.get("items") or {}, f"{path}[{number}]", number=number, keys=keys
+                )
                 for number in range(wanted)
             ]
         except NoSample:
@@ -164,23 +168,25 @@ class _Maker:
             made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "example"}}
         needed = required_of(schema)
         for name, each in properties_of(schema).items():
-            place = joined(path, name)
+            place = child_path(path, name)
             if name in keys and number:
                 # The fields that distinguish items cannot be the same in all of them.
                 varied = {k: v for k, v in each.items() if k not in ("default", "example")}
-                made[name] = self.made(varied, place, number=number)
+                made[name] = self.sample_value(varied, place, number=number)
             elif name in needed:
-                made[name] = self.made(each, place, number=number)
+                made[name] = self.sample_value(each, place, number=number)
             elif default_of(each) is not None or each.get("example") is not None:
-                made[name] = self.made(each, place)
+                made[name] = self.sample_value(each, place)
         others = schema.get("additionalProperties")
         values: Schema = others if isinstance(others, Mapping) else {}
         for name in needed:
             if name in properties_of(schema):
                 continue
             if not others and not schema.get(PRESERVE) and name not in made:
-                raise self._refusal(joined(path, name), "it is required, and the schema drops it")
-            made[name] = self.made(values, joined(path, name))
+                raise self._refusal(
+                    child_path(path, name), "it is required, and the schema drops it"
+                )
+            made[name] = self.sample_value(values, child_path(path, name))
         for count in range(len(made), schema.get("minProperties") or 0):
             key = f"key{count + 1}" if count else "key"
             made[key] = self._another(schema, values, path, key)
@@ -190,35 +196,35 @@ class _Maker:
         """Return the value of one more field, for an object that needs more than those required."""
         if properties_of(schema) and not values:
             raise self._refusal(path, "it must have more fields than it requires")
-        return self.made(values, joined(path, key))
+        return self.sample_value(values, child_path(path, key))
 
 
 def _variants(schema: Schema) -> Iterator[Schema]:
     """Yield the schema with each combination of its alternatives resolved, up to a limit."""
     plain = {k: v for k, v in schema.items() if k not in ("allOf", "anyOf", "oneOf")}
-    for each in junctors(schema, "allOf"):
-        plain = _both(plain, each)
-    choices = [junctors(schema, key) or [{}] for key in ("oneOf", "anyOf")]
+    for each in alternatives(schema, "allOf"):
+        plain = _merged_schemas(plain, each)
+    choices = [alternatives(schema, key) or [{}] for key in ("oneOf", "anyOf")]
     for tried, chosen in enumerate(product(*choices)):
         if tried == _MOST_VARIANTS:
             return
         variant: Schema = plain
         for each in chosen:
-            variant = _both(variant, each)
+            variant = _merged_schemas(variant, each)
         yield variant
 
 
-def _both(schema: Schema, rules: Schema) -> dict[str, Any]:
+def _merged_schemas(schema: Schema, rules: Schema) -> dict[str, Any]:
     """Return one schema that combines two schemas of the same value."""
     joint = {**schema, **{k: v for k, v in rules.items() if k not in ("allOf", "anyOf", "oneOf")}}
     joint["required"] = list(dict.fromkeys([*required_of(schema), *required_of(rules)]))
     properties = dict(properties_of(schema))
     for name, each in properties_of(rules).items():
-        properties[name] = _both(properties.get(name, {}), each)
+        properties[name] = _merged_schemas(properties.get(name, {}), each)
     if properties:
         joint["properties"] = properties
     if schema.get("items") and rules.get("items"):
-        joint["items"] = _both(schema["items"], rules["items"])
+        joint["items"] = _merged_schemas(schema["items"], rules["items"])
     return joint
 
 

@@ -21,15 +21,15 @@ from steersman.manifests.definition.definition import (
     PRESERVE,
     VALIDATIONS,
     Schema,
+    alternatives,
     default_of,
-    junctors,
     properties_of,
     required_of,
 )
 from steersman.manifests.definition.text_examples import FORMATS
 from steersman.manifests.definition.validation import (
+    child_path,
     exact,
-    joined,
     lower_bound,
     schema_errors,
     type_of,
@@ -87,7 +87,7 @@ def _narrowed(old: Schema, new: Schema, path: str) -> Found:
             "a client that knows it as it was cannot read all that it may be now",
         )
     if old.get("enum"):
-        yield from _listed(old, new, path)
+        yield from _rejected_enum_values(old, new, path)
     else:
         yield from _enum(new, path, had)
         if "integer" in had:
@@ -123,17 +123,19 @@ def _null(old: Schema, new: Schema, path: str) -> Found:
         yield Narrowing(path, "may no longer be null", "an object with a null there is refused")
 
 
-def _listed(old: Schema, new: Schema, path: str) -> Found:
+def _rejected_enum_values(old: Schema, new: Schema, path: str) -> Found:
     """Yield the old enum values that the new schema rejects; each value is checked on its own."""
     for value in old["enum"]:
-        was_taken = value is not None and not any(schema_errors(value, _itself(old), trusting=True))
-        if was_taken and any(schema_errors(value, _itself(new))):
+        was_accepted = value is not None and not any(
+            schema_errors(value, _without_alternatives(old), trusting=True)
+        )
+        if was_accepted and any(schema_errors(value, _without_alternatives(new))):
             yield Narrowing(
                 path, f"no longer takes {_shown(value)}", "an object that has it is refused"
             )
 
 
-def _itself(schema: Schema) -> Schema:
+def _without_alternatives(schema: Schema) -> Schema:
     """Return the schema without ``allOf``, ``anyOf``, ``oneOf`` and ``not``.
 
     These alternatives are compared separately.
@@ -268,7 +270,7 @@ def _required(old: Schema, new: Schema, path: str) -> Found:
         was_needed = name in before and default_of(was) is None
         if default_of(now) is None and not was_needed:
             yield Narrowing(
-                joined(path, name), "is required now", "an object without it is refused"
+                child_path(path, name), "is required now", "an object without it is refused"
             )
 
 
@@ -277,10 +279,10 @@ def _fields(old: Schema, new: Schema, path: str) -> Found:
     for name, was in before.items():
         now = _child(new, name)
         if now is None and new.get("additionalProperties") is False:
-            yield Narrowing(joined(path, name), "is gone", "an object that has it is refused")
+            yield Narrowing(child_path(path, name), "is gone", "an object that has it is refused")
         elif now is None:
             yield Narrowing(
-                joined(path, name),
+                child_path(path, name),
                 "is gone",
                 "its value is dropped from every object that has it",
                 drops=True,
@@ -295,7 +297,7 @@ def _fields(old: Schema, new: Schema, path: str) -> Found:
     if was_open is not None and is_open is None:
         yield _dropping(path)
     elif was_open is not None and is_open is not None:
-        yield from _narrowed(was_open, is_open, joined(path, "*"))
+        yield from _narrowed(was_open, is_open, child_path(path, "*"))
 
 
 def _field(old: Schema, new: Schema, was: Schema, now: Schema, name: str, path: str) -> Found:
@@ -303,9 +305,9 @@ def _field(old: Schema, new: Schema, was: Schema, now: Schema, name: str, path: 
         # Whatever the schema says, metadata is metadata; only names can be limited further.
         for each in ("name", "generateName"):
             before, after = (properties_of(owner).get(each, _TEXT) for owner in (was, now))
-            yield from _narrowed(before, after, joined(joined(path, name), each))
+            yield from _narrowed(before, after, child_path(child_path(path, name), each))
     else:
-        yield from _narrowed(was, now, joined(path, name))
+        yield from _narrowed(was, now, child_path(path, name))
 
 
 def _named(schema: Schema) -> Mapping[str, Schema]:
@@ -341,8 +343,8 @@ def _dropping(path: str) -> Narrowing:
 
 
 def _alternatives(old: Schema, new: Schema, path: str) -> Found:
-    was_all, now_all = junctors(old, "allOf"), junctors(new, "allOf")
-    was_any, now_any = junctors(old, "anyOf"), junctors(new, "anyOf")
+    was_all, now_all = alternatives(old, "allOf"), alternatives(new, "allOf")
+    was_any, now_any = alternatives(old, "anyOf"), alternatives(new, "anyOf")
     changed = {
         "allOf": any(each not in was_all for each in now_all),
         "anyOf": bool(now_any) and (not was_any or any(each not in now_any for each in was_any)),

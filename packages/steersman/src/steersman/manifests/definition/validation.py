@@ -206,17 +206,17 @@ def _object_errors(
     properties = properties_of(schema)
     for name in required_of(schema):
         if name not in value and default_of(properties.get(name, {})) is None:
-            yield joined(path, name), "it is required"
+            yield child_path(path, name), "it is required"
     others = schema.get("additionalProperties")
     for name, each in value.items():
         child = properties.get(name, others)
         if isinstance(child, Mapping):
-            yield from schema_errors(each, child, joined(path, name), trusting=trusting)
+            yield from schema_errors(each, child, child_path(path, name), trusting=trusting)
         elif others is False:
-            yield joined(path, name), "it is not a field of this object"
+            yield child_path(path, name), "it is not a field of this object"
 
 
-def joined(path: str, name: str) -> str:
+def child_path(path: str, name: str) -> str:
     """Return the path of field ``name`` of the object at ``path``."""
     return f"{path}.{name}" if path else name
 

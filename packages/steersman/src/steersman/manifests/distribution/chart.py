@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from steersman.manifests.distribution.catalog import oldest_kubernetes, summary_of, title_of
 from steersman.manifests.distribution.chart_templates import (
-    Filled,
-    Given,
+    Conditional,
     Number,
-    When,
+    OptionalExpression,
+    TemplateString,
     literal,
     template_of,
 )
@@ -32,7 +32,7 @@ from steersman.manifests.distribution.scopes import (
     by_place,
     in_each,
 )
-from steersman.manifests.documents import MADE, Document, there, yaml_of
+from steersman.manifests.documents import MADE, Document, optional_document, yaml_of
 from steersman.manifests.files import Tree
 from steersman.manifests.install import parts_of
 from steersman.manifests.installation import Installation
@@ -127,14 +127,16 @@ class _Chart:
             "account.yaml": self._account_template(),
             "roles.yaml": "---\n".join(filter(None, self._grants())),
             "metrics-roles.yaml": self._several(
-                (*parts.metrics_grants, *there(parts.metrics_reader)), when=_HAS_METRICS
+                (*parts.metrics_grants, *optional_document(parts.metrics_reader)), when=_HAS_METRICS
             ),
             "user-roles.yaml": self._several(parts.people, when="$.Values.userRoles.enabled"),
             "network-policy.yaml": self._network_policy(),
             "disruption-budget.yaml": template_of(
                 self._placed(parts.disruption_budget), when="$.Values.podDisruptionBudget.enabled"
             ),
-            "metrics-service.yaml": self._several(there(parts.metrics_service), when=_HAS_METRICS),
+            "metrics-service.yaml": self._several(
+                optional_document(parts.metrics_service), when=_HAS_METRICS
+            ),
             "monitor.yaml": self._monitor(),
             "deployment.yaml": template_of(self._deployment()),
         }
@@ -185,9 +187,9 @@ class _Chart:
         annotations = crd["metadata"].get("annotations", {})
         keep = "helm.sh/resource-policy"
         if annotations:
-            held: Any = {**annotations, keep: When("$.Values.crds.keep", "keep")}
+            held: Any = {**annotations, keep: Conditional("$.Values.crds.keep", "keep")}
         else:
-            held = When("$.Values.crds.keep", {keep: "keep"})
+            held = Conditional("$.Values.crds.keep", {keep: "keep"})
         metadata = {**crd["metadata"], "annotations": held}
         return template_of({**crd, "metadata": metadata}, when="$.Values.crds.enabled")
 
@@ -195,7 +197,7 @@ class _Chart:
         account = dict(self._placed(self._parts.account))
         account["metadata"] = {
             **account["metadata"],
-            "name": Filled(self._account),
+            "name": TemplateString(self._account),
             "annotations": self._annotations("$.Values.serviceAccount.annotations"),
         }
         return template_of(account, when="$.Values.serviceAccount.create")
@@ -219,7 +221,7 @@ class _Chart:
             )
         role, binding = in_some[SOME_NAMESPACE]
         rules = [
-            When(condition, self._placed(in_some[place][0])["rules"])
+            Conditional(condition, self._placed(in_some[place][0])["rules"])
             for place, condition in conditions.items()
             if place in in_some
         ]
@@ -244,17 +246,17 @@ class _Chart:
         # A key that the author gives Pods otherwise is among the values: twice is not YAML.
         labels = _without(template["metadata"]["labels"], said.pod_labels)
         template["metadata"] = {
-            "labels": {**labels, Given("$.Values.podLabels"): None},
+            "labels": {**labels, OptionalExpression("$.Values.podLabels"): None},
             "annotations": self._annotations("$.Values.podAnnotations", said.pod_annotations),
         }
         template["spec"] = {
             **pod,
-            "serviceAccountName": Filled(self._account),
+            "serviceAccountName": TemplateString(self._account),
             "containers": [self._container(container)],
-            "imagePullSecrets": Given("$.Values.imagePullSecrets"),
-            "nodeSelector": Given("$.Values.nodeSelector"),
-            "tolerations": Given("$.Values.tolerations"),
-            "affinity": Given("$.Values.affinity"),
+            "imagePullSecrets": OptionalExpression("$.Values.imagePullSecrets"),
+            "nodeSelector": OptionalExpression("$.Values.nodeSelector"),
+            "tolerations": OptionalExpression("$.Values.tolerations"),
+            "affinity": OptionalExpression("$.Values.affinity"),
             "priorityClassName": _word("$.Values.priorityClassName"),
         }
         document["spec"] = {**spec, "replicas": Number("$.Values.replicas"), "template": template}
@@ -263,15 +265,16 @@ class _Chart:
     def _container(self, container: Document) -> Mapping[Any, Any]:
         (metrics,) = (port for port in container["ports"] if port["name"] == "metrics")
         ports = [
-            When(_HAS_METRICS, [port]) if port is metrics else port for port in container["ports"]
+            Conditional(_HAS_METRICS, [port]) if port is metrics else port
+            for port in container["ports"]
         ]
         return {
             **container,
-            "image": Filled(f'{{{{ include "{self._name}.image" $ }}}}'),
+            "image": TemplateString(f'{{{{ include "{self._name}.image" $ }}}}'),
             "imagePullPolicy": _word("$.Values.image.pullPolicy"),
-            "env": [*self._environ(), Given("$.Values.env")],
+            "env": [*self._environ(), OptionalExpression("$.Values.env")],
             "ports": ports,
-            "resources": Given("$.Values.resources"),
+            "resources": OptionalExpression("$.Values.resources"),
         }
 
     def _environ(self) -> Iterable[Any]:
@@ -280,16 +283,18 @@ class _Chart:
             entry: dict[str, Any] = {"name": name, "value": value}
             match name:
                 case "STEERSMAN_NAMESPACES":
-                    entry["value"] = Filled('{{ join "," $.Values.namespaces }}')
-                    yield When(_SOME_ONLY, [entry])
+                    entry["value"] = TemplateString('{{ join "," $.Values.namespaces }}')
+                    yield Conditional(_SOME_ONLY, [entry])
                 case "STEERSMAN_LEASE_NAME":
-                    yield {**entry, "value": Filled(self._lease)}
+                    yield {**entry, "value": TemplateString(self._lease)}
                 case "STEERSMAN_LOG_LEVEL":
-                    entry["value"] = Filled("{{ $.Values.logLevel }}")
+                    entry["value"] = TemplateString("{{ $.Values.logLevel }}")
                     # The manager's own defaults.
-                    yield When('ne $.Values.logLevel "info"', [entry])
+                    yield Conditional('ne $.Values.logLevel "info"', [entry])
                 case "STEERSMAN_METRICS_ADDRESS":
-                    entry["value"] = Filled(f'{{{{ ternary "{value}" "" {_HAS_METRICS} }}}}')
+                    entry["value"] = TemplateString(
+                        f'{{{{ ternary "{value}" "" {_HAS_METRICS} }}}}'
+                    )
                     yield entry
                 case _:
                     yield entry
@@ -299,24 +304,32 @@ class _Chart:
         without = parts_of(replace(self._full, metrics=False)).network_policy["spec"]["ingress"]
         spec = document["spec"]
         ingress = [
-            rule if rule in without else When(_HAS_METRICS, [rule]) for rule in spec["ingress"]
+            rule if rule in without else Conditional(_HAS_METRICS, [rule])
+            for rule in spec["ingress"]
         ]
-        egress = [*spec["egress"], Given("$.Values.networkPolicy.egress")]
+        egress = [*spec["egress"], OptionalExpression("$.Values.networkPolicy.egress")]
         document["spec"] = {**spec, "ingress": ingress, "egress": egress}
         return template_of(document, when="$.Values.networkPolicy.enabled")
 
     def _monitor(self) -> str:
-        (monitor,) = there(self._parts.monitor)
+        (monitor,) = optional_document(self._parts.monitor)
         document = dict(self._placed(monitor))
         metadata = document["metadata"]
-        labels = {**metadata["labels"], Given("$.Values.metrics.serviceMonitor.labels"): None}
+        labels = {
+            **metadata["labels"],
+            OptionalExpression("$.Values.metrics.serviceMonitor.labels"): None,
+        }
         document["metadata"] = {**metadata, "labels": labels}
         return template_of(document, when=_HAS_MONITOR)
 
     def _annotations(self, expression: str, default: Mapping[str, str] = {}) -> Any:
         """Return the annotations of every object, with those of a chart value."""
         every = _without(self._full.deploy.annotations, default)
-        return {**every, Given(expression): None} if every else Given(expression)
+        return (
+            {**every, OptionalExpression(expression): None}
+            if every
+            else OptionalExpression(expression)
+        )
 
     # Names that follow the release
 
@@ -335,13 +348,13 @@ class _Chart:
             return [self._walked(each, where) for each in node]
         match where:
             case (*_, "namespace") if node == self._full.namespace:
-                return Filled(_HERE)
+                return TemplateString(_HERE)
             case (*_, "namespace") if node == SOME_NAMESPACE:
-                return Filled("{{ $place }}")
+                return TemplateString("{{ $place }}")
             case (*_, "resourceNames") if node == self._lease_name:
-                return Filled(self._lease)
+                return TemplateString(self._lease)
             case ("subjects", "name"):
-                return Filled(self._account)
+                return TemplateString(self._account)
             case ("metadata" | "roleRef", "name") | (*_, "app.kubernetes.io/name"):
                 return self._renamed(node)
             case _:
@@ -349,10 +362,12 @@ class _Chart:
 
     def _renamed(self, name: str) -> Any:
         if name == self._name:
-            return Filled(self._fullname)
+            return TemplateString(self._fullname)
         own = f"{self._name}-"
         return (
-            Filled(f"{self._fullname}-{name.removeprefix(own)}") if name.startswith(own) else name
+            TemplateString(f"{self._fullname}-{name.removeprefix(own)}")
+            if name.startswith(own)
+            else name
         )
 
 
@@ -360,5 +375,5 @@ def _without(mapping: Mapping[str, str], keys: Collection[str]) -> dict[str, str
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-def _word(expression: str) -> When:
-    return When(expression, Filled(f"{{{{ {expression} }}}}"))
+def _word(expression: str) -> Conditional:
+    return Conditional(expression, TemplateString(f"{{{{ {expression} }}}}"))

@@ -19,7 +19,7 @@ _END: Final = "\n...\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class TemplateString:
     """A string with template actions, which yield plain characters: letters, digits, dashes."""
 
     text: str
@@ -33,7 +33,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class OptionalExpression:
     """An ``expression`` whose value may be empty.
 
     As the value of a key, an empty result omits the key too. As an item of a list, the expression
@@ -45,7 +45,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class Conditional:
     """A value with its key, or some items of a list, that are rendered if ``condition`` holds."""
 
     condition: str
@@ -68,13 +68,13 @@ def _entries(mapping: Mapping[Any, Any], indent: int) -> Iterator[str]:
     pad = " " * indent
     for key, value in mapping.items():
         match key, value:
-            case Given(expression), _:
+            case OptionalExpression(expression), _:
                 yield from _inserted(expression, indent)
-            case _, When(condition, inner):
+            case _, Conditional(condition, inner):
                 yield f"{pad}{{{{- if {condition} }}}}"
                 yield from _entry(key, inner, indent)
                 yield f"{pad}{{{{- end }}}}"
-            case _, Given(expression):
+            case _, OptionalExpression(expression):
                 yield f"{pad}{{{{- with {expression} }}}}"
                 yield f"{pad}{key}:"
                 yield f"{pad}  {{{{- toYaml . | nindent {indent + 2} }}}}"
@@ -88,7 +88,7 @@ def _entry(key: str, value: Any, indent: int) -> Iterator[str]:
     match value:
         case _ if _is_whole(value):
             yield from _plain({key: value}, indent)
-        case Filled(text):
+        case TemplateString(text):
             yield f'{pad}{key}: "{text}"'
         case Number(expression):
             yield f"{pad}{key}: {{{{ int {expression} }}}}"
@@ -108,11 +108,11 @@ def _items(items: Sequence[Any], indent: int) -> Iterator[str]:
         match item:
             case _ if _is_whole(item):
                 yield from _plain([item], indent)
-            case Filled(text):
+            case TemplateString(text):
                 yield f'{pad}- "{text}"'
-            case Given(expression):
+            case OptionalExpression(expression):
                 yield from _inserted(expression, indent)
-            case When(condition, inner):
+            case Conditional(condition, inner):
                 yield f"{pad}{{{{- if {condition} }}}}"
                 yield from _items(inner, indent)
                 yield f"{pad}{{{{- end }}}}"
@@ -150,4 +150,4 @@ def _is_whole(node: Any) -> bool:
         return all(isinstance(key, str) and _is_whole(value) for key, value in node.items())
     if isinstance(node, list | tuple):
         return all(map(_is_whole, node))
-    return not isinstance(node, Filled | Number | Given | When)
+    return not isinstance(node, TemplateString | Number | OptionalExpression | Conditional)

@@ -13,8 +13,8 @@ resources and leaves these files unchanged.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from steersman.manifests.documents import MADE, Document, there, yaml_of
-from steersman.manifests.files import Tree, under
+from steersman.manifests.documents import MADE, Document, optional_document, yaml_of
+from steersman.manifests.files import Tree, in_folder
 from steersman.manifests.install import Parts, parts_of
 from steersman.manifests.installation import Installation
 
@@ -47,7 +47,7 @@ def deploy_tree(installation: Installation) -> Tree:
                 "deployment": (parts.deployment,),
                 "disruption_budget": (parts.disruption_budget,),
                 "network_policy": (parts.network_policy,),
-                "metrics_service": there(parts.metrics_service),
+                "metrics_service": optional_document(parts.metrics_service),
             },
         ),
     }
@@ -56,7 +56,7 @@ def deploy_tree(installation: Installation) -> Tree:
             api_version="v1alpha1", kind="Component", resources=("monitor.yaml",)
         )
         monitor = {_FILE: component, "monitor.yaml": _text((parts.monitor,))}
-        tree.update(under("components/monitor", monitor))
+        tree.update(in_folder("components/monitor", monitor))
     return tree
 
 
@@ -70,7 +70,7 @@ def _rbac(parts: Parts) -> Tree:
         {
             "account": (parts.account,),
             "operator": parts.grants,
-            "metrics": (*parts.metrics_grants, *there(parts.metrics_reader)),
+            "metrics": (*parts.metrics_grants, *optional_document(parts.metrics_reader)),
             "people": parts.people,
         },
     )
@@ -85,7 +85,7 @@ def _piece(folder: str, files: Mapping[str, Sequence[Document]]) -> Tree:
     tree = {f"{name}.yaml": _text(documents) for name, documents in files.items() if documents}
     if not tree:
         return {}
-    return under(folder, {**tree, _FILE: _kustomization(resources=tree)})
+    return in_folder(folder, {**tree, _FILE: _kustomization(resources=tree)})
 
 
 def _kustomization(

@@ -22,7 +22,7 @@ class Hint:
     may_be_none: bool
 
 
-def taken_apart(annotation: Any, place: Place) -> Hint:
+def parse_annotation(annotation: Any, place: Place) -> Hint:
     """Split an annotation; the type may be inside ``Annotated`` or in a union with ``None``."""
     rules: list[Rule] = []
     cels: list[Cel] = []
@@ -44,7 +44,7 @@ def taken_apart(annotation: Any, place: Place) -> Hint:
                 return Hint(int | str, _merged(rules, place), tuple(cels), may_be_none)
             else:
                 raise place.refused(
-                    f"it is one of {_named(choices)}, and a schema has one type for a field",
+                    f"it is one of {_type_names(choices)}, and a schema has one type for a field",
                     "Choose one of them, have a field for each, or make it Any.",
                 )
         elif origin is Literal and None in get_args(hint):
@@ -68,15 +68,15 @@ def is_mapping(origin: Any) -> bool:
     return origin in (dict, Mapping)
 
 
-def named(hint: Any) -> str:
+def type_name(hint: Any) -> str:
     """Return the type as written in source code."""
     if get_args(hint):
         return str(hint).replace("typing.", "").replace("collections.abc.", "")
     return str(getattr(hint, "__name__", hint))
 
 
-def _named(hints: list[Any]) -> str:
-    return " or ".join(map(named, hints))
+def _type_names(hints: list[Any]) -> str:
+    return " or ".join(map(type_name, hints))
 
 
 def _merged(rules: list[Rule], place: Place) -> Rule:

@@ -43,11 +43,11 @@ _METADATA: Final[Mapping[str, Any]] = {
 }
 
 
-class LeadsNowhere(Exception):
+class UnresolvedPath(Exception):
     """Raised for a path that cannot be resolved, with the reason."""
 
 
-def followed(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolve(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema at the path; an empty schema if the path leads into untyped data."""
     here: Mapping[str, Any] = {
         **schema,
@@ -57,21 +57,21 @@ def followed(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     while at < len(path):
         step = _step(path, at)
         if step is None:
-            raise LeadsNowhere(f"{path[at:]!r} is no step of a path")
-        here = _followed(step, here, walked or "the object")
+            raise UnresolvedPath(f"{path[at:]!r} is no step of a path")
+        here = _resolve_step(step, here, walked or "the object")
         at, walked = step.end(), path[: step.end()]
         if not here:
             return here
     return here
 
 
-def _followed(step: re.Match[str], here: Mapping[str, Any], walked: str) -> Mapping[str, Any]:
+def _resolve_step(step: re.Match[str], here: Mapping[str, Any], walked: str) -> Mapping[str, Any]:
     if step["place"] is not None:
         if "items" in here:
             return dict(here["items"])
         if _is_open(here):
             return {}
-        raise LeadsNowhere(f"{walked} is no list")
+        raise UnresolvedPath(f"{walked} is no list")
     name = step["quoted"] or re.sub(r"\\(.)", r"\1", step["field"])
     if name in here.get("properties", {}):
         return dict(here["properties"][name])
@@ -79,7 +79,7 @@ def _followed(step: re.Match[str], here: Mapping[str, Any], walked: str) -> Mapp
         return dict(values)
     if _is_open(here):
         return {}
-    raise LeadsNowhere(f"{walked} has no field {name}")
+    raise UnresolvedPath(f"{walked} has no field {name}")
 
 
 def _is_open(schema: Mapping[str, Any]) -> bool:

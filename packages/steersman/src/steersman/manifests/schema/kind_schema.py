@@ -27,9 +27,15 @@ from steersman.manifests.definition.definition import (
 from steersman.manifests.definition.validation import schema_errors
 from steersman.manifests.schema.builtin_facts import facts_of_field, merging_of, with_facts
 from steersman.manifests.schema.descriptions import class_description, field_description
-from steersman.manifests.schema.hints import Hint, is_mapping, is_sequence, named, taken_apart
+from steersman.manifests.schema.hints import (
+    Hint,
+    is_mapping,
+    is_sequence,
+    parse_annotation,
+    type_name,
+)
 from steersman.manifests.schema.place import Place
-from steersman.manifests.schema.rules import ruled
+from steersman.manifests.schema.rules import with_rule
 from steersman.manifests.schema.scalars import SCALARS, WRONG_TYPES, choices_of
 
 Schema: TypeAlias = dict[str, Any]
@@ -89,13 +95,13 @@ class _Writer:
     def _enter(self, hint: Any, place: Place) -> None:
         if hint in self._around:
             raise place.refused(
-                f"{named(hint)} contains itself, and a schema has an end",
+                f"{type_name(hint)} contains itself, and a schema has an end",
                 "Give this field, or one around it, Rule(opaque=True), or refer to it by a name.",
             )
         self._around.append(hint)
 
     def _field(self, cls: type[Any], field: FieldInfo, place: Place) -> Schema:
-        hint = taken_apart(field.type, place)
+        hint = parse_annotation(field.type, place)
         # What is None unless set is not sent while it is; any other None is sent, as a null.
         schema = self._described(hint, place, sends_null=field.default is not None)
         if description := field_description(cls, field.name):
@@ -123,10 +129,10 @@ class _Writer:
         if hint.rule.nullable and not hint.may_be_none:
             raise place.refused(
                 "it is nullable, but its type has no None",
-                f"Write {named(hint.type)} | None, so that the null can be read.",
+                f"Write {type_name(hint.type)} | None, so that the null can be read.",
             )
         schema = self._opaque(hint, place) if hint.rule.opaque else self._typed(hint.type, place)
-        schema = ruled(schema, hint.rule, place, wire_names=_names_inside(hint.type, place))
+        schema = with_rule(schema, hint.rule, place, wire_names=_names_inside(hint.type, place))
         if hint.rules:
             if not schema.get("type") and not schema.get(INT_OR_STRING):
                 raise place.refused(
@@ -149,7 +155,7 @@ class _Writer:
 
     def _inside(self, annotation: Any, place: Place) -> Schema:
         """Return the schema of the items of a list or the values of a map."""
-        return self._described(taken_apart(annotation, place), place)
+        return self._described(parse_annotation(annotation, place), place)
 
     def _opaque(self, hint: Hint, place: Place) -> Schema:
         cls = get_origin(hint.type) or hint.type
@@ -163,7 +169,7 @@ class _Writer:
                 schema["description"] = description
             return {**schema, EMBEDDED: True} if _is_resource(cls) else schema
         raise place.refused(
-            f"it is opaque, and {named(hint.type)} is no object", "Leave opaque=True out."
+            f"it is opaque, and {type_name(hint.type)} is no object", "Leave opaque=True out."
         )
 
     def _typed(self, hint: Any, place: Place) -> Schema:
@@ -193,7 +199,7 @@ class _Writer:
             )
         problem, what_now = WRONG_TYPES.get(cls, ("", "")) if isinstance(cls, type) else ("", "")
         raise place.refused(
-            problem or f"no schema describes a {named(hint)}",
+            problem or f"no schema describes a {type_name(hint)}",
             what_now or "Use a Part, text, a number, a bool, a tuple, a Mapping or Any.",
         )
 
@@ -201,7 +207,8 @@ class _Writer:
         if get_origin(hint) is tuple:
             if len(inside) != 2 or inside[1] is not ...:
                 raise place.refused(
-                    f"{named(hint)} has its own type at each place, and a list in a schema has one",
+                    f"{type_name(hint)} has its own type at each place, and a list in a schema"
+                    " has one",
                     "Use a Part with a field for each, or tuple[X, ...].",
                 )
             inside = inside[:1]
@@ -210,7 +217,7 @@ class _Writer:
         self._enter(hint, place)
         schema: Schema = {"type": "array", "items": self._inside(inside[0], place.each())}
         self._around.pop()
-        if _is_condition(taken_apart(inside[0], place.each()).type):
+        if _is_condition(parse_annotation(inside[0], place.each()).type):
             # Each has an owner of its own, and one type is there once.
             schema |= {LIST_TYPE: "map", LIST_MAP_KEYS: ["type"]}
         return schema
@@ -218,10 +225,10 @@ class _Writer:
     def _map(self, hint: Any, inside: tuple[Any, ...], place: Place) -> Schema:
         if not inside:
             raise place.refused("the type of its values is missing", "Write Mapping[str, X].")
-        key = taken_apart(inside[0], place)
+        key = parse_annotation(inside[0], place)
         if key.type is not str or key.may_be_none:
             raise place.refused(
-                f"its keys are {named(inside[0])}, and those of an object are any text",
+                f"its keys are {type_name(inside[0])}, and those of an object are any text",
                 "Use Mapping[str, X], and a Cel if not every key will do.",
             )
         if key.rule != Rule() or key.rules:
@@ -301,7 +308,7 @@ def _names_inside(hint: Any, place: Place) -> Mapping[str, str]:
     """Return the wire names of the fields of a list's items, by their Python names."""
     if not is_sequence(get_origin(hint)):
         return {}
-    item = taken_apart(get_args(hint)[0], place).type
+    item = parse_annotation(get_args(hint)[0], place).type
     cls = get_origin(item) or item
     if not _is_part(cls):
         return {}

@@ -35,7 +35,7 @@ _ABOUT: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]] = {
 _LENGTHS: Final = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
-def ruled(
+def with_rule(
     schema: dict[str, Any], rule: Rule, place: Place, *, wire_names: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the schema with the rule added; ``wire_names`` are those of a list item's fields."""

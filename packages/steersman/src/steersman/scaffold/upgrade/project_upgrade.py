@@ -32,14 +32,14 @@ from steersman.scaffold.creation import version_of_steersman
 from steersman.scaffold.file_writer import read_text, write_files
 from steersman.scaffold.frame import ProjectAnswers, frame_of
 from steersman.scaffold.origin import Origin, carried_wheels, index_origin, kept_origin
-from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
+from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, has_conflict_markers
 from steersman.scaffold.upgrade.project_names import ProjectNames, other_texts
 
 _YOURS: Final = "yours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upgraded:
+class UpgradeResult:
     """The result of an upgrade, as sorted paths; ``conflicts`` are files with conflict markers."""
 
     before: str
@@ -71,7 +71,7 @@ class _Plan:
 
 def upgrade_project(
     project: Project, *, search_path: str | None, origin: Callable[[], Origin] = index_origin
-) -> Upgraded:
+) -> UpgradeResult:
     """Bring the frame of a project to this version of steersman; no change of the author is lost.
 
     ``search_path`` is where git is searched, and ``origin`` determines where this steersman came
@@ -126,7 +126,7 @@ def upgrade_project(
     gone = [each.relative_to(directory).as_posix() for each in old_base_files(directory)]
     removed = plan.done.get("removed", [])
     write_files(directory, {**texts, **carried, **fresh}, removed=[*removed, *gone])
-    return Upgraded(
+    return UpgradeResult(
         before=project.scaffold,
         after=after,
         names=tuple(sorted(names.found)),
@@ -250,10 +250,12 @@ class _Renewal:
 
 
 def _refuse_markers(yours: Mapping[str, str | None]) -> None:
-    torn = [path for path, text in yours.items() if text is not None and is_torn(text)]
-    if torn:
+    conflicted = [
+        path for path, text in yours.items() if text is not None and has_conflict_markers(text)
+    ]
+    if conflicted:
         raise ProjectError(
-            problem=f"{', '.join(torn)} {'has' if len(torn) == 1 else 'have'} marks of a merge that"
-            f" was never finished",
+            problem=f"{', '.join(conflicted)} {'has' if len(conflicted) == 1 else 'have'} marks"
+            " of a merge that was never finished",
             what_now=CHOOSE,
         )
