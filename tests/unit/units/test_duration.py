@@ -15,7 +15,7 @@ ELEVEN_DAYS = 10**15
 
 
 @pytest.mark.parametrize(("text", "nanos", "printed"), known("durations"))
-def test_a_duration_reads_and_prints_as_go_reads_and_prints_it(
+def test_a_duration_is_parsed_and_printed_as_in_go(
     text: str, nanos: int | None, printed: str
 ) -> None:
     if nanos is None:

@@ -19,13 +19,13 @@ def moments(schedule: str, after: datetime, *, zone: str | None = None) -> list[
 
 
 @pytest.mark.parametrize(("schedule", "after", "expected"), known("schedules"))
-def test_a_schedule_comes_due_when_that_of_go_does(
+def test_a_schedule_is_due_at_the_same_times_as_in_go(
     schedule: str, after: str, expected: list[str]
 ) -> None:
     assert moments(schedule, datetime.fromisoformat(after)) == expected
 
 
-def test_a_schedule_loses_no_day_because_clocks_change_at_midnight() -> None:
+def test_a_schedule_skips_no_day_when_clocks_change_at_midnight() -> None:
     # Go's would leave out the whole of April: its first of April begins an hour late.
     after = datetime(2012, 3, 20, tzinfo=UTC)
 

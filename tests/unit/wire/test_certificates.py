@@ -61,7 +61,7 @@ def test_a_client_has_its_name_and_groups_in_its_certificate(
     assert list(usage) == [ExtendedKeyUsageOID.CLIENT_AUTH]
 
 
-def test_a_certificate_outlives_no_forgotten_file_by_more_than_a_week(
+def test_a_certificate_is_valid_for_at_most_a_week(
     authority: CertificateAuthority,
 ) -> None:
     made = [authority.pem, authority.for_client("jane")[0]]

@@ -169,7 +169,7 @@ async def test_a_body_that_is_said_to_be_compressed_is_taken_as_it_came(
 
 
 @pytest.mark.parametrize("size", [LARGEST, LARGEST + 1, LARGEST + 300_000])
-async def test_of_a_body_that_is_too_large_no_more_is_read_than_shows_it(
+async def test_a_body_is_read_at_most_one_byte_beyond_its_limit(
     size: int, authority: Authority
 ) -> None:
     handler = Answering(Reply(status=413))
@@ -248,7 +248,7 @@ async def test_a_stream_is_closed_when_its_client_disconnects(authority: Authori
         await stream.closed.wait()
 
 
-async def test_a_listener_with_open_streams_ends_at_once(
+async def test_a_listener_with_open_streams_ends_immediately(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One that waited for them would take longer than a test may.
@@ -270,7 +270,7 @@ async def test_a_listener_with_open_streams_ends_at_once(
     assert all(stream.closed.is_set() for stream in streams)
 
 
-async def test_a_client_is_who_its_certificate_says_only_if_a_trusted_authority_signed_it(
+async def test_a_client_certificate_is_trusted_only_if_a_trusted_authority_signed_it(
     authority: Authority,
 ) -> None:
     handler, clients = Answering(Reply(status=200)), Authority("of clients")

@@ -93,7 +93,7 @@ def files(tmp_path: Path) -> Files:
     return Files(tmp_path)
 
 
-async def test_a_changed_certificate_is_shown_to_the_next_who_connects(files: Files) -> None:
+async def test_a_changed_certificate_is_used_for_the_next_connection(files: Files) -> None:
     old, new = Authority("old"), Authority("new")
     observed: list[Observation] = []
     files.show(old.server(LOOPBACK))

@@ -29,7 +29,7 @@ async def test_a_delayed_key_is_given_out_at_its_time_and_not_before() -> None:
         assert workers.got == ["web"]
 
 
-async def test_of_several_moments_for_one_key_the_earliest_wins() -> None:
+async def test_of_several_due_times_for_one_key_the_earliest_wins() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     for seconds in (20, 10, 30):

@@ -50,7 +50,7 @@ async def healthy_p99_seconds(*, poison: int, limiter: RateLimiter[str] | None =
 
 
 @pytest.mark.timeout(20)
-async def test_keys_that_fail_do_not_hold_up_those_that_do_not() -> None:
+async def test_keys_that_fail_do_not_delay_keys_that_succeed() -> None:
     alone = await healthy_p99_seconds(poison=0)
     among_poison = await healthy_p99_seconds(poison=10)
     without_backoff = await healthy_p99_seconds(poison=10, limiter=MaxOf())
@@ -72,7 +72,7 @@ def weight(root: object) -> int:
 
 
 @pytest.mark.timeout(60)
-async def test_nothing_is_kept_of_a_key_that_is_done_and_forgotten() -> None:
+async def test_nothing_is_stored_for_a_key_that_is_done_and_forgotten() -> None:
     clock = FakeClock()
     limiter = default_limiter(clock=clock, rng=Random(0))
     queue = WorkQueue[ObjectKey]("apps", limiter=limiter, clock=clock, observe=ignore)

@@ -47,7 +47,7 @@ async def test_waiting_workers_get_added_keys() -> None:
         workers.release("db")
 
 
-async def test_a_key_added_while_a_worker_holds_it_is_given_out_once_more_afterwards() -> None:
+async def test_a_key_added_while_a_worker_holds_it_is_delivered_once_more_afterwards() -> None:
     queue = a_queue()
     queue.add("web")
 
@@ -74,7 +74,7 @@ async def test_a_key_added_while_it_was_held_goes_to_a_waiting_worker() -> None:
         assert workers.got == ["web"]
 
 
-async def test_a_key_added_many_times_before_it_is_given_out_is_given_out_once() -> None:
+async def test_a_key_added_many_times_before_its_delivery_is_delivered_once() -> None:
     queue = a_queue()
     for _ in range(3):
         queue.add("web")
@@ -83,7 +83,7 @@ async def test_a_key_added_many_times_before_it_is_given_out_is_given_out_once()
     assert await everything_in(queue) == ["web", "db"]
 
 
-async def test_keys_of_one_priority_come_out_in_the_order_in_which_they_went_in() -> None:
+async def test_keys_of_one_priority_are_delivered_in_the_order_in_which_they_were_added() -> None:
     queue = a_queue()
     low = [f"low-{n}" for n in range(5)]
     high = [f"high-{n}" for n in range(4)]

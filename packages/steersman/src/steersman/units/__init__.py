@@ -1,18 +1,18 @@
-"""The quantities, durations and times that Kubernetes writes as text, and JSON's equality.
+"""Kubernetes' text formats of quantities, durations and times, and the equality of JSON values.
 
 Takes:     text of objects: "1500m", "1h30m", "2006-01-02T15:04:05Z", "25%",
            "*/5 * * * *"
-Gives:     values to compute with, and the text for the way back; whether JSON values are equal
+Gives:     values to compute with, and their text; whether JSON values are equal
 Promises:  - a quantity prints exactly the text it was made from
            - quantities of one value are equal, whatever their suffix
            - sums and products of quantities are exact to the nano, rounding away from zero
-           - a duration reads and prints as Go reads and prints it
+           - a duration is parsed and printed as in Go
            - a moment is always in UTC, and a naive datetime is refused
-           - a schedule comes due when that of Go does
-           - a schedule loses no day because clocks change at midnight
+           - a schedule is due at the same times as in Go
+           - a schedule skips no day when clocks change at midnight
            - a boolean never equals a number
            - text of any length is read or refused in time proportional to its length
-Never:     reads a clock, holds a quantity in a float, or guesses at malformed text
+Never:     reads a clock, stores a quantity in a float, or guesses at malformed text
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Durations as Go writes them, "1h30m", to and from seconds."""
+"""Converts durations in Go's format, "1h30m", to seconds, and back."""
 
 import math
 import re
@@ -25,7 +25,7 @@ _MOST_NANOS = 2**63 - 1  # 292 years
 
 
 def parse_duration(text: str) -> float:
-    """The seconds of a duration, by the rules of Go's ``time.ParseDuration``."""
+    """Return the seconds of a duration, by the rules of Go's ``time.ParseDuration``."""
     try:
         matched = re.fullmatch(_TERMS, text)
     except TypeError:
@@ -47,7 +47,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """``seconds``, rounded to the nanosecond, in the format of Go's ``Duration.String``."""
+    """Return ``seconds``, rounded to the nanosecond, in the format of Go's ``Duration.String``."""
     # By way of the shortest text for this float: 1234567890.123 is meant to have three places, not
     # the 1234567890.1229999065399169921875 that it is.
     try:

@@ -11,7 +11,7 @@ _percentage = re.compile(r"([+-]?[0-9]{1,18})%").fullmatch
 
 
 def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """``value`` itself if it is a number; this share of ``total`` if it is a percentage."""
+    """Return ``value`` if it is a number, or this share of ``total`` if it is a percentage."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     matched = _percentage(value) if isinstance(value, str) else None

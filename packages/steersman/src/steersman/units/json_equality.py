@@ -1,4 +1,4 @@
-"""Equality of JSON values; Python's own equates true and 1."""
+"""Equality of JSON values. In Python, ``True == 1``; in JSON, true and 1 differ."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def same_booleans(one: Any, other: Any) -> bool:
-    """The same for two values that Python finds equal."""
+    """Whether two values that are equal in Python are equal in JSON too."""
     if one.__class__ is dict:
         for name, each in one.items():
             # Most values are text, or the very same.

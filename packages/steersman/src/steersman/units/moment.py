@@ -1,4 +1,4 @@
-"""Times as Kubernetes writes them: RFC 3339 in UTC, to the second or to the microsecond."""
+"""Times in Kubernetes' format: RFC 3339 in UTC, to the second or to the microsecond."""
 
 import re
 from datetime import UTC, datetime
@@ -16,18 +16,18 @@ _match = re.compile(
 class MicroTime(datetime):
     """A time in a field that Kubernetes always writes with six digits after the second.
 
-    Leases and events have such fields. In all else it is a ``datetime``.
+    Leases and events have such fields. Otherwise a ``MicroTime`` is like any ``datetime``.
     """
 
     @classmethod
     def of(cls, moment: datetime) -> Self:
-        """A timezone-aware ``datetime`` as a ``MicroTime`` in UTC."""
+        """Return a timezone-aware ``datetime`` as a ``MicroTime`` in UTC."""
         utc = _in_utc(moment)
         return cls.combine(utc.date(), utc.timetz())
 
 
 def parse_time(text: str) -> datetime:
-    """The time in ``text``, in UTC; digits beyond the microsecond are dropped."""
+    """Return the time in ``text``, in UTC; digits beyond the microsecond are dropped."""
     try:
         if _match(text) is not None:
             return datetime.fromisoformat(text).astimezone(UTC)
@@ -42,12 +42,12 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """``moment`` to the second, as in ``metadata.creationTimestamp``: 2006-01-02T15:04:05Z."""
+    """Return ``moment`` to the second, as in a creationTimestamp: 2006-01-02T15:04:05Z."""
     return _in_utc(moment).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def format_micro_time(moment: datetime) -> str:
-    """``moment`` to the microsecond, as in a Lease: 2006-01-02T15:04:05.000000Z."""
+    """Return ``moment`` to the microsecond, as in a Lease: 2006-01-02T15:04:05.000000Z."""
     return _in_utc(moment).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 

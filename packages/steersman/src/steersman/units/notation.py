@@ -1,7 +1,7 @@
-"""The notation of quantities: from text to a number of nanos, and back.
+"""The notation of quantities: converts text to a number of nanos, and back.
 
-Kubernetes rounds every amount up to a whole number of nanos, so amounts are counted in nanos here:
-Python's integers are then exact at any size.
+Kubernetes rounds every quantity up to an integer number of nanos. Quantities are therefore counted
+in nanos: Python's integers are exact at any size.
 """
 
 import math
@@ -27,7 +27,7 @@ _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 class Style(Enum):
-    """The family of suffixes that a quantity is printed with."""
+    """The family of suffixes with which a quantity is printed."""
 
     BINARY = auto()
     DECIMAL = auto()
@@ -51,7 +51,7 @@ _PATTERN = rf"""
 
 
 def match(text: str) -> re.Match[str] | None:
-    """The parts of the text, if it is a quantity."""
+    """Return the parts of ``text``; ``None`` if ``text`` is not a quantity."""
     # Compiled at the first use: it takes a millisecond, and many programs read no quantity.
     return re.fullmatch(_PATTERN, text, re.VERBOSE)
 
@@ -92,7 +92,7 @@ def read(text: str) -> Amount:
 
 
 def printed(amount: Amount) -> str:
-    """``amount`` as a whole number with the largest suffix that keeps it exact."""
+    """Return ``amount`` as an integer with the largest suffix that keeps the value exact."""
     nanos, style = amount
     if nanos == 0:
         return "0"
@@ -111,7 +111,7 @@ def printed(amount: Amount) -> str:
 
 
 def misspelled(text: str) -> BadValue:
-    """The error for ``text`` that does not match."""
+    """Return the error for ``text`` that is not a quantity."""
     return BadValue(
         wanted="a quantity",
         value=text,
@@ -124,8 +124,8 @@ def misspelled(text: str) -> BadValue:
 def is_left_alone(text: str) -> bool:
     """Whether Kubernetes returns ``text`` unchanged, although it may print the value differently.
 
-    It does so if a quick check of the digits finds nothing to shorten: "+1", "01" and "1.500" stay
-    unchanged, while "1.50" becomes "1500m".
+    Kubernetes does so if a quick check of the digits finds nothing to shorten: "+1", "01" and
+    "1.500" stay unchanged, while "1.50" becomes "1500m".
     """
     _, digits, places, power, style = _parts(text)
     if style is Style.BINARY:
@@ -141,13 +141,13 @@ def is_left_alone(text: str) -> bool:
 
 
 def divided(numerator: int, denominator: int) -> int:
-    """The quotient, rounded away from zero."""
+    """Return the quotient, rounded away from zero."""
     magnitude = -(-abs(numerator) // abs(denominator))
     return magnitude if (numerator < 0) == (denominator < 0) else -magnitude
 
 
 def without_factors(number: int, factor: int, *, most: float = math.inf) -> tuple[int, int]:
-    """``number`` without its powers of ``factor``, and their count."""
+    """Return ``number`` without its powers of ``factor``, and the number of these powers."""
     times = 0
     while times < most and number % factor == 0:
         number //= factor

@@ -1,4 +1,4 @@
-"""``Quantity``: an amount of CPU, memory or any other resource."""
+"""``Quantity``: a quantity of CPU, memory or any other resource."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from steersman.units.notation import (
 @final
 @total_ordering
 class Quantity:
-    """An amount in Kubernetes' notation: ``Quantity("1500m")``, ``Quantity("2Gi")``.
+    """A quantity in Kubernetes' notation: ``Quantity("1500m")``, ``Quantity("2Gi")``.
 
-    It is exact to the nano, and a finer amount is rounded away from zero. Amounts are compared by
-    value. The original text is kept; a computed amount is printed with the suffixes of the left
-    operand, or of the right one if the left is zero.
+    The value is exact to the nano; a finer value is rounded away from zero. Quantities are compared
+    by value. The original text is preserved. A computed quantity is printed with the suffixes of
+    the left operand, or of the right one if the left is zero.
     """
 
     # Decoding creates many of these and few are used, so the text is only checked at first, and
@@ -64,15 +64,15 @@ class Quantity:
         return Decimal(f"{number}E{times - 9}")
 
     def as_int(self) -> int:
-        """The amount as a whole number, rounded away from zero."""
+        """The quantity as an integer, rounded away from zero."""
         return divided(self._read().nanos, NANOS)
 
     def milli_value(self) -> int:
-        """The amount in thousandths, rounded away from zero."""
+        """The quantity in thousandths, rounded away from zero."""
         return divided(self._read().nanos, NANOS // 1000)
 
     def canonical(self) -> str:
-        """The amount as the API server would print it for this text."""
+        """The text that the API server would print for this quantity's text."""
         text = str(self)
         return text if is_left_alone(text) else printed(self._read())
 
@@ -140,7 +140,7 @@ class Quantity:
     def __truediv__(self, divisor: int | Decimal) -> Quantity: ...
 
     def __truediv__(self, divisor: Quantity | int | Decimal) -> Quantity | Decimal:
-        """A fraction of this amount; or, divided by another amount, their ratio."""
+        """Return a fraction of this quantity, or its ratio to another quantity."""
         if isinstance(divisor, Quantity):
             if not divisor:
                 raise ZeroDivisionError(f"{self} / {divisor}")

@@ -60,7 +60,7 @@ _FIELDS: Final = (
 
 
 class _Chosen(msgspec.Struct, frozen=True):
-    """The values of a field that are in the schedule, one bit each."""
+    """The values of a field that the schedule contains, one bit each."""
 
     bits: int
     is_star: bool
@@ -70,7 +70,7 @@ class _Chosen(msgspec.Struct, frozen=True):
 
 
 class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """Certain minutes of certain hours of certain days, in a time zone."""
+    """A schedule of certain minutes of certain hours of certain days, in a time zone."""
 
     minutes: _Chosen
     hours: _Chosen
@@ -80,7 +80,7 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo
 
     def after(self, moment: datetime) -> datetime | None:
-        """The first time of the schedule after this one; ``None`` if it is years away."""
+        """Return the first time of the schedule after ``moment``; ``None`` if it is years away."""
         at = moment.astimezone(UTC).replace(microsecond=0) + _SECOND
         local = at.astimezone(self.zone)
         last_year = local.year + _YEARS_AHEAD
@@ -107,23 +107,23 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
         return of_month or of_week
 
     def _minutes_on(self, local: datetime) -> int:
-        """The time until its next minute, or until the end of the hour."""
+        """Return the minutes until the next minute of the schedule or the end of the hour."""
         later = (each for each in range(local.minute + 1, 60) if each in self.minutes)
         return next(later, 60) - local.minute
 
     def _first_of(self, local: datetime) -> datetime:
-        """The first moment of a day: some days have no midnight."""
+        """Return the first moment of a day; some days have no midnight."""
         midnight = datetime(local.year, local.month, local.day, tzinfo=self.zone)
         return midnight.astimezone(UTC)
 
 
 class IntervalSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """Every so many seconds, counted from the last time."""
+    """A schedule with a fixed interval in seconds, counted from the previous time."""
 
     seconds: int
 
     def after(self, moment: datetime) -> datetime | None:
-        """The time so many seconds after this one; ``None`` beyond the year 9999."""
+        """Return the time one interval after ``moment``; ``None`` beyond the year 9999."""
         try:
             at = moment.astimezone(UTC).replace(microsecond=0)
             return at + timedelta(seconds=self.seconds)
@@ -135,9 +135,9 @@ Schedule: TypeAlias = CalendarSchedule | IntervalSchedule
 
 
 def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
-    """The schedule in ``text``, in ``zone`` or in the time zone that the text names.
+    """Return the schedule in ``text``, in ``zone`` or in the time zone that ``text`` names.
 
-    The rule of a ``BadValue`` is the message of the real controller's parser.
+    The rule of a ``BadValue`` is the error message of the parser in kube-controller-manager.
     """
     spec, name = text, zone or ""
     if text.startswith(("TZ=", "CRON_TZ=")):
@@ -159,7 +159,7 @@ def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
 
 
 class _Unreadable(Exception):
-    """The real parser's message for a text."""
+    """An error with the message of kube-controller-manager's parser for an invalid text."""
 
 
 def _read(spec: str, zone: tzinfo) -> Schedule:

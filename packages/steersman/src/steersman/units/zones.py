@@ -7,7 +7,7 @@ from steersman.errors import BadValue
 
 
 def time_zone(name: str) -> tzinfo:
-    """The time zone of this name; UTC for an empty name, and for "Local".
+    """Return the time zone of this name; UTC for an empty name, and for "Local".
 
     The rule of a ``BadValue`` is Go's error for the name.
     """

@@ -1,21 +1,21 @@
-"""HTTP over sockets: the client's transport and the listener of servers, without their meaning.
+"""HTTP over sockets: the client's transport and the listener of servers, without API semantics.
 
-Takes:     a ``Request``: method, path, query, headers, body; on the other side, a ``Handler``
-Gives:     a ``Response``, held open while its body is read, whole or in chunks; on the other side,
-           what the handler replies
+Takes:     a ``Request``: method, path, query, headers, body; on the server side, a ``Handler``
+Gives:     a ``Response``, held open while its body is read at once or in chunks; on the server
+           side, the handler's reply
 Promises:  - a request is sent at most once
            - a request whose guard raises is not sent
            - redirects are not followed
            - no header of a request appears in a repr
            - a connection is used again for the next request
            - a line is never longer than its limit
-           - of a body that is too large no more is read than shows it
+           - a body is read at most one byte beyond its limit
            - a stream is closed when its client disconnects
-           - a listener with open streams ends at once
-           - a client is who its certificate says only if a trusted authority signed it
-           - a certificate outlives no forgotten file by more than a week
-           - a changed certificate is shown to the next who connects
-Never:     parses JSON, retries, waits longer than its caller, or takes a proxy from the environment
+           - a listener with open streams ends immediately
+           - a client certificate is trusted only if a trusted authority signed it
+           - a certificate is valid for at most a week
+           - a changed certificate is used for the next connection
+Never:     parses JSON, retries, waits longer than its caller, or reads a proxy from the environment
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The address of a server or a proxy, from its URL. Pure."""
+"""The address of a server or a proxy, from its URL. No I/O."""
 
 import base64
 import re
@@ -16,7 +16,7 @@ _HOST: Final = re.compile(r"[0-9A-Za-z._~-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The parts of a URL that a connection needs; user and password are hidden."""
+    """The parts of a URL that a connection needs; the repr contains no user and no password."""
 
     scheme: str
     host: str
@@ -33,12 +33,12 @@ class Address:
 
     @property
     def is_https(self) -> bool:
-        """Whether it is reached over TLS."""
+        """Whether the address is reached over TLS."""
         return self.scheme == "https"
 
     @property
     def authority(self) -> str:
-        """Host and port as in a CONNECT."""
+        """The host and port in the format of a CONNECT request."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
@@ -46,7 +46,10 @@ class Address:
 
 
 def server_address(text: str) -> Address:
-    """The server's address; ``ConfigError``, without the text, if ``text`` is none."""
+    """Return the server's address; raise ``ConfigError`` if ``text`` is not an address.
+
+    The error does not quote ``text``.
+    """
     source = "the server's address"
     url, address = _address(text, source=source)
     if "@" in url.netloc or url.query or url.fragment:
@@ -59,7 +62,7 @@ def server_address(text: str) -> Address:
 
 
 def proxy_address(text: str) -> Address:
-    """The proxy's address and login; ``ConfigError`` if ``text`` is none."""
+    """Return the proxy's address and login; raise ``ConfigError`` if ``text`` is not an address."""
     return _address(text, source="the proxy's address")[1]
 
 
@@ -103,7 +106,7 @@ def _host(name: str) -> str:
 
 
 def _login(url: SplitResult) -> str | None:
-    """User and password as HTTP's Basic scheme has them, if there are any."""
+    """Return user and password in the format of HTTP's Basic scheme; ``None`` without a user."""
     if url.username is None:
         return None
     login = f"{unquote(url.username)}:{unquote(url.password or '')}"

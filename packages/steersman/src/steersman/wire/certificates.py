@@ -1,6 +1,6 @@
-"""A private certificate authority, for servers that live as long as a test or a session.
+"""A private certificate authority, for servers that run only during a test or a session.
 
-Needs ``cryptography``, which comes with the extras ``dev`` and ``tls``.
+Requires ``cryptography``, which is part of the extras ``dev`` and ``tls``.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ VALID_DAYS = 7
 
 
 class CertificateAuthority:
-    """A certificate authority that lives as long as this object."""
+    """A certificate authority that exists only as long as this object."""
 
     def __init__(self, name: str, *, now: datetime) -> None:
         self._now = now
@@ -32,13 +32,13 @@ class CertificateAuthority:
         self.pem = self._sign(builder)
 
     def for_server(self, name: str, *, reachable_as: Iterable[str]) -> tuple[bytes, bytes]:
-        """A server's certificate, for these addresses and host names, and its key, as PEM."""
+        """Return a server's certificate for these addresses and host names, and its key; PEM."""
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         names = [_general_name(each) for each in reachable_as]
         return self._issue(subject, usage=ExtendedKeyUsageOID.SERVER_AUTH, reachable_as=names)
 
     def for_client(self, name: str, *, groups: Iterable[str] = ()) -> tuple[bytes, bytes]:
-        """A user's certificate, with the groups they are in, and its key, as PEM."""
+        """Return a user's certificate, which names the user's groups, and its key; PEM."""
         subject = x509.Name(
             [
                 *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups),

@@ -1,4 +1,4 @@
-"""A client's connection: sends requests and receives their answers, one after the other."""
+"""A client's connection: sends requests and receives their responses, one after the other."""
 
 import asyncio
 import re
@@ -35,10 +35,10 @@ _MAY_WARN: Final = re.compile(rb"\n[Ww]")
 
 
 class Broken(Exception):
-    """Why there is no answer, or only a part of it; it quotes no part of a request.
+    """The reason why there is no response, or only a part of one; no part of a request is quoted.
 
-    ``server`` is the other side, if that was not the server; ``was_sent`` says whether any part of
-    the request may have arrived there.
+    ``server`` is the peer, if the peer was not the server itself. ``was_sent`` is true if the peer
+    may have received any part of the request.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class Broken(Exception):
 
 
 class Head:
-    """Status and headers of an answer.
+    """The status and headers of a response.
 
-    ``came`` is all that had arrived when the head was complete: perhaps a part of the body, which
-    is not kept, and, if ``is_first`` is false, informational answers before it. Most callers need
-    only the status, and parsing the headers takes longer than the rest of the answer. So headers
-    are parsed when one is needed.
+    ``came`` contains all bytes received when the head was complete. These may include a part of the
+    body, which is not stored, and, if ``is_first`` is false, preceding informational responses.
+    Most callers need only the status, and parsing the headers takes longer than the rest of the
+    response. Therefore headers are parsed when one is first needed.
     """
 
     __slots__ = ("_by_name", "_came", "_fields", "_is_cut", "status")
@@ -77,7 +77,7 @@ class Head:
 
     @property
     def fields(self) -> list[tuple[bytes, bytes]]:
-        """Every header, as it came."""
+        """Every header, unchanged."""
         if self._fields is None:
             self._fields = _Fields(self._came).found
             self._came = b""
@@ -85,21 +85,21 @@ class Head:
 
     @property
     def headers(self) -> dict[str, str]:
-        """By lower-case name; of several with one name, the last."""
+        """The headers by lower-case name; of several headers with one name, the last."""
         if self._by_name is None:
             self._by_name = {_text(name).lower(): _text(value) for name, value in self.fields}
         return self._by_name
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The value of every ``Warning``."""
+        """The value of every ``Warning`` header."""
         # Every answer is asked for these, and next to none has any.
         if self._is_cut and self._fields is None and not _MAY_WARN.search(self._came):
             return ()
         return tuple([_text(value) for name, value in self.fields if name.lower() == b"warning"])
 
     def last_of(self, name: bytes) -> bytes | None:
-        """The header of this name, which is given in lower case; of several, the last."""
+        """Return the value of the header with this lower-case name; of several, the last."""
         for key, value in reversed(self.fields):
             if key.lower() == name:
                 return value
@@ -107,7 +107,7 @@ class Head:
 
 
 class _Fields:
-    """What the parser finds in the head of an answer that it has found to be whole before."""
+    """The headers in the head of a response; the head has already been found to be complete."""
 
     def __init__(self, came: bytes) -> None:
         self.found: list[tuple[bytes, bytes]] = []
@@ -133,10 +133,10 @@ class _Fields:
 
 
 class Connection(asyncio.BufferedProtocol):
-    """Sends a request and receives its answer; and then, if ``is_reusable``, the next.
+    """A connection that sends a request and receives its response; reusable if ``is_reusable``.
 
-    ``tls`` is the context that it was made for, and ``ended`` is done once it is closed. One task
-    at a time may use it. Unexpected data ends it.
+    ``tls`` is the TLS context of the connection. ``ended`` is done once the connection is closed.
+    Only one task at a time may use it. Unexpected data closes the connection.
     """
 
     #   idle ──ask──▶ awaited ──whole answer──▶ idle
@@ -174,13 +174,13 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_there(self) -> bool:
-        """Whether the connection is open, as far as this side knows."""
+        """Whether the connection is open, as far as this side can tell."""
         transport = self._transport
         return not self._has_ended and transport is not None and not transport.is_closing()
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the last exchange is over, and the connection is fit for another."""
+        """Whether the last exchange is over and the connection can be used for another."""
         transport = self._transport
         return (
             self._is_whole
@@ -202,11 +202,11 @@ class Connection(asyncio.BufferedProtocol):
         is_bare: bool = False,
         guard: Callable[[], None] | None = None,
     ) -> Head:
-        """Send a request, and give the head of its answer as soon as that is there.
+        """Send a request, and return the head of its response as soon as the head is complete.
 
-        ``is_bare`` for a method whose answers end with their head. An answer may come before all
-        of the request is sent, and the rest is then not sent. ``guard`` may raise before any part
-        of it goes out, and that part and the rest are not sent.
+        ``is_bare`` is for a method whose responses have no body. If the response arrives before all
+        of the request is sent, the rest of the request is not sent. ``guard`` is called before each
+        part of the request. If ``guard`` raises, that part and all later parts are not sent.
         """
         transport = self._transport
         if transport is None or transport.is_closing() or self._has_ended or self._broken:
@@ -227,7 +227,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._head
 
     async def receive(self) -> bytes:
-        """The next bytes of the body, whatever has come; none if that was all."""
+        """Return the bytes of the body that have arrived, at least one; empty at its end."""
         while True:
             if self._pieces:
                 received = b"".join(self._pieces)
@@ -240,7 +240,9 @@ class Connection(asyncio.BufferedProtocol):
             await self._change()
 
     def take_rest(self) -> bytes | None:
-        """The rest of the body, if all of it has come, and nothing that is wrong."""
+        """Return the rest of the body if it has arrived completely and is valid; otherwise
+        ``None``.
+        """
         if not self._is_whole or self._broken is not None:
             return None
         rest = b"".join(self._pieces)
@@ -248,7 +250,7 @@ class Connection(asyncio.BufferedProtocol):
         return rest
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
-        """Speak TLS from here on, with the one who is called ``name``; ``OSError`` if not."""
+        """Start TLS with the server named ``name``; raise ``OSError`` if that fails."""
         transport = self._transport
         if transport is None or transport.is_closing() or self._has_ended:
             raise ConnectionResetError
@@ -262,7 +264,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = secured
 
     def abort(self) -> None:
-        """End it at once, without a goodbye that the other side may not return."""
+        """Close the connection immediately, without waiting for the peer."""
         if self._is_awaited:
             # Not an end that the other side has chosen, as that of a body may be.
             self._break(ENDED)
@@ -316,7 +318,7 @@ class Connection(asyncio.BufferedProtocol):
         return Broken(problem, cause=cause, was_sent=True)
 
     def _change(self) -> "asyncio.Future[None]":
-        """A future that is done after the next change."""
+        """Return a future that is done after the next change."""
         self._waiter = waiter = self._loop.create_future()
         return waiter
 

@@ -27,7 +27,7 @@ _OF_THE_PROXY: Final = {
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """The route to a server, and the name that its certificate must have."""
+    """The route to a server, and the expected name in the server's certificate."""
 
     server: Address
     proxy: Address | None = None
@@ -45,12 +45,12 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reading_proxy(self) -> Address | None:
-        """The proxy, if it reads the requests."""
+        """The proxy, if it reads the requests; ``None`` if it only tunnels them."""
         return None if self.server.is_https else self.proxy
 
 
 async def dial(route: Route, *, tls: ssl.SSLContext | None) -> Connection:
-    """A connection on which requests can be sent; ``Broken`` if it cannot be made."""
+    """Return an open connection for requests; raise ``Broken`` if the connection fails."""
     proxy = route.proxy
     name = route.server_name or _name_of(route.server)
     connection = Connection(tls=tls)
@@ -102,7 +102,7 @@ async def _reach(connection: Connection, route: Route) -> None:
 
 
 def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
-    """Replace asyncio's transport, still unused, by our own where the loop can watch sockets."""
+    """Replace asyncio's unused transport by a ``SocketTransport`` if the loop can watch sockets."""
     connected = transport.get_extra_info("socket")
     loop = asyncio.get_running_loop()
     if isinstance(loop, asyncio.SelectorEventLoop) and isinstance(connected, TransportSocket):
@@ -113,7 +113,7 @@ def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
 
 
 def _in_one(error: OSError) -> OSError:
-    """The one error of all addresses, if it is the same; asyncio only joins the texts."""
+    """Return one error if all addresses failed with the same one; asyncio only joins the texts."""
     numbers = set(_NUMBER.findall(str(error))) if error.errno is None else set[str]()
     return OSError(int(numbers.pop()), str(error)) if len(numbers) == 1 else error
 

@@ -7,46 +7,50 @@ from typing import Protocol, cast
 
 
 class SocketProtocol(Protocol):
-    """The callbacks that ``SocketTransport`` needs of a protocol."""
+    """The callbacks that ``SocketTransport`` requires of a protocol."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection is open."""
         ...
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """The buffer for received bytes, always the same; at least a TLS record, 16 KiB."""
+        """Return the buffer for received bytes, always the same one.
+
+        The buffer must hold at least a TLS record, 16 KiB.
+        """
         ...
 
     def data_received(self, data: memoryview) -> None:
-        """These bytes were received; the buffer is used again afterwards."""
+        """Process received bytes; the buffer is reused afterwards."""
         ...
 
     def eof_received(self) -> None:
-        """The other side sends no more."""
+        """Process the end of the data from the peer."""
         ...
 
     def pause_writing(self) -> None:
-        """The write buffer is full."""
+        """Stop writing, because the write buffer is full."""
         ...
 
     def resume_writing(self) -> None:
-        """The write buffer has space again."""
+        """Continue writing, because the write buffer has space again."""
         ...
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
+        """Process the close of the connection."""
         ...
 
 
 class SocketTransport(asyncio.Transport):
-    """Replaces asyncio's transports, in a fraction of the steps.
+    """A replacement for asyncio's transports that needs a fraction of the steps.
 
-    asyncio stacks a transport for TLS upon one for the socket, each with buffers and a state of its
-    own: that takes longer than the rest of a request. Here received bytes are passed on in the same
-    turn of the loop, and ``write`` sends as much as the kernel takes before it returns. Paused
-    reading may still deliver bytes that were received before.
+    asyncio stacks a transport for TLS on a transport for the socket, each with its own buffers and
+    state. That takes longer than the rest of a request. ``SocketTransport`` passes received bytes
+    to the protocol in the same iteration of the loop. Its ``write`` sends as many bytes as the
+    kernel accepts before it returns. While reading is paused, bytes that were received earlier may
+    still be delivered.
 
-    For loops that can watch sockets, and not for TLS inside of TLS.
+    The event loop must be able to watch sockets. TLS inside of TLS is not supported.
     """
 
     def __init__(self, connected: socket.socket, protocol: SocketProtocol) -> None:
@@ -66,7 +70,7 @@ class SocketTransport(asyncio.Transport):
         self._loop.add_reader(connected, self._read)
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
-        """Speak TLS from here on, with the one who is called ``name``; ``OSError`` if not."""
+        """Start TLS with the server named ``name``; raise ``OSError`` if that fails."""
         self._tls = tls.wrap_bio(self._coming, self._going, server_hostname=name)
         self._agreed = self._loop.create_future()
         self._shake_hands(self._tls, self._agreed)

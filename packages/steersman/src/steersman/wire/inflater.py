@@ -1,4 +1,4 @@
-"""Compressed bodies, inflated piece by piece. Pure."""
+"""Inflates compressed bodies piece by piece. No I/O."""
 
 import zlib
 from typing import Final
@@ -10,9 +10,9 @@ _GZIP: Final = zlib.MAX_WBITS | 16  # with a gzip header
 
 
 class Inflater:
-    """Takes the pieces of a gzip stream, and gives the inflated bytes.
+    """A decoder that receives the pieces of a gzip stream and returns the inflated bytes.
 
-    A stream may have several members, one after the other, as files do that were joined.
+    A stream may consist of several members, as a concatenation of gzip files does.
     """
 
     def __init__(self) -> None:
@@ -21,13 +21,13 @@ class Inflater:
         self.has_more = False  # after a full piece: there may be another without more input
 
     def feed(self, piece: bytes) -> None:
-        """Add a piece; all output of the pieces before must have been taken."""
+        """Add a piece; first call ``next`` until all output of the earlier pieces is returned."""
         self._waiting = piece
 
     def next(self) -> bytes:
-        """The inflated bytes of the piece, or some of them; empty once another piece is needed.
+        """Return some inflated bytes of the piece; empty if another piece is needed.
 
-        ``ValueError`` if it is not gzip.
+        Raise ``ValueError`` if the piece is not gzip.
         """
         while True:
             if self._member.eof:
@@ -46,6 +46,6 @@ class Inflater:
                 return inflated
 
     def end(self) -> None:
-        """End the input; ``ValueError`` if it is incomplete."""
+        """End the input; raise ``ValueError`` if the stream is incomplete."""
         if not self._member.eof:
             raise ValueError("the body ended in the middle of its compression")

@@ -1,12 +1,12 @@
-"""Splits arriving bytes into lines."""
+"""Splits received bytes into lines."""
 
 
 class LineSplitter:
-    """Assembles lines from pieces of any size, and refuses lines that are too long.
+    """A splitter that assembles lines from pieces of any size, and rejects lines that are too long.
 
-    A carriage return before the newline is dropped, and so are empty lines, unless they are to
-    be kept. A piece is copied once, when its line is complete, so that a long line costs no more
-    per byte than a short one.
+    A carriage return before the newline is dropped. Empty lines are dropped unless ``keep_empty``.
+    A piece is copied once, when its line is complete, so that a long line costs no more per byte
+    than a short one.
     """
 
     def __init__(self, limit_bytes: int, *, keep_empty: bool = False) -> None:
@@ -21,7 +21,10 @@ class LineSplitter:
         return b"".join(self._pieces)
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that ``chunk`` completes; ``ValueError`` once one is longer than the limit."""
+        """Return the lines that ``chunk`` completes.
+
+        Raise ``ValueError`` once a line is longer than the limit.
+        """
         block = self.feed_block(chunk)
         if not block:
             return []
@@ -29,7 +32,10 @@ class LineSplitter:
         return lines if self._keep_empty else [line for line in lines if line]
 
     def feed_block(self, chunk: bytes) -> bytes:
-        """The same lines in one piece, unchanged, for decoders that read many at once."""
+        """Return the lines that ``chunk`` completes in one piece, unchanged.
+
+        This is for decoders that decode many lines together.
+        """
         if not self._pieces and len(chunk) <= self._limit_bytes and chunk.endswith(b"\n"):
             return chunk
         end = chunk.rfind(b"\n") + 1

@@ -1,4 +1,4 @@
-"""The HTTP listener: requests from sockets to a handler, and its replies back."""
+"""The HTTP listener: passes requests from sockets to a handler, and sends its replies."""
 
 import asyncio
 import ssl
@@ -38,10 +38,11 @@ async def listening(
     largest_body: int,
     share_port: bool = False,
 ) -> AsyncIterator[int]:
-    """Answer requests while the block runs; gives the port, which is a free one if ``port`` is 0.
+    """Serve requests while the block runs; the value of the block is the port.
 
-    Without ``tls`` the traffic is readable on the network: only for public data, or within the
-    machine. A body larger than ``largest_body`` is cut off one byte after that.
+    With ``port=0``, a free port is used. Without ``tls``, the traffic is readable on the network:
+    use that only for public data, or within the machine. A body larger than ``largest_body`` is cut
+    off one byte after the limit.
     """
     loop = asyncio.get_running_loop()
     connections = _Connections(loop)
@@ -79,7 +80,10 @@ class _Connections:
         self._is_closed = False
 
     def opened(self, connection: ServerConnection) -> asyncio.Task[None] | None:
-        """Start to serve it; not in a task group, because a failure ends this connection only."""
+        """Start the task of a connection.
+
+        The task is not in a task group, because a failure must end only this connection.
+        """
         if self._is_closed:
             return None
         self._open.add(connection)
@@ -99,7 +103,7 @@ class _Connections:
                         connection.end()
 
     async def close(self) -> None:
-        """Finish answers in progress, and close all other connections."""
+        """Finish replies in progress, and close all other connections."""
         self._is_closed = True
         for connection in list(self._open):
             connection.end()

@@ -21,15 +21,16 @@ _IS_PLAIN: Final = re.compile(r"[0-9A-Za-z_.~-]*")
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One HTTP request.
 
-    ``path`` is plain text, not yet percent-encoded. A header may appear several times, each
-    with a value of its own. Headers and body may hold secrets, so they are in no repr. With
-    ``is_large``, the answer is requested compressed, and decompressed while it is read.
+    ``path`` is plain text, not yet percent-encoded. A header may appear several times, each time
+    with another value. Headers and body may contain secrets, so no repr contains them. With
+    ``is_large``, a compressed response is requested, and decompressed while it is read.
 
-    ``guard`` is for a caller that may lose the right to send it while a connection is made. It is
-    called right before the first bytes are sent; what it raises comes out of ``open`` as it is, and
-    nothing was sent. For a body of several pieces it is called before each: the server then never
-    gets the whole body, and does nothing. When a request with a guard is abandoned without an
-    answer, bytes that have not left this machine are discarded.
+    ``guard`` is for a caller that may lose the permission to send the request while a connection is
+    opened. ``guard`` is called immediately before the first bytes are sent. If ``guard`` raises,
+    nothing is sent, and ``open`` raises the same exception. For a body of several pieces, ``guard``
+    is called before each piece: if it raises, the server never receives the complete body, and does
+    nothing. When a request with a guard is abandoned without a response, bytes that have not left
+    this machine are discarded.
     """
 
     method: str
@@ -42,7 +43,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """Path and query as in the request line: visible ASCII characters only."""
+        """The path and query for the request line: visible ASCII characters only."""
         path = self.path
         if not _NEEDS_NO_QUOTES.fullmatch(path):
             path = quote(path, safe=_SAFE)
@@ -76,33 +77,33 @@ class Response(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Headers by lower-case name."""
+        """The headers by lower-case name."""
         ...
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every ``Warning`` header, unchanged."""
+        """The value of every ``Warning`` header, unchanged."""
         ...
 
     async def read(self, *, limit_bytes: int) -> bytes:
-        """The whole body; ``ValueError`` once it is longer than ``limit_bytes``."""
+        """Return the complete body; raise ``ValueError`` once it is longer than ``limit_bytes``."""
         ...
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it arrives, in pieces of any size."""
+        """Yield the body as it arrives, in pieces of any size."""
         ...
 
 
 class Transport(Protocol):
-    """Carries one request, and holds the response open while its body is read."""
+    """A sender of requests that holds each response open while its body is read."""
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Send ``request``; raise ``Unreachable`` where no answer comes."""
+        """Send ``request``; raise ``Unreachable`` if no response arrives."""
         ...
 
 
 class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """The identity in a client's certificate, already verified."""
+    """The verified identity in a client's certificate."""
 
     common_name: str
     organizations: tuple[str, ...] = ()
@@ -110,9 +111,9 @@ class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A server's answer: a whole ``body``, or a ``stream`` of pieces.
+    """A server's reply: a complete ``body``, or a ``stream`` of pieces.
 
-    The sender of the reply closes the stream, also when the client disconnects.
+    The sender of the reply closes the stream, including when the client disconnects.
     """
 
     status: int
@@ -125,8 +126,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Handler(Protocol):
-    """Answers requests; its failures are answers too."""
+    """A handler of requests, which returns failures as replies."""
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
-        """The answer to ``request``; never an exception, except when cancelled."""
+        """Return the reply to ``request``; raise no exception, except when cancelled."""
         ...

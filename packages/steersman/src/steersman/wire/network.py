@@ -20,13 +20,13 @@ from steersman.wire.tls import TlsSettings, certificate_refused, in_words, tls_c
 
 
 class NetworkTransport:
-    """Carries requests to one server, over connections that are kept and used again.
+    """A transport that sends requests to one server over reused connections.
 
-    ``server`` may have a path, under which the API is found. ``tls`` is asked at each request;
-    when it gives another context, new connections use that, and those of the old one are closed
-    once they have been idle. Without one, https:// trusts the roots of the system. Only
-    ``proxy_url`` names a proxy, never the environment; a proxy reached over TLS has to satisfy
-    the same context as the server. ``clock`` says how long a connection has been idle.
+    ``server`` may contain a path, under which the API is served. ``tls`` is called for each
+    request. If ``tls`` returns another context, new connections use it, and connections with the
+    old context are closed once idle. Without ``tls``, https:// trusts the system's roots. A proxy
+    is set only by ``proxy_url``, never by the environment. The context of the server also verifies
+    a proxy that is reached over TLS. ``clock`` measures how long a connection has been idle.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class NetworkTransport:
             await pool.close()
 
     def open(self, request: Request) -> "_Exchange":
-        """Send ``request``; raise ``Unreachable`` where no answer comes.
+        """Send ``request``; raise ``Unreachable`` if no response arrives.
 
-        ``ValueError`` if it would arrive as something else than it is.
+        Raise ``ValueError`` if the server could read the request as another one.
         """
         if self._pool is None:
             raise RuntimeError(f"{self!r} carries requests only inside its `async with` block")
@@ -91,10 +91,10 @@ class NetworkTransport:
 
 
 class _Exchange:
-    """One request and its answer: the context manager of ``open``.
+    """A context manager for one request and its response.
 
-    An error that is raised while another is handled keeps that other one and its traceback. So
-    failures are raised after the ``except`` block.
+    An exception that is raised in an ``except`` block holds a reference to the handled exception
+    and its traceback. Therefore failures are raised after the ``except`` block.
     """
 
     __slots__ = (
@@ -219,7 +219,7 @@ class _Exchange:
             self._pool.give_back(connection)
 
     def _failure(self, broken: Broken) -> Unreachable | CertificateRefused:
-        """The error for the caller."""
+        """Return the error to raise for ``broken``."""
         cause = broken.cause
         server = str(self._route.server)
         refused = (
@@ -233,7 +233,7 @@ class _Exchange:
 
 
 async def _inflated(connection: Connection, inflater: Inflater, clock: Clock) -> bytes:
-    """The next inflated bytes; empty at the end."""
+    """Return the next inflated bytes; empty at the end."""
     if inflater.has_more:
         # A few bytes may inflate to hundreds of megabytes without waiting for the network: other
         # tasks run between two pieces.

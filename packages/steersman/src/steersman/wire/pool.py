@@ -1,4 +1,4 @@
-"""The connection pool: keeps connections for the next request."""
+"""The connection pool: stores idle connections for later requests."""
 
 import ssl
 from collections import deque
@@ -14,11 +14,11 @@ IDLE_SECONDS: Final = 30.0
 
 
 class Pool:
-    """The connections of one transport, in use and idle, without a limit.
+    """All connections of one transport, in use and idle, without a limit.
 
-    A watch holds its connection for minutes: with a limit, many watches would leave no connection
-    for other requests. The connection that became idle last is used first, so that unneeded ones
-    grow old; they are closed when the pool is next used.
+    A watch uses its connection for minutes: with a limit, many watches would leave no connection
+    for other requests. The most recently used idle connection is reused first, so that unneeded
+    connections age. Connections that are too old are closed at the next use of the pool.
     """
 
     def __init__(self, *, clock: Clock) -> None:
@@ -29,7 +29,11 @@ class Pool:
         self.is_open = True
 
     def take(self, tls: ssl.SSLContext | None) -> Connection | None:
-        """An idle connection of this TLS context, if there is one; others are closed."""
+        """Return an idle connection with this TLS context, and close idle ones with another
+        context.
+
+        Return ``None`` if there is no such connection.
+        """
         idle = self._idle
         if tls is not self._tls:
             self._tls = tls
@@ -47,13 +51,13 @@ class Pool:
         return None
 
     def add(self, connection: Connection) -> None:
-        """Add a new connection, in use."""
+        """Add a new connection that is in use."""
         if not connection.ended.done():
             self._all.add(connection)
             connection.on_end = self._forget
 
     def give_back(self, connection: Connection) -> None:
-        """Keep a connection that is no longer in use, if it is reusable."""
+        """Store a connection that is no longer in use if it is reusable; otherwise close it."""
         if self.is_open and connection.tls is self._tls and connection.is_reusable:
             self._idle.append((self.clock.monotonic(), connection))
         else:

@@ -1,4 +1,4 @@
-"""The bytes of a reply: its head, and its chunks."""
+"""Encodes a reply to bytes: its head and its chunks."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -19,7 +19,7 @@ _ON_ONE_LINE: Final = str.maketrans("\r\n\0", "   ")
 
 
 def reply_head(reply: Reply, *, version: str, is_last: bool) -> bytes:
-    """The head of a reply; ``is_last``: the connection ends after it.
+    """Return the head of a reply; ``is_last``: the connection ends after the reply.
 
     HTTP/1.0 has no chunks: a stream to such a client ends with the connection.
     """
@@ -41,7 +41,7 @@ def reply_head(reply: Reply, *, version: str, is_last: bool) -> bytes:
 
 
 def has_body(status: int, method: str) -> bool:
-    """Whether something may follow the head."""
+    """Whether a reply with this status to this method may have a body."""
     return method != "HEAD" and status not in _BARE
 
 
@@ -51,7 +51,7 @@ def chunk(piece: bytes) -> bytes:
 
 
 def refusal(status: int) -> bytes:
-    """The whole answer to bytes that are no request."""
+    """Return the complete reply to bytes that are not a request."""
     text = f"{_PHRASES[status]}\n".encode()
     headers = (("Content-Type", "text/plain; charset=utf-8"),)
     reply = Reply(status=status, headers=headers, body=text)

@@ -1,4 +1,4 @@
-"""The head of a request: its first line and its headers, as they are sent. Pure."""
+"""Encodes the head of a request: the request line and the headers. No I/O."""
 
 import re
 from functools import lru_cache
@@ -20,10 +20,11 @@ _KEPT: Final = 16
 
 
 class Heads:
-    """Writes the head of each request to ``server``.
+    """An encoder of the heads of requests to ``server``.
 
-    ``proxy`` is one that reads the requests. Mostly only the first line and the length of the body
-    differ between requests, so all other lines are cached, with the secrets in them.
+    ``proxy`` is a proxy that reads the requests. Usually only the request line and the length of
+    the body differ between requests. All other lines, including their secrets, are therefore
+    cached.
     """
 
     def __init__(self, *, server: Address, proxy: Address | None) -> None:
@@ -33,10 +34,10 @@ class Heads:
         self._kept: dict[tuple[tuple[tuple[str, str], ...], bool], str] = {}
 
     def head_of(self, request: Request) -> bytes:
-        """The head of a request.
+        """Return the head of a request.
 
-        The request's own headers come before the defaults. ``ValueError`` if a part of it could be
-        read as several parts; the error has no value of a header.
+        The request's own headers come before the defaults. Raise ``ValueError`` if a server could
+        read one part of the request as several parts; the error contains no header value.
         """
         method, body = request.method, request.body
         target = self._root + request.target
@@ -86,7 +87,7 @@ def _lines_of(request: Request, *, server: Address) -> list[str]:
 
 
 def connect_head(*, server: Address, proxy: Address) -> bytes:
-    """The request to ``proxy`` for a tunnel to ``server``."""
+    """Return the request that asks ``proxy`` for a tunnel to ``server``."""
     lines = [f"CONNECT {server.authority} HTTP/1.1", f"Host: {server.authority}"]
     if proxy.login is not None:
         lines.append(f"Proxy-Authorization: Basic {proxy.login}")

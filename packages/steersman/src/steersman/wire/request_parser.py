@@ -28,10 +28,10 @@ class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestParser:
-    """Collects requests from a client's bytes; ``refused`` is the status for an invalid request.
+    """A parser of a client's bytes; ``refused`` is the reply status for an invalid request.
 
-    A body larger than ``largest_body`` is cut off one byte after that, and its request is the last:
-    the rest of the body may take long.
+    A body larger than ``largest_body`` is cut off one byte after the limit. No further request of
+    the connection is read, because receiving the rest of the body may take long.
     """
 
     def __init__(self, *, largest_body: int) -> None:
@@ -148,7 +148,7 @@ class RequestParser:
 
 
 def _split(target: str) -> tuple[str, str] | None:
-    """The path and the query of a request's target, unless it has neither."""
+    """Return the path and the query of a request's target; ``None`` if the target is invalid."""
     if not target.startswith("/"):
         try:
             whole = urlsplit(target)  # as for a proxy
@@ -160,5 +160,5 @@ def _split(target: str) -> tuple[str, str] | None:
 
 
 def _text(field: bytes) -> str:
-    """As text that can be encoded; invalid bytes are replaced."""
+    """Return the field as text that can be encoded again; invalid bytes are replaced."""
     return field.decode("utf-8", "replace")

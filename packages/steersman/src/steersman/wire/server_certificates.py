@@ -1,6 +1,6 @@
-"""TLS as a server: certificates that can change while it runs.
+"""TLS for a server, with certificates that can change while the server runs.
 
-The certificate is chosen at each handshake. Open connections keep theirs.
+The certificate is selected at each handshake. Open connections keep the previous certificate.
 """
 
 import ssl
@@ -23,7 +23,7 @@ _Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
-    """For a listener: every handshake uses what ``current`` gives at that moment."""
+    """Return a TLS context for a listener; each handshake uses the result of ``current``."""
 
     def choose(connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
         connection.context = current()
@@ -38,9 +38,10 @@ def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
 
 
 class CertificateFiles:
-    """The certificate in two files, read again once they have changed.
+    """A certificate and key in two files, which are read again once they have changed.
 
-    An unusable pair, such as a half-written one, changes nothing, is observed, and is read again.
+    If the files cannot be used, for example while they are being written, the previous certificate
+    stays in use. The failure is observed, and the files are read again.
     """
 
     def __init__(self, certificate: Path, key: Path, *, observe: Observer) -> None:
@@ -52,7 +53,7 @@ class CertificateFiles:
         self._refused: _Stamp | None = None
 
     def __call__(self) -> ssl.SSLContext:
-        """The context to use for the next connection."""
+        """Return the context for the next connection."""
         stamp = self._seen()
         if stamp == self._stamp or not stamp:
             return self._context
@@ -85,7 +86,7 @@ class CertificateFiles:
 class SelfSigned:
     """A self-signed certificate, which is renewed before it expires.
 
-    It encrypts the connection, and does not authenticate the server. Needs ``cryptography``.
+    It encrypts the connection, but does not authenticate the server. Requires ``cryptography``.
     """
 
     def __init__(self, name: str, *, reachable_as: Iterable[str], clock: Clock) -> None:
@@ -95,7 +96,7 @@ class SelfSigned:
         self._made_time, self._context = self._made()
 
     def __call__(self) -> ssl.SSLContext:
-        """The context to use for the next connection."""
+        """Return the context for the next connection."""
         if self._clock.now() - self._made_time >= RENEW_AFTER:
             self._made_time, self._context = self._made()
         return self._context
@@ -111,7 +112,10 @@ class SelfSigned:
 
 
 def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
-    """A context that shows ``certificate``; both are PEM. Errors name ``source``."""
+    """Return a context that presents ``certificate``; certificate and key are PEM.
+
+    Errors name ``source``.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # HTTP/2 is not spoken here.

@@ -17,22 +17,22 @@ CLOSE_SECONDS: Final = 1.0
 
 
 class ConnectionRegistry(Protocol):
-    """Keeps the open connections."""
+    """A registry of the open connections of a listener."""
 
     def opened(self, connection: "ServerConnection") -> "asyncio.Task[None] | None":
-        """A task that runs ``serve``; none if the listener is closing."""
+        """Return a task that runs ``serve``; ``None`` if the listener is closing."""
         ...
 
     def closed(self, connection: "ServerConnection") -> None:
-        """The connection is closed."""
+        """Remove a closed connection."""
         ...
 
 
 class ServerConnection(asyncio.BufferedProtocol):
-    """Passes each complete request to ``handler``, and sends the reply before the next.
+    """A connection that passes each request to ``handler`` and sends the reply before the next.
 
     Bytes are received into ``buffer``, which all connections of a loop can share. When the client
-    disconnects, the task is cancelled: a watch would go on without a reader.
+    disconnects, the task is cancelled, because a watch would otherwise continue without a reader.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Whether no request is in progress."""
         return not self._is_answering
 
     async def serve(self) -> None:
-        """Answer requests, until the client disconnects or the connection ends."""
+        """Serve requests until the client disconnects or the connection ends."""
         parser = self._parser
         try:
             is_last = False
@@ -85,14 +85,14 @@ class ServerConnection(asyncio.BufferedProtocol):
                 self._transport.close()
 
     def end(self) -> None:
-        """Answer the current request and no more; a stream is closed."""
+        """Finish the current request and accept no further ones; close a stream."""
         self._parser.is_over = True
         if self._is_streaming:
             self.cut()
         self._wake()
 
     def cut(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         self._cancel()
         if self._transport is not None:
             self._transport.abort()
@@ -114,7 +114,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         return parsed
 
     async def _answer(self, parsed: ParsedRequest) -> bool:
-        """Answer a request; returns whether it was the last."""
+        """Reply to a request; return whether it was the last one."""
         self._is_answering = True
         reply = await self._handler.handle(parsed.request, certificate=self._certificate)
         if reply.stream is None:
@@ -153,12 +153,12 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     @property
     def _is_ending(self) -> bool:
-        """Whether nothing is sent after this."""
+        """Whether the connection ends after the current reply."""
         parser = self._parser
         return parser.is_over and not parser.requests and parser.refused is None
 
     def _ignore_requests(self) -> None:
-        """Ignore requests after a stream; only the client's disconnect counts."""
+        """Ignore further requests during a stream, and only wait for the client to disconnect."""
         parser = self._parser
         if parser.requests:
             parser.requests.clear()
@@ -172,7 +172,7 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._transport.write(data)
 
     async def _wait_for_close(self) -> None:
-        """Wait a moment for the client to disconnect, which cancels this."""
+        """Wait briefly for the client to disconnect, which cancels this task."""
         if self._transport is not None and self._transport.can_write_eof():
             self._transport.write_eof()
         await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=CLOSE_SECONDS)

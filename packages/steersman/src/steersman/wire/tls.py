@@ -1,7 +1,7 @@
-"""TLS as a client of an API server: trusted authorities and the client's certificate.
+"""TLS for a client of an API server: trusted authorities and the client's certificate.
 
-A given CA bundle is the only root of trust. Without one, OpenSSL's own roots are: those of the
-system, or of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
+A given CA bundle is the only root of trust. Without a bundle, OpenSSL's default roots are used: the
+system's roots, or those of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
 """
 
 import os
@@ -35,7 +35,7 @@ class _EncryptedKey(Exception):
 
 
 def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
-    """A context for connections as ``settings`` say; errors name ``source``."""
+    """Return a context for connections with these settings; errors name ``source``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # A Go server that is offered HTTP/2 takes it; a proxy that is offered nothing may refuse.
@@ -62,7 +62,10 @@ def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
 
 
 def certificate_refused(error: ssl.SSLError, *, server: str) -> CertificateRefused | None:
-    """What ``error`` says of a certificate, theirs or ours; ``None`` if it is about none."""
+    """Return the error for a rejected certificate of either side.
+
+    Return ``None`` if ``error`` does not concern a certificate.
+    """
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in _NAMES_ANOTHER:
             what_now = "Use an address that the certificate names, or set tls-server-name."
@@ -139,7 +142,7 @@ def _refuse_password() -> NoReturn:
 
 @contextmanager
 def as_file(content: bytes) -> Iterator[str]:
-    """A path under which ``content`` can be read inside the block, by this user only."""
+    """Provide a path at which ``content`` can be read while the block runs, by this user only."""
     if sys.platform == "linux":
         with _memory_file(content) as path:
             yield path
@@ -173,5 +176,5 @@ def _private_file(content: bytes) -> Iterator[str]:
 
 
 def in_words(error: ssl.SSLError) -> str:
-    """OpenSSL's reason, as people write."""
+    """Return OpenSSL's reason as readable text."""
     return (error.reason or "no reason given").replace("_", " ").lower()

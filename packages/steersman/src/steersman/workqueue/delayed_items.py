@@ -1,4 +1,4 @@
-"""Items that are added later, each key once. Pure; the time is an argument."""
+"""Items to add later, at most one for each key. No I/O; the time is an argument."""
 
 from heapq import heapify, heappop, heappush
 from typing import Final, Generic
@@ -10,7 +10,7 @@ _MOST_STALE: Final = 64
 
 
 class DelayedItems(Generic[K]):
-    """Items whose time, ``since_at``, is still to come."""
+    """Items with a due time, ``since_at``, in the future."""
 
     def __init__(self) -> None:
         #: By key. Read directly, because checks of an empty queue are the most frequent.
@@ -28,7 +28,7 @@ class DelayedItems(Generic[K]):
 
     @property
     def next_due_at(self) -> float | None:
-        """The earliest time, if there is one."""
+        """The earliest due time; ``None`` without items."""
         by_moment = self._by_moment
         while by_moment:
             if self._is_current(by_moment[0]):
@@ -37,7 +37,9 @@ class DelayedItems(Generic[K]):
         return None
 
     def put(self, item: Item[K]) -> None:
-        """Add an item; if its key has one, the earlier time and the higher priority win."""
+        """Add an item; if there is an item of this key, the earlier time and the higher priority
+        win.
+        """
         known = self.items.get(item.key)
         if known is not None:
             known.priority = max(known.priority, item.priority)
@@ -51,7 +53,7 @@ class DelayedItems(Generic[K]):
         self._compact()
 
     def take_out(self, key: K) -> Item[K] | None:
-        """Remove and return the item of this key, if there is one."""
+        """Remove and return the item of this key; ``None`` if there is no such item."""
         item = self.items.pop(key, None)
         if item is not None:
             self._compact()

@@ -1,4 +1,4 @@
-"""The waiting items, by priority and then first in, first out. Pure: it does not use the time."""
+"""The waiting items, by priority and then first in, first out. No I/O and no clock."""
 
 from collections import deque
 from collections.abc import Hashable
@@ -18,9 +18,10 @@ _MOST_STALE: Final = 64
 
 
 class Item(msgspec.Struct, Generic[K], gc=False):
-    """A key in the queue, its priority, and since when; for a delayed item, from when on.
+    """A key in the queue, with its priority and its time.
 
-    Not frozen, because an item that is added again may get a higher priority.
+    ``since_at`` is the time since when the key waits, or, for a delayed item, its due time. An item
+    is not frozen, because its priority may be raised when its key is added again.
     """
 
     key: K
@@ -30,10 +31,11 @@ class Item(msgspec.Struct, Generic[K], gc=False):
 
 
 class PriorityFifo(Generic[K]):
-    """Items by priority, and by age within one; and of every ten, one is the oldest of all.
+    """Items by priority, and by age within one priority; every tenth popped item is the oldest of
+    all.
 
-    An item with ``n`` older ones is therefore the ``10 * (n + 1)``-th to be popped, at the latest,
-    whatever is pushed meanwhile.
+    Therefore an item with ``n`` older items is popped after at most ``10 * (n + 1)`` pops, whatever
+    is pushed meanwhile.
     """
 
     def __init__(self) -> None:
@@ -50,7 +52,7 @@ class PriorityFifo(Generic[K]):
         return len(self.items)
 
     def push(self, item: Item[K]) -> None:
-        """Add a new item, whose key is not in the FIFO."""
+        """Add a new item; its key must not be in the FIFO."""
         self._last_place = place = self._last_place + 1
         item.place = place
         self.items[item.key] = item
@@ -58,12 +60,12 @@ class PriorityFifo(Generic[K]):
         heappush(self._by_priority, (-item.priority, place, item))
 
     def raise_to(self, priority: int, item: Item[K]) -> None:
-        """Raise the priority of an item; within it, the item keeps its age."""
+        """Raise the priority of an item; the item keeps its age."""
         item.priority = priority
         heappush(self._by_priority, (-priority, item.place, item))
 
     def pop(self) -> Item[K]:
-        """Remove and return the next item; there must be one."""
+        """Remove and return the next item; the FIFO must not be empty."""
         by_age = self._by_age
         oldest = by_age[0]
         if self._skipped >= OLDEST_EVERY - 1:

@@ -1,4 +1,4 @@
-"""``WorkQueue``: adds keys, gives them to workers, and takes them back."""
+"""``WorkQueue``: adds keys, delivers them to workers, and releases them."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -35,14 +35,15 @@ class _Phase(Enum):
 
 
 class WorkQueue(Generic[K]):
-    """Keys to reconcile, each with one worker at a time.
+    """A queue of keys to reconcile, each with one worker at a time.
 
-    A key is in the queue at most once: the earliest time and the highest priority win. So an
+    A key is in the queue at most once: the earliest time and the highest priority win. Therefore an
     ``add`` replaces a delayed add, and the worker decides again when to add the key next. Higher
     numbers are more urgent.
 
-    Keys added to a closed queue are dropped silently: triggers cannot know that it is closed, and
-    the next process lists all objects anyway. A queue belongs to one event loop and its thread.
+    Keys added to a closed queue are dropped silently: triggers cannot determine whether the queue
+    is closed, and the next process lists all objects anyway. A queue belongs to one event loop and
+    its thread.
     """
 
     #             add                take              done
@@ -80,7 +81,7 @@ class WorkQueue(Generic[K]):
         self._put(Item(key, priority, now_at))
 
     def add_after(self, key: K, seconds: float, *, priority: int = 0) -> None:
-        """Add a key in so many seconds, unless it is added before."""
+        """Add a key after this many seconds, unless the key is added earlier."""
         if not isfinite(seconds):
             raise ValueError(f"a delay must be a finite number of seconds, got {seconds}")
         if seconds <= 0:
@@ -104,22 +105,22 @@ class WorkQueue(Generic[K]):
                 self._waiters.wake_at(now_at + seconds)
 
     def add_rate_limited(self, key: K, *, priority: int = 0) -> None:
-        """Add a key again when the rate limiter allows it."""
+        """Add a key again when the rate limiter permits it."""
         self.add_after(key, self._limiter.wait_seconds(key), priority=priority)
 
     def forget(self, key: K) -> None:
-        """Reset the key in the rate limiter; it stays in the queue."""
+        """Reset the key in the rate limiter; the key stays in the queue."""
         self._limiter.forget(key)
 
     def num_requeues(self, key: K) -> int:
-        """How often this key was added rate limited since it was last forgotten."""
+        """Return how often this key was added with a rate limit since it was last forgotten."""
         return self._limiter.num_requeues(key)
 
     async def get(self) -> K:
-        """Wait for a key, and hold it until ``done``; ``QueueClosed`` if none will come.
+        """Wait for a key, and hold it until ``done``; raise ``QueueClosed`` after the last key.
 
-        If there is one, it is returned without yielding: a loop that awaits nothing else must yield
-        itself.
+        If a key is available, it is returned without yielding to the event loop. A loop that awaits
+        nothing else must yield explicitly.
         """
         while True:
             now_at = self._clock.monotonic()
@@ -140,7 +141,7 @@ class WorkQueue(Generic[K]):
                 raise
 
     def done(self, key: K) -> None:
-        """Release a key; if it was added meanwhile, it is given out once more."""
+        """Release a key; if the key was added meanwhile, it is delivered once more."""
         now_at = self._clock.monotonic()
         if self._delays.items:
             self._end_delays(now_at)
@@ -158,31 +159,33 @@ class WorkQueue(Generic[K]):
             self._check_end()
 
     def take(self) -> AbstractAsyncContextManager[K]:
-        """Hold the next key while the block runs; ``QueueClosed`` if none will come.
+        """Hold the next key while the block runs; raise ``QueueClosed`` after the last key.
 
-        A cancelled block has not done its work: its key is added again with its priority. Errors
-        are handled by the worker.
+        If the block is cancelled, its work is not done: the key is added again with its priority.
+        Errors are handled by the worker.
         """
         return _TakeContext(self)
 
     def held_priority(self, key: K) -> int:
-        """The priority with which this key was given out, for a worker that adds it again."""
+        """Return the priority with which this held key was delivered, for a worker that adds it
+        again.
+        """
         held = self._held.get(key)
         if held is None:
             raise NotHeld(queue=self.name, key=key)
         return held[0]
 
     def held_since_at(self, key: K) -> float:
-        """When this key was given out to the worker that holds it."""
+        """Return when this key was delivered to the worker that holds it."""
         held = self._held.get(key)
         if held is None:
             raise NotHeld(queue=self.name, key=key)
         return held[1]
 
     def shut_down(self) -> None:
-        """Give out no more keys: all workers that wait get ``QueueClosed``.
+        """Deliver no more keys: all waiting workers receive ``QueueClosed``.
 
-        A worker keeps its key until it is done.
+        A worker keeps its key until the key is done.
         """
         if self._phase is not _Phase.ENDED:
             self._phase = _Phase.ENDED
@@ -194,12 +197,12 @@ class WorkQueue(Generic[K]):
             self._check_end()
 
     async def drain(self, *, finish_waiting: bool = False) -> None:
-        """Shut down, and wait until every key that is held is done.
+        """Shut down, and wait until every held key is done.
 
-        With ``finish_waiting``, all waiting keys are given out first, and only delayed ones are
-        dropped; this needs workers that take them. ``shut_down`` ends the wait. Workers get
-        ``QueueClosed`` when the last key is done: the key of a cancelled block is added again even
-        now.
+        With ``finish_waiting``, all waiting keys are delivered first, and only delayed keys are
+        dropped. Workers must then take the waiting keys. ``shut_down`` ends the wait. Workers
+        receive ``QueueClosed`` only when the last key is done, because the key of a cancelled block
+        is added again even during a drain.
         """
         if not finish_waiting:
             self.shut_down()
@@ -215,29 +218,29 @@ class WorkQueue(Generic[K]):
 
     @property
     def num_waiting(self) -> int:
-        """How many keys could be given out now."""
+        """The number of keys that could be delivered now."""
         if self._delays.items:
             self._end_delays(self._clock.monotonic())
         return len(self._fifo.items)
 
     @property
     def has_waiting(self) -> bool:
-        """Whether a key waits, without those whose delay ended since the queue was last used."""
+        """Whether a key waits; a delay that ended since the last use of the queue is ignored."""
         return bool(self._fifo.items)
 
     @property
     def num_held(self) -> int:
-        """How many keys are with a worker."""
+        """The number of keys held by workers."""
         return len(self._held)
 
     @property
     def num_dirty(self) -> int:
-        """How many of the held keys were added again meanwhile."""
+        """The number of held keys that were added again meanwhile."""
         return len(self._dirty)
 
     @property
     def num_delayed(self) -> int:
-        """How many keys are delayed."""
+        """The number of delayed keys."""
         return len(self._delays)
 
     def __repr__(self) -> str:
@@ -247,7 +250,7 @@ class WorkQueue(Generic[K]):
         return f"<WorkQueue {counts}{delayed}{phase}>"
 
     def _put(self, item: Item[K]) -> None:
-        """Add an item; if its key has one, that one gets the higher priority."""
+        """Add an item; if there is an item of this key, raise the existing item's priority."""
         key = item.key
         if key in self._held:
             coming = self._dirty.get(key)

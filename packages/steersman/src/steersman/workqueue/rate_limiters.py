@@ -1,4 +1,4 @@
-"""Rate limiters: how long a failed key has to wait. Pure, except for the clock and the random."""
+"""Rate limiters: how long a failed key has to wait. No I/O, except for clock and randomness."""
 
 from collections.abc import Hashable
 from random import Random
@@ -14,10 +14,10 @@ KContra = TypeVar("KContra", bound=Hashable, contravariant=True)
 
 
 class RateLimiter(Protocol[KContra]):
-    """Decides how long a key has to wait, each time it is requeued."""
+    """A policy that decides how long a key waits, each time the key is requeued."""
 
     def wait_seconds(self, key: KContra) -> float:
-        """How long this key has to wait this time; each call counts as a failure."""
+        """Return how long this key waits this time; each call counts as a failure."""
         ...
 
     def forget(self, key: KContra) -> None:
@@ -25,15 +25,15 @@ class RateLimiter(Protocol[KContra]):
         ...
 
     def num_requeues(self, key: KContra) -> int:
-        """How often this key was requeued since it was last forgotten."""
+        """Return how often this key was requeued since it was last forgotten."""
         ...
 
 
 class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Doubling waits, from ``first_seconds`` up to ``longest_seconds``.
 
-    Up to ``jitter`` of each wait is random, so that keys that failed together do not return
-    together. The numbers are those of client-go, which has no jitter.
+    Up to ``jitter`` of each wait is random, so that keys that failed together are not retried
+    together. The defaults of the waits are those of client-go, which has no jitter.
     """
 
     first_seconds: float = 0.005
@@ -56,7 +56,7 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def wait_seconds(self, failures: int, *, rng: Random) -> float:
-        """The wait after so many failures in a row, of which there is at least one."""
+        """Return the wait after ``failures`` consecutive failures, at least one."""
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
         doublings = min(failures - 1, 64)
         ceiling = min(self.first_seconds * 2.0**doublings, self.longest_seconds)
@@ -64,7 +64,7 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """This many at once, and this many a second after that: 100 and 10, as in client-go."""
+    """The size of a token bucket and its refill rate per second: 100 and 10, as in client-go."""
 
     per_second: float = 10.0
     burst: int = 100
@@ -88,7 +88,7 @@ class KeyBackoff(Generic[K]):
         self._failures: dict[K, int] = {}
 
     def wait_seconds(self, key: K) -> float:
-        """How long this key has to wait after one more failure."""
+        """Count another failure of this key, and return how long the key waits."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         return self._policy.wait_seconds(failures, rng=self._rng)
 
@@ -99,7 +99,7 @@ class KeyBackoff(Generic[K]):
             self._failures.clear()
 
     def num_requeues(self, key: K) -> int:
-        """How often this key failed since it was last forgotten."""
+        """Return how often this key failed since it was last forgotten."""
         return self._failures.get(key, 0)
 
     def __repr__(self) -> str:
@@ -107,9 +107,9 @@ class KeyBackoff(Generic[K]):
 
 
 class TokenBucket:
-    """Limits the rate at which all keys together are requeued.
+    """A limit of the rate at which all keys together are requeued.
 
-    When the bucket is empty, a caller gets a future token, and waits for it.
+    When the bucket is empty, a caller reserves a future token, and waits for that token.
     """
 
     def __init__(self, policy: BucketPolicy, *, clock: Clock) -> None:
@@ -119,7 +119,7 @@ class TokenBucket:
         self._counted_at = clock.monotonic()
 
     def wait_seconds(self, key: Hashable) -> float:  # noqa: ARG002 - all keys are alike here
-        """How long the next key, of any name, has to wait."""
+        """Return how long the next key waits, whichever key it is."""
         now_at = self._clock.monotonic()
         gained = (now_at - self._counted_at) * self._policy.per_second
         self._counted_at = now_at
@@ -127,10 +127,10 @@ class TokenBucket:
         return max(0.0, -self._tokens / self._policy.per_second)
 
     def forget(self, key: Hashable) -> None:
-        """Does nothing: single keys are not counted."""
+        """Do nothing: the bucket does not count single keys."""
 
     def num_requeues(self, key: Hashable) -> int:  # noqa: ARG002 - all keys are alike here
-        """Does nothing: single keys are not counted."""
+        """Return 0: the bucket does not count single keys."""
         return 0
 
     def __repr__(self) -> str:
@@ -138,22 +138,22 @@ class TokenBucket:
 
 
 class MaxOf(Generic[K]):
-    """Several limiters; the longest wait wins."""
+    """Several rate limiters, of which the longest wait applies."""
 
     def __init__(self, *limiters: RateLimiter[K]) -> None:
         self._limiters = limiters
 
     def wait_seconds(self, key: K) -> float:
-        """The longest of all waits."""
+        """Return the longest wait of all limiters."""
         return max((each.wait_seconds(key) for each in self._limiters), default=0.0)
 
     def forget(self, key: K) -> None:
-        """Reset the key in all of them."""
+        """Reset the key in all limiters."""
         for each in self._limiters:
             each.forget(key)
 
     def num_requeues(self, key: K) -> int:
-        """The highest count of all."""
+        """Return the highest count of all limiters."""
         most = 0
         for each in self._limiters:
             # Not max(), which costs more than the rest of this, and runs for each reconcile.
@@ -167,6 +167,6 @@ class MaxOf(Generic[K]):
 
 
 def default_limiter(*, clock: Clock, rng: Random) -> RateLimiter[Hashable]:
-    """A backoff for each key and a bucket for all, the default of Go's controllers."""
+    """Return a backoff for each key and a bucket for all keys, the default of Go's controllers."""
     backoff: KeyBackoff[Hashable] = KeyBackoff(BackoffPolicy(), rng=rng)
     return MaxOf(backoff, TokenBucket(BucketPolicy(), clock=clock))

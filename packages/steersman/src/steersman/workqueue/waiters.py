@@ -1,4 +1,4 @@
-"""The workers that wait for a key; one of them has the timer of the delays."""
+"""The workers that wait for a key; one of them waits for the next delay to end."""
 
 import asyncio
 from collections import deque
@@ -8,12 +8,12 @@ from steersman.clock import Clock
 
 
 class Waiters:
-    """Workers that sleep until there is a key for them.
+    """Workers that sleep until a key is available.
 
     If there are delayed keys, one worker is the timed waiter: it sleeps only until the next delay
     ends. So delays need no task, and a hundred idle workers share one timer. A worker that wakes up
     checks the queue itself, so an extra wake-up does no harm. One worker is woken for each new key.
-    If the timed waiter takes that key, the woken worker finds none and becomes the timed waiter.
+    If the timed waiter takes that key, the woken worker finds no key and becomes the timed waiter.
     """
 
     def __init__(self, *, clock: Clock) -> None:
@@ -23,7 +23,7 @@ class Waiters:
         self._timed_until_at = 0.0
 
     async def sleep(self, until_at: float | None) -> None:
-        """Sleep until woken; without a timed waiter, until this time at the latest."""
+        """Sleep until woken; if there is no timed waiter, at most until ``until_at``."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if until_at is None or self._timed_waiter is not None:
             self._asleep.append(future)
@@ -44,7 +44,7 @@ class Waiters:
                 self._timed_waiter = None
 
     def wake_one(self) -> None:
-        """Wake one worker, and the timed waiter only if there is no other."""
+        """Wake one worker; wake the timed waiter only if no other worker sleeps."""
         if self._asleep:
             _wake(self._asleep.popleft())
         elif self._timed_waiter is not None:
@@ -58,12 +58,12 @@ class Waiters:
             _wake(self._timed_waiter)
 
     def replace_timed_waiter(self) -> None:
-        """Without a timed waiter, wake a worker, which becomes it."""
+        """If there is no timed waiter, wake a worker, which then becomes the timed waiter."""
         if self._timed_waiter is None and self._asleep:
             _wake(self._asleep.popleft())
 
     def wake_at(self, due_at: float) -> None:
-        """Have a sleeping worker, if there is one, wake up at this time."""
+        """Make a sleeping worker, if there is one, wake up at this time."""
         if self._timed_waiter is None:
             self.replace_timed_waiter()
         elif due_at < self._timed_until_at:
