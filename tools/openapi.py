@@ -13,7 +13,7 @@ from steersman.clock import SystemClock
 from steersman.kinds.generate import facts_of
 from steersman.openapi import DIRECTORY, Facts
 from steersman_cluster.testing import find_binaries, running_real_control_plane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 
 # api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups of custom resources may be deleted before their
 # documents are read.
@@ -23,13 +23,13 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
-def version_of(server: Caller) -> str:
+def version_of(server: HttpCaller) -> str:
     """The major and minor version: 1.36."""
     version = _read(server, "/version")
     return f"{version['major']}.{version['minor']}"
 
 
-def facts_from(server: Caller) -> dict[str, Facts]:
+def facts_from(server: HttpCaller) -> dict[str, Facts]:
     """The facts about the server's kinds."""
     paths = _read(server, "/openapi/v3")["paths"]
     defined = {each["spec"]["group"] for each in _read(server, DEFINITIONS)["items"]}
@@ -43,7 +43,7 @@ def facts_from(server: Caller) -> dict[str, Facts]:
     return facts_of(documents, discovery)
 
 
-def _read(server: Caller, path: str, *, accept: str = "application/json") -> Any:
+def _read(server: HttpCaller, path: str, *, accept: str = "application/json") -> Any:
     answer = server.call("GET", path, accept=accept)
     if answer.status != 200:
         raise SystemExit(f"GET {path}: the server answered {answer.status}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import find_binaries, running_real_control_plane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 
 POLICY = (
     Path(__file__).parents[1]
@@ -23,7 +23,7 @@ RESOURCES = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
 PASSING = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 
 
-def policy_from(server: Caller) -> list[dict[str, Any]]:
+def policy_from(server: HttpCaller) -> list[dict[str, Any]]:
     """Every role and binding, without the fields that differ."""
     found: list[dict[str, Any]] = []
     for resource in RESOURCES:
