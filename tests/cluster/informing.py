@@ -53,10 +53,10 @@ class Scene:
         self.clock = ManualClock()
         self.api = EmbeddedServer(clock=self.clock)
         self.server = self.api.client()
-        self.way = FaultyTransport(InProcessTransport(self.api.server))
+        self.transport = FaultyTransport(InProcessTransport(self.api.server))
         self.observed: list[Any] = []
         self.client = Client(
-            self.way,
+            self.transport,
             clock=self.clock,
             rng=Random(0),
             observe=self.observed.append,
@@ -91,12 +91,12 @@ class Scene:
     @asynccontextmanager
     async def gap(self) -> AsyncIterator[None]:
         """Drop the events of the block, so that only the next list has its changes."""
-        self.way.answer = Unreachable("gone for a while")
-        self.way.cut()
+        self.transport.answer = Unreachable("gone for a while")
+        self.transport.cut()
         yield
         self.api.server.compactor.compact_all()
         await self.settle()
-        self.way.answer = None
+        self.transport.answer = None
 
     async def patch(self, name: str, namespace: str = HERE, **data: str | None) -> Any:
         return await self.server.patch(

@@ -40,7 +40,7 @@ class Operator:
         self.hostname = hostname
         self.observed: list[Any] = []
         self.changed = asyncio.Event()  # set by each observation
-        self.ways: list[FaultyTransport] = []
+        self.transports: list[FaultyTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # Replaces the responses on each new transport.
         self.answer: Answer | Exception | None = None
@@ -54,18 +54,18 @@ class Operator:
 
     def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A new transport to the server; the controllers use the first."""
-        way = FaultyTransport(InProcessTransport(self.scene.api.server))
-        way.answer = self.answer
-        self.ways.append(way)
-        return nullcontext(way)
+        transport = FaultyTransport(InProcessTransport(self.scene.api.server))
+        transport.answer = self.answer
+        self.transports.append(transport)
+        return nullcontext(transport)
 
     @property
     def writes(self) -> list[str]:
         """All its writes so far, without events and leases."""
         return [
             f"{each.method} {each.path}"
-            for way in self.ways
-            for each in way.requests
+            for transport in self.transports
+            for each in transport.requests
             if each.method in WRITES and not _is_beside(each)
         ]
 

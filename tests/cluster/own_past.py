@@ -112,9 +112,9 @@ class UnhurriedTransport:
 
 
 class _UnhurriedResponse:
-    def __init__(self, inner: Response, way: UnhurriedTransport) -> None:
+    def __init__(self, inner: Response, transport: UnhurriedTransport) -> None:
         self._inner = inner
-        self._way = way
+        self._transport = transport
         self._reader = asyncio.current_task()
         self._is_cut = False
         self.status = inner.status
@@ -133,11 +133,11 @@ class _UnhurriedResponse:
     async def chunks(self) -> AsyncIterator[bytes]:
         try:
             async for piece in self._inner.chunks():
-                for part in self._way.split(piece):
-                    await self._way.dawdle()
+                for part in self._transport.split(piece):
+                    await self._transport.dawdle()
                     if part:
                         yield part
-                if self._way.is_lost():
+                if self._transport.is_lost():
                     raise Unreachable("the connection was lost")
         except asyncio.CancelledError:
             if not self._is_cut or self._reader is None:

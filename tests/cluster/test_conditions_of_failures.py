@@ -149,7 +149,7 @@ async def test_the_same_failure_is_reported_once(scene: Scene) -> None:
     async with operating(scene, CONTROLLER) as operator:
         await scene.until(lambda: failures_in(operator) == 10, seconds=1.0)
 
-    asked = [f"{each.method} {each.path}" for each in operator.ways[0].requests]
+    asked = [f"{each.method} {each.path}" for each in operator.transports[0].requests]
     about_one = [each for each in asked if "/widgets/one" in each]
     assert [each.split()[0] for each in about_one] == ["GET", "PATCH"]
 
@@ -176,13 +176,13 @@ async def test_a_failure_with_changing_messages_is_reported_once_per_retry(
 async def test_a_permanent_failure_is_reported_after_the_server_recovers(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
-            operator.ways[0].answer = Unreachable("gone for a moment")
+            operator.transports[0].answer = Unreachable("gone for a moment")
         raise Permanent("never")
 
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, condition="Ready")
     async with operating(scene, controller) as operator:
         await scene.until(lambda: failures_in(operator) >= 1, seconds=1.0)
-        operator.ways[0].answer = None
+        operator.transports[0].answer = None
         await scene.until(lambda: len(operator.writes) >= 2, seconds=1.0)
         await scene.settle()
 

@@ -69,13 +69,13 @@ async def test_an_object_deleted_before_its_finalizer_is_added_is_not_reconciled
     controller = sm.Controller(Widget, reconcile=reconcile, finalize=finalize, workers=1)
     async with operating(scene, controller) as operator:
         await scene.until(lambda: looked == ["one"])
-        operator.ways[0].pause()
+        operator.transports[0].pause()
         await scene.server.delete(Widget, "two", namespace=HERE)
         go.set()
         await scene.until(
             lambda: any(each.ref.name == "two" for each in operator.seen(ReconcileFinished))
         )
-        operator.ways[0].resume()
+        operator.transports[0].resume()
         await is_quiet(scene, operator)
 
     assert "two" not in looked

@@ -48,7 +48,7 @@ def working(scene: Scene, *kinds: type[Any], **rest: Any) -> Any:
 
 def sent_since(scene: Scene, start: int) -> list[Any]:
     """The decoded bodies of the writes."""
-    writes = [each for each in scene.way.requests[start:] if each.method != "GET"]
+    writes = [each for each in scene.transport.requests[start:] if each.method != "GET"]
     return [msgspec.json.decode(each.body or b"null") for each in writes]
 
 
@@ -63,7 +63,7 @@ async def test_a_new_object_is_created_only_if_none_exists_and_then_applied_by_u
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
-    start = len(scene.way.requests)
+    start = len(scene.transport.requests)
 
     first = await controller.apply_owned(child("blue"), owner)
     await controller.apply_owned(child("red"), owner)
@@ -82,27 +82,27 @@ async def test_an_apply_without_a_change_sends_no_request(
     await controller.apply_owned(child(), owner)
     await controller.apply_status(one, WidgetStatus(ready=1))
     assert controller.verbs == ["apply", "apply status"]
-    start = len(scene.way.requests)
+    start = len(scene.transport.requests)
 
     await controller.apply_owned(child(), owner)
     await controller.apply_status(one, WidgetStatus(ready=1))
 
     assert controller.verbs == []
-    assert scene.way.requests[start:] == []
+    assert scene.transport.requests[start:] == []
 
 
 async def test_a_repeated_apply_is_skipped_based_on_the_controllers_own_write(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
-    scene.way.pause()
+    scene.transport.pause()
 
     first = await controller.apply_owned(child(), owner)
     second = await controller.apply_owned(child(), owner)
 
     assert controller.verbs == ["apply"]
     assert second.resource_version == first.resource_version
-    scene.way.resume()
+    scene.transport.resume()
 
 
 async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observed(
@@ -111,12 +111,12 @@ async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observe
     one = await scene.server.get(Widget, "one", namespace=HERE)
     await scene.settle()
     await controller.apply_status(one, WidgetStatus(ready=1))
-    scene.way.pause()  # so that the cache does not receive the event, either
+    scene.transport.pause()  # so that the cache does not receive the event, either
 
-    scene.way.answer = Unreachable("the answer was lost")
+    scene.transport.answer = Unreachable("the answer was lost")
     with pytest.raises(Unreachable):
         await controller.apply_status(one, WidgetStatus(ready=2))
-    scene.way.answer = None
+    scene.transport.answer = None
     target = scene.server.status(Widget, "one", namespace=HERE)
     await target.patch(MergePatch({"status": {"ready": 2}}), field_manager="us")
     await controller.apply_status(one, WidgetStatus(ready=1))
@@ -124,7 +124,7 @@ async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observe
     now = await scene.server.get(Widget, "one", namespace=HERE)
     assert now.status is not None
     assert now.status.ready == 1
-    scene.way.resume()
+    scene.transport.resume()
 
 
 async def test_an_unobserved_object_with_the_controllers_field_manager_is_owned(
@@ -132,20 +132,20 @@ async def test_an_unobserved_object_with_the_controllers_field_manager_is_owned(
 ) -> None:
     # This occurs after a lost response, and after a change of leader.
     owner = await an_owner(scene.server, HERE)
-    scene.way.pause()
+    scene.transport.pause()
     made = await scene.server.apply(owned_by(child("red"), owner), field_manager="us")
 
     mended = await controller.apply_owned(child("blue"), owner)
 
     assert (mended.uid, mended.data) == (made.uid, {"color": "blue"})
-    scene.way.resume()
+    scene.transport.resume()
 
 
 async def test_an_unobserved_object_of_another_field_manager_is_not_owned(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
-    scene.way.pause()
+    scene.transport.pause()
     await scene.server.create(config_map(HERE, "settings", labels=None, age="7"))
 
     with pytest.raises(NotOurs):
@@ -153,7 +153,7 @@ async def test_an_unobserved_object_of_another_field_manager_is_not_owned(
 
     left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
     assert left.data == {"age": "7"}
-    scene.way.resume()
+    scene.transport.resume()
 
 
 async def test_a_child_of_an_earlier_owner_with_the_same_name_is_not_a_conflict(
@@ -212,12 +212,12 @@ async def test_a_malformed_status_is_invalid_and_not_a_server_failure(
 async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
     scene: Scene, controller: ControllerWriter
 ) -> None:
-    start = len(scene.way.requests)
+    start = len(scene.transport.requests)
 
     with pytest.raises(BadName):
         await controller.apply(core_v1.ConfigMap(data={"a": "b"}))
 
-    assert scene.way.requests[start:] == []
+    assert scene.transport.requests[start:] == []
 
 
 # Uncached objects

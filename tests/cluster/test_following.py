@@ -19,8 +19,10 @@ IN_HERE = InformerSpec(Scope(namespaces=(HERE,)), {})
 
 
 async def test_no_first_list_waits_for_another(scene: Scene) -> None:
-    way = GatedTransport(scene.way)
-    caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
+    transport = GatedTransport(scene.transport)
+    caches = Caches(
+        Client(transport, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore
+    )
     entered: list[int] = []
 
     async def follow() -> None:
@@ -31,9 +33,9 @@ async def test_no_first_list_waits_for_another(scene: Scene) -> None:
     async with caches.running(), asyncio.TaskGroup() as group:
         group.create_task(follow())
         await scene.settle()
-        assert way.waiting == 2
+        assert transport.waiting == 2
         assert entered == []
-        way.gate.set()
+        transport.gate.set()
 
     assert entered == [2, 2]
 
@@ -64,8 +66,10 @@ async def test_a_user_of_a_shared_informer_keeps_it_when_another_fails(scene: Sc
 async def test_a_waiter_for_the_first_lists_fails_when_the_caches_stop(
     scene: Scene,
 ) -> None:
-    way = GatedTransport(scene.way)
-    caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
+    transport = GatedTransport(scene.transport)
+    caches = Caches(
+        Client(transport, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore
+    )
     failures: list[NotWatched] = []
 
     async def follow() -> None:

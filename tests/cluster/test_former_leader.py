@@ -42,7 +42,7 @@ class Store:
 
 def stand_still(scene: Scene, operator: Operator) -> None:
     """Suspend and resume the process; the lease is not renewed for now."""
-    operator.ways[1].answer = Unreachable("another replica has the lease")
+    operator.transports[1].answer = Unreachable("another replica has the lease")
     scene.clock.advance(STOPPED_SECONDS)
 
 
@@ -78,7 +78,7 @@ async def test_a_leader_that_regains_the_lease_repeats_interrupted_reconciles(sc
         await scene.until(lambda: operator.seen(LeadershipLost))
         await scene.settle()
         assert store.written == []
-        operator.ways[1].answer = None
+        operator.transports[1].answer = None
         await scene.until(lambda: len(operator.seen(LeadershipGained)) == 2, seconds=1.0)
         await scene.until(lambda: len(store.written) == 2, seconds=0.1)
 

@@ -93,7 +93,7 @@ async def test_a_resync_before_the_first_list_calls_no_handler(scene: Scene) -> 
     informer, handler = scene.informer(), RecordingHandler()
     informer.warm([config_map(HERE, "unknown")])
     informer.add_handler(handler, resync_seconds=5)
-    scene.way.answer = Unreachable("for a while")
+    scene.transport.answer = Unreachable("for a while")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
         for _ in range(20):

@@ -39,9 +39,9 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
     scene: Scene, asked: str
 ) -> None:
     async with following(scene) as informer:
-        scene.way.answer = refusing(429, "TooManyRequests", headers={"retry-after": asked})
+        scene.transport.answer = refusing(429, "TooManyRequests", headers={"retry-after": asked})
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
-        scene.way.answer = None
+        scene.transport.answer = None
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: informer.has_synced, seconds=1.0)
 
@@ -50,9 +50,9 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
 
 async def test_the_maximum_retry_after_is_a_setting(scene: Scene) -> None:
     async with following(scene, longest_retry_after_seconds=5.0) as informer:
-        scene.way.answer = refusing(429, "TooManyRequests", headers={"retry-after": "3600"})
+        scene.transport.answer = refusing(429, "TooManyRequests", headers={"retry-after": "3600"})
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
-        scene.way.answer = None
+        scene.transport.answer = None
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: informer.has_synced, seconds=0.5)
 
@@ -67,11 +67,11 @@ async def test_an_endless_list_is_a_failure_with_backoff(scene: Scene) -> None:
         "items": [{"metadata": {"name": "one", "namespace": HERE}}],
     }
     async with following(scene) as informer:
-        scene.way.answer = saying(page)
+        scene.transport.answer = saying(page)
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: scene.clock.monotonic() > begun_at + 60.0, seconds=0.5)
-        asked = len(scene.way.requests)
-        scene.way.answer = None
+        asked = len(scene.transport.requests)
+        scene.transport.answer = None
         await scene.until(lambda: informer.has_synced, seconds=1.0)
 
     assert {type(each.error) for each in scene.seen(WatchFailed)} == {errors.EndlessList}
@@ -114,13 +114,13 @@ async def test_a_flood_of_objects_with_future_versions_leaves_no_state(scene: Sc
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
         most = 0
-        scene.way.garble = lambda piece: claiming(piece, 1000)
+        scene.transport.garble = lambda piece: claiming(piece, 1000)
         for floods in range(1, 6):
             await happened(scene, WatchStarted, floods)
             await scene.patch("one", number=str(floods))
             await happened(scene, OutOfOrder, floods)
             most = max(most, len(informer))
-        scene.way.garble = bytes
+        scene.transport.garble = bytes
         await scene.patch("one", number="last")
         await scene.until(
             lambda: number_in(informer) == "last",
@@ -138,7 +138,7 @@ async def test_own_writes_are_visible_after_a_list_with_a_future_version(
 ) -> None:
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
-        scene.way.garble = lambda piece: claiming(piece, 1)
+        scene.transport.garble = lambda piece: claiming(piece, 1)
         await scene.patch("one", number="1")
         await scene.until(lambda: scene.seen(OutOfOrder), seconds=0.1)
 
@@ -146,7 +146,7 @@ async def test_own_writes_are_visible_after_a_list_with_a_future_version(
         await informer.record_write(scene.server.create(config_map(HERE, "three")))
 
         assert "three" in names(informer)
-        scene.way.garble = bytes
+        scene.transport.garble = bytes
         watches = len(scene.seen(WatchStarted))
         await scene.until(lambda: len(scene.seen(WatchStarted)) > watches, seconds=0.5)
         assert names(informer) == ["one", "three", "two"]

@@ -111,14 +111,14 @@ async def test_reads_never_go_back_in_time(scene: Scene) -> None:
     scope = Scope(namespaces=(HERE,))
     async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
         await scene.settle()
-        scene.way.pause()
+        scene.transport.pause()
         await scene.patch("one", color="red")
         mine = MergePatch({"data": {"color": "blue"}})
         answer = await caches.record_write(
             scene.client.patch(ConfigMap, "one", mine, namespace=HERE)
         )
 
-        scene.way.resume()
+        scene.transport.resume()
         for _ in range(50):
             found = informer.lister.get("one", namespace=HERE)
             assert found is not None
@@ -227,8 +227,8 @@ async def test_caches_report_which_informers_are_synced(scene: Scene) -> None:
         assert caches.informers == (informer,)
         assert all(each.has_synced for each in caches.informers)
 
-        scene.way.answer = Unreachable("gone for a while")
-        scene.way.cut()
+        scene.transport.answer = Unreachable("gone for a while")
+        scene.transport.cut()
         await scene.until(lambda: not all(each.has_synced for each in caches.informers), seconds=1)
     assert len(caches.informers) == 0
 
@@ -237,15 +237,15 @@ async def test_a_cache_that_cannot_watch_no_longer_counts_as_synced(scene: Scene
     informer = scene.informer(settings=InformerSettings(stale_seconds=60))
     async with informer.running():
         await scene.settle()
-        scene.way.answer = Unreachable("gone for a while")
-        scene.way.cut()
+        scene.transport.answer = Unreachable("gone for a while")
+        scene.transport.cut()
         await scene.until(lambda: not informer.has_synced, seconds=1)
         await scene.until(lambda: scene.seen(CacheStale), seconds=1)
 
         assert names(informer) == ["one", "two"]
         assert len(scene.seen(CacheStale)) == 1
 
-        scene.way.answer = None
+        scene.transport.answer = None
         await scene.until(lambda: informer.has_synced, seconds=1)
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(informer.synced())
@@ -337,7 +337,7 @@ async def test_several_namespaces_are_watched_separately(scene: Scene) -> None:
     async with informer.running():
         assert names(informer) == ["one", "three", "two"]
         assert [obj.name for obj in informer.lister.list(namespace=THERE)] == ["three"]
-        assert {request.path for request in scene.way.requests} == {
+        assert {request.path for request in scene.transport.requests} == {
             f"/api/v1/namespaces/{namespace}/configmaps" for namespace in (HERE, THERE)
         }
 
@@ -470,7 +470,7 @@ async def test_a_mutation_of_a_cached_object_is_detected(scene: Scene) -> None:
 
 async def test_a_user_that_is_cancelled_while_it_waits_leaves_no_informer(scene: Scene) -> None:
     caches = scene.caches()
-    scene.way.answer = Unreachable("gone for a while")
+    scene.transport.answer = Unreachable("gone for a while")
 
     async def use() -> None:
         async with caches.informer(ConfigMap):
@@ -490,7 +490,7 @@ async def test_a_user_that_is_cancelled_while_it_waits_leaves_no_informer(scene:
 
 async def test_waiting_for_an_informer_fails_when_the_caches_stop(scene: Scene) -> None:
     caches = scene.caches()
-    scene.way.answer = Unreachable("gone for a while")
+    scene.transport.answer = Unreachable("gone for a while")
 
     async def use() -> None:
         async with caches.informer(ConfigMap):
@@ -552,12 +552,12 @@ async def test_a_handler_added_during_a_restart_receives_existing_objects(
         await scene.settle()
     await create_config_maps(scene.server, HERE, "three")
 
-    scene.way.answer = Unreachable("for a moment")
+    scene.transport.answer = Unreachable("for a moment")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
         await scene.settle()
         informer.add_handler(handler)
-        scene.way.answer = None
+        scene.transport.answer = None
         await scene.until(lambda: informer.has_synced, seconds=1)
         await scene.settle()
         running.cancel()

@@ -43,11 +43,11 @@ class Replica:
     def __init__(self, api: EmbeddedServer, name: str, *, now: datetime) -> None:
         self.name = name
         self.clock = ManualClock(now=now)
-        self.way = FaultyTransport(InProcessTransport(api.server))
+        self.transport = FaultyTransport(InProcessTransport(api.server))
         self.observed: list[Any] = []
         self.fence = Fence(self.clock)
         self.leadership = Leadership(
-            self._client(self.way),
+            self._client(self.transport),
             settings=LeaseSettings(namespace="default", name="web", identity=name),
             fence=self.fence,
             clock=self.clock,
@@ -129,7 +129,7 @@ class Scene:
 
     def kill(self, replica: Replica) -> None:
         """Kill a replica, so that it cannot release the lease."""
-        replica.way.answer = Unreachable("it is dead")
+        replica.transport.answer = Unreachable("it is dead")
         self._running[replica.name].cancel()
 
     async def settle(self) -> None:
@@ -238,7 +238,7 @@ async def test_a_clock_that_is_a_year_off_changes_nothing(scene: Scene, days: in
 
 async def test_a_leader_that_cannot_renew_stops_before_another_leads(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.way.answer = Unreachable("the network is down")
+        one.transport.answer = Unreachable("the network is down")
         lost_after = gained_after = None
         for quarter in range(1, 100):
             await scene.after(0.25)
@@ -261,7 +261,7 @@ async def test_a_renewal_is_tried_several_times_before_leadership_is_lost(
     scene: Scene,
 ) -> None:
     async with scene.running("one") as (one,):
-        one.way.server = HangingTransport()
+        one.transport.server = HangingTransport()
         await scene.after(11)
 
         assert not one.leads
@@ -284,9 +284,9 @@ async def test_a_temporary_renewal_failure_does_not_lose_leadership(
     scene: Scene, code: int
 ) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.way.answer = refusing(code)
+        one.transport.answer = refusing(code)
         await scene.after(7)
-        one.way.answer = None
+        one.transport.answer = None
         await scene.after(30)
 
         assert (one.leads, two.leads) == (True, False)
@@ -295,9 +295,9 @@ async def test_a_temporary_renewal_failure_does_not_lose_leadership(
 
 async def test_a_replica_that_reconnects_after_a_partition_stands_by(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.way.answer = Unreachable("the network is down")
+        one.transport.answer = Unreachable("the network is down")
         await scene.after(30)
-        one.way.answer = None
+        one.transport.answer = None
         await scene.after(10)
         assert (one.leads, two.leads) == (False, True)
 
@@ -312,11 +312,11 @@ async def test_a_partitioned_leader_without_other_candidates_leads_again(
     scene: Scene,
 ) -> None:
     async with scene.running("one") as (one,):
-        one.way.answer = Unreachable("the network is down")
+        one.transport.answer = Unreachable("the network is down")
         await scene.after(12)
         assert not one.leads
 
-        one.way.answer = None
+        one.transport.answer = None
         await scene.after(5)
 
         assert one.leads
@@ -366,7 +366,7 @@ async def test_a_deleted_lease_of_a_partitioned_leader_is_not_acquired_early(
 ) -> None:
     async with scene.running("one", "two") as (one, two):
         await scene.after(5)
-        one.way.answer = Unreachable("the network is down")
+        one.transport.answer = Unreachable("the network is down")
         await scene.delete_lease()
         for _ in range(30):
             await scene.after(1)
@@ -390,7 +390,7 @@ async def test_a_candidate_whose_response_is_lost_leads_after_a_retry(scene: Sce
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
-        one.way.server = LosingTransport(one.way.server)
+        one.transport.server = LosingTransport(one.transport.server)
         async with background_tasks() as start:
             start(one.run(), name="one")
             await scene.settle()
@@ -423,7 +423,7 @@ async def test_a_missing_permission_is_reported_and_retried(scene: Scene) -> Non
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
-        one.way.answer = refusing(403, "Forbidden")
+        one.transport.answer = refusing(403, "Forbidden")
         async with background_tasks() as start:
             start(one.run(), name="one")
             await scene.after(20)
@@ -431,7 +431,7 @@ async def test_a_missing_permission_is_reported_and_retried(scene: Scene) -> Non
             assert len(failures) >= 4
             assert all(isinstance(each.error, Forbidden) for each in failures)
 
-            one.way.answer = None
+            one.transport.answer = None
             await scene.after(5)
 
             assert one.leads
@@ -503,7 +503,7 @@ async def test_a_candidate_that_is_cancelled_during_its_request_releases_the_lea
 ) -> None:
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
-        one.way.server = LosingTransport(one.way.server)
+        one.transport.server = LosingTransport(one.transport.server)
         async with background_tasks() as start:
             running = start(one.run(), name="one")
             await scene.settle()
@@ -517,17 +517,17 @@ async def test_a_candidate_that_is_cancelled_during_its_request_releases_the_lea
 
 async def test_a_standby_that_is_cancelled_sends_no_more_requests(scene: Scene) -> None:
     async with scene.running("one", "two") as (_, two):
-        before = len(two.way.requests)
+        before = len(two.transport.requests)
         scene._running["two"].cancel()
         await scene.settle()
 
-        assert len(two.way.requests) == before
+        assert len(two.transport.requests) == before
         assert (await scene.lease()).holder_identity == "one"
 
 
 async def test_a_release_without_a_response_does_not_delay_the_stop(scene: Scene) -> None:
     async with scene.running("one") as (one,):
-        one.way.server = HangingTransport()
+        one.transport.server = HangingTransport()
         one.stop.set()
         await scene.after(2.5)
 

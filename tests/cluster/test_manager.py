@@ -67,8 +67,8 @@ async def test_nothing_is_reconciled_before_every_cache_has_synced(scene: Scene)
         await scene.settle()
         assert stages(operator) == ["permissions checked"]
 
-        for way in operator.ways:
-            way.answer = None
+        for transport in operator.transports:
+            transport.answer = None
         await scene.until(lambda: operator.seen(ReconcileFinished), seconds=1.0)
 
     assert stages(operator) == ["permissions checked", "caches filled", "leading", "running"]
@@ -88,7 +88,7 @@ async def test_two_controllers_of_one_kind_share_a_cache(scene: Scene) -> None:
         await is_quiet(scene, operator)
         lists = [
             each.path
-            for each in operator.ways[0].requests
+            for each in operator.transports[0].requests
             if each.path.endswith("/widgets") and ("watch", "true") not in each.query
         ]
 
@@ -110,12 +110,12 @@ async def test_a_standby_keeps_its_caches_warm_and_writes_nothing(scene: Scene) 
 
             first.stop.set_result("test")
             await scene.until(lambda: "running" in stages(second), seconds=0.5)
-            lists = len([each for each in second.ways[0].requests if not each.query])
+            lists = len([each for each in second.transports[0].requests if not each.query])
             await scene.server.create(widget(HERE, "four"))
             await is_quiet(scene, second)
 
             assert f"PATCH /api/v1/namespaces/{HERE}/configmaps/of-four" in second.writes
-            assert lists == len([each for each in second.ways[0].requests if not each.query])
+            assert lists == len([each for each in second.transports[0].requests if not each.query])
 
 
 async def test_the_lease_is_released_after_the_last_worker_has_ended(scene: Scene) -> None:
@@ -171,7 +171,7 @@ async def test_an_operator_stops_within_its_grace_period(scene: Scene) -> None:
 async def test_a_leader_that_cannot_renew_stops_at_once_and_stands_by_again(scene: Scene) -> None:
     async with operating(scene, owning(), leader_election=True) as operator:
         await is_quiet(scene, operator)
-        renewing = operator.ways[1]
+        renewing = operator.transports[1]
         renewing.answer = Unreachable("no answer")
         await scene.until(
             lambda: stages(operator).count("running") == 1 and not _is_working(operator),
@@ -267,7 +267,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scen
     async with operating(scene, owning(), runnables=runnables, leader_election=True) as operator:
         await inside.wait()
         await is_quiet(scene, operator)
-        operator.ways[1].answer = Unreachable("no answer")
+        operator.transports[1].answer = Unreachable("no answer")
         await scene.until(lambda: raised, seconds=1.0)
 
     assert "too-late" not in " ".join(operator.writes)
@@ -283,13 +283,13 @@ async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None
     async with operating(scene, owning(), **patient) as operator:
         await scene.until(lambda: said() == [True], seconds=0.5)
 
-        (way, _) = operator.ways
-        way.answer = Unreachable("no answer")
-        way.cut()
+        (transport, _) = operator.transports
+        transport.answer = Unreachable("no answer")
+        transport.cut()
         await scene.until(lambda: said() == [True, False], seconds=1.0)
         why = operator.seen(ReadinessChanged)[-1].failing
 
-        way.answer = None
+        transport.answer = None
         await scene.until(lambda: said() == [True, False, True], seconds=1.0)
 
     assert ("cache-of-widgets", "it is not up to date") in why
@@ -315,8 +315,8 @@ async def test_all_controllers_flush_their_events_concurrently_at_the_end(scene:
     settings = ManagerSettings(**ALONE)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(operator.run(controllers, [], settings))
-        await scene.until(lambda: operator.ways)
-        operator.ways[0].server = SilentOnEvents(operator.ways[0].server)
+        await scene.until(lambda: operator.transports)
+        operator.transports[0].server = SilentOnEvents(operator.transports[0].server)
         await scene.until(lambda: len(operator.seen(ReconcileFinished)) == 6)
         operator.stop.set_result("SIGTERM")
         stopped_at = scene.clock.monotonic()

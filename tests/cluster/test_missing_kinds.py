@@ -92,8 +92,8 @@ async def test_a_controller_whose_list_hangs_does_not_delay_others(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, leader_election: bool
 ) -> None:
     await install(scene.server, OCTOPODES)
-    way = HangingLists(InProcessTransport(scene.api.server), "octopodes")
-    monkeypatch.setattr(Operator, "connect", lambda _: nullcontext(way))
+    transport = HangingLists(InProcessTransport(scene.api.server), "octopodes")
+    monkeypatch.setattr(Operator, "connect", lambda _: nullcontext(transport))
     began_at = scene.clock.monotonic()
 
     async with operating(
@@ -134,7 +134,7 @@ async def test_controllers_that_share_an_informer_start_separately(scene: Scene)
         await scene.until(lambda: "octopus" in started(operator), seconds=0.5)
         lists = [
             each
-            for each in operator.ways[0].requests
+            for each in operator.transports[0].requests
             if each.path.endswith("/widgets") and ("watch", "true") not in each.query
         ]
 

@@ -43,9 +43,9 @@ def following(scene: Scene, kind: type[Any] = ConfigMap, **rest: Any) -> Followi
         caches = scene.caches(**rest)
         async with caches.running(), caches.informer(kind, scope=Scope(namespaces=(HERE,))) as it:
             await scene.settle()
-            scene.way.pause()
+            scene.transport.pause()
             yield caches, it
-            scene.way.resume()
+            scene.transport.resume()
             await scene.settle()
             assert [len(part.writes) for part in it._children.values()] == [0]
 
@@ -148,7 +148,7 @@ async def test_a_response_that_the_cache_cannot_decode_is_still_returned(scene: 
         answer = await caches.record_write(scene.client.patch(Widget, "one", puce, namespace=HERE))
         assert answer.spec.color == "puce"
 
-        scene.way.resume()
+        scene.transport.resume()
         await scene.until(lambda: informer.decode_failures)
         assert isinstance(next(iter(informer.decode_failures.values())), InvalidObject)
 
@@ -158,10 +158,10 @@ async def test_an_own_write_stays_cached_when_another_client_makes_it_undecodabl
 ) -> None:
     async with following(scene, Colored) as (caches, informer):
         answer = await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
-        scene.way.cut()
+        scene.transport.cut()
         await scene.paint("one", "puce")
         scene.api.server.compactor.compact_all()
-        scene.way.resume()
+        scene.transport.resume()
         await scene.until(lambda: informer.decode_failures, seconds=1)
 
         found: Any = informer.lister.get("one", namespace=HERE)
@@ -251,13 +251,13 @@ async def test_a_write_of_another_kind_does_not_affect_an_informer(scene: Scene)
 async def test_a_failed_write_leaves_no_record(scene: Scene) -> None:
     async with following(scene, Widget) as (caches, informer):
         before = informer.lister.list()
-        scene.way.answer = Unreachable("gone for a while")
+        scene.transport.answer = Unreachable("gone for a while")
         with pytest.raises(Unreachable):
             await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
 
         assert informer.lister.list() == before
         assert len(caches._inflight) == 0
-        scene.way.answer = None
+        scene.transport.answer = None
 
 
 async def test_a_label_limited_cache_drops_an_object_that_an_own_write_unlabels(
@@ -269,7 +269,7 @@ async def test_a_label_limited_cache_drops_an_object_that_an_own_write_unlabels(
     new = replace(new, metadata=replace(new.metadata, labels={"tier": "front"}))
     async with caches.running(), caches.informer(Widget, scope=scope) as informer:
         await scene.settle()
-        scene.way.pause()
+        scene.transport.pause()
         await caches.record_write(scene.client.create(new))
         assert names(informer) == ["web"]
 
@@ -319,8 +319,8 @@ async def test_a_label_that_the_transform_removes_still_matches_the_selector(sce
     new = replace(new, metadata=replace(new.metadata, labels={"app": "web"}))
     async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
         await scene.settle()
-        scene.way.pause()
+        scene.transport.pause()
         await caches.record_write(scene.client.create(new))
 
         assert names(informer) == ["web"]
-        scene.way.resume()
+        scene.transport.resume()

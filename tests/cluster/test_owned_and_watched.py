@@ -43,8 +43,8 @@ def watches_of(operator: Operator, plural: str) -> int:
     return len(
         [
             request
-            for way in operator.ways
-            for request in way.requests
+            for transport in operator.transports
+            for request in transport.requests
             if request.path.endswith(f"/{plural}") and ("watch", "true") in request.query
         ]
     )

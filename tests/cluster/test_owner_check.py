@@ -56,7 +56,7 @@ async def test_an_owner_that_exists_is_read_once(scene: Scene) -> None:
     await owner_check.check(owner, child())
     await owner_check.check(owner, child())
 
-    assert [each.path for each in scene.way.requests] == [
+    assert [each.path for each in scene.transport.requests] == [
         f"/apis/toys.example.com/v1/namespaces/{HERE}/widgets/one"
     ]
     assert len(owner_check) == 0
@@ -72,7 +72,7 @@ async def test_an_owner_that_has_lost_no_child_is_not_read(scene: Scene) -> None
     forgotten.forget(one.uid)
     await forgotten.check(one, child())
 
-    assert scene.way.requests == []
+    assert scene.transport.requests == []
 
 
 async def test_a_child_of_a_deleted_owner_is_not_created_again(scene: Scene) -> None:
@@ -111,19 +111,19 @@ async def test_unstructured_and_cluster_scoped_owners_are_read_too(
         await owner_check.check(owner, child())
         assert len(owner_check) == 0
 
-    assert len(scene.way.requests) == 2
+    assert len(scene.transport.requests) == 2
 
 
 async def test_a_child_that_is_lost_during_the_check_is_checked_again(scene: Scene) -> None:
     owner = await scene.server.get(Widget, "one", namespace=HERE)
-    way, lost = GatedTransport(scene.way), owned_by(child(), owner)
-    owner_check = OwnerCheck(Client(way, clock=scene.clock, rng=Random(0), observe=ignore))
+    transport, lost = GatedTransport(scene.transport), owned_by(child(), owner)
+    owner_check = OwnerCheck(Client(transport, clock=scene.clock, rng=Random(0), observe=ignore))
     owner_check.note_lost_child(lost, is_cached=lambda _, __: True)
     async with asyncio.TaskGroup() as group:
         group.create_task(owner_check.check(owner, child()))
         await scene.settle()
         owner_check.note_lost_child(lost, is_cached=lambda _, __: True)
-        way.gate.set()
+        transport.gate.set()
 
     assert len(owner_check) == 1
     await owner_check.check(owner, child())
@@ -144,7 +144,7 @@ async def test_a_lost_child_of_a_cluster_scoped_owner_is_created_again(scene: Sc
         await scene.until(lambda: len(operator.writes) == 2)
         await is_quiet(scene, operator)
 
-    asked = [each.path for each in operator.ways[0].requests if each.path.endswith("/otto")]
+    asked = [each.path for each in operator.transports[0].requests if each.path.endswith("/otto")]
     assert asked == ["/apis/toys.example.com/v1/octopodes/otto"]
 
 

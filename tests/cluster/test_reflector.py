@@ -47,7 +47,7 @@ class Scene:
         namespace: str | None,
         *,
         labels: Labels | None = None,
-        way: FaultyTransport | None = None,
+        transport: FaultyTransport | None = None,
         **settings: Any,
     ) -> None:
         self.api = api
@@ -55,11 +55,11 @@ class Scene:
         self.namespace = namespace
         self.labels = labels
         self.server = api.client()
-        self.way = way or FaultyTransport(InProcessTransport(api.server))
+        self.transport = transport or FaultyTransport(InProcessTransport(api.server))
         self.mirror = Mirror()
         self.observed: list[Any] = []
         client = Client(
-            self.way,
+            self.transport,
             clock=api.clock,
             rng=Random(0),
             observe=api.observed.append,
@@ -134,16 +134,16 @@ async def change(client: Client, namespace: str) -> None:
 
 
 def cut(scene: Scene) -> None:
-    scene.way.cut()
+    scene.transport.cut()
 
 
 def cut_and_compact(scene: Scene) -> None:
     scene.api.server.compactor.compact_all()
-    scene.way.cut()
+    scene.transport.cut()
 
 
 def black_out(scene: Scene) -> None:
-    scene.way.silence_watches()
+    scene.transport.silence_watches()
 
 
 def wait_in_vain(scene: Scene) -> None:
@@ -151,62 +151,62 @@ def wait_in_vain(scene: Scene) -> None:
 
 
 def pause(scene: Scene) -> None:
-    scene.way.pause()
+    scene.transport.pause()
 
 
 def resume(scene: Scene) -> None:
-    scene.way.resume()
+    scene.transport.resume()
 
 
 def lose(scene: Scene) -> None:
-    scene.way.answer = LOST
-    scene.way.cut()
+    scene.transport.answer = LOST
+    scene.transport.cut()
 
 
 def find(scene: Scene) -> None:
-    scene.way.answer = None
+    scene.transport.answer = None
 
 
 def find_compacted(scene: Scene) -> None:
     scene.api.server.compactor.compact_all()
-    scene.way.answer = None
+    scene.transport.answer = None
 
 
 def answer_410(scene: Scene) -> None:
-    scene.way.answer = refusing(410, "Expired")
-    scene.way.cut()
+    scene.transport.answer = refusing(410, "Expired")
+    scene.transport.cut()
 
 
 def answer_401(scene: Scene) -> None:
-    scene.way.answer = refusing(401, "Unauthorized")
-    scene.way.cut()
+    scene.transport.answer = refusing(401, "Unauthorized")
+    scene.transport.cut()
 
 
 def answer_503(scene: Scene) -> None:
-    scene.way.answer = refusing(503, "ServiceUnavailable")
-    scene.way.cut()
+    scene.transport.answer = refusing(503, "ServiceUnavailable")
+    scene.transport.cut()
 
 
 def double(scene: Scene) -> None:
-    scene.way.garble = lambda piece: b"".join(line * 2 for line in piece.splitlines(True))
+    scene.transport.garble = lambda piece: b"".join(line * 2 for line in piece.splitlines(True))
 
 
 def reverse(scene: Scene) -> None:
-    scene.way.pause()
-    scene.way.garble = lambda piece: b"".join(piece.splitlines(True)[::-1])
+    scene.transport.pause()
+    scene.transport.garble = lambda piece: b"".join(piece.splitlines(True)[::-1])
 
 
 def break_lines(scene: Scene) -> None:
-    scene.way.garble = lambda piece: piece[: len(piece) // 2]
+    scene.transport.garble = lambda piece: piece[: len(piece) // 2]
 
 
 def mend(scene: Scene) -> None:
-    scene.way.garble = bytes
+    scene.transport.garble = bytes
 
 
 def mend_and_cut(scene: Scene) -> None:
-    scene.way.garble = bytes
-    scene.way.cut()
+    scene.transport.garble = bytes
+    scene.transport.cut()
 
 
 def nothing(scene: Scene) -> None:
@@ -288,7 +288,7 @@ async def test_a_drop_without_a_gap_costs_no_list(api: EmbeddedServer, namespace
     await create_config_maps(scene.server, namespace, "kept", "lost")
 
     async with scene.running():
-        scene.way.cut()
+        scene.transport.cut()
         await change(scene.server, namespace)
         await scene.settled()
 
@@ -310,8 +310,8 @@ async def test_a_compaction_in_the_middle_of_paging_starts_the_list_again(
                 yield response
 
     compacted: list[Request] = []
-    way = Compacting(InProcessTransport(api.server))
-    scene = scene_of(api, namespace, page_size=1, way=way)
+    transport = Compacting(InProcessTransport(api.server))
+    scene = scene_of(api, namespace, page_size=1, transport=transport)
     await create_config_maps(scene.server, namespace, "a", "b", "c")
 
     async with scene.running():
@@ -333,9 +333,9 @@ async def test_after_a_restore_the_shorter_history_is_the_truth(
     await create_config_maps(backup.client(), namespace, "c0", "older")
 
     async with scene.running():
-        scene.way.server = InProcessTransport(backup.server)
+        scene.transport.server = InProcessTransport(backup.server)
         scene.server = backup.client()
-        scene.way.cut()
+        scene.transport.cut()
         await scene.settled()
         await create_config_maps(scene.server, namespace, "afterwards")
         await scene.settled()
@@ -353,10 +353,10 @@ async def test_a_lagging_server_never_reverts_the_sink(api: EmbeddedServer, name
 
     async with scene.running():
         seen = len(scene.mirror.received)
-        scene.way.server = InProcessTransport(lagging.server)
-        scene.way.cut()
+        scene.transport.server = InProcessTransport(lagging.server)
+        scene.transport.cut()
         await scene.until(lambda: len(scene.seen(WatchFailed)) == 2)
-        scene.way.server = InProcessTransport(api.server)
+        scene.transport.server = InProcessTransport(api.server)
         await create_config_maps(scene.server, namespace, "afterwards")
         await scene.settled()
 
@@ -368,7 +368,7 @@ async def test_a_silent_watch_is_detected_and_reopened(api: EmbeddedServer, name
     scene = scene_of(api, namespace)
 
     async with scene.running():
-        scene.way.silence_watches()
+        scene.transport.silence_watches()
         await create_config_maps(scene.server, namespace, "unheard")
         await api.after(152)
         await scene.settled()
@@ -384,12 +384,12 @@ async def test_a_reflector_without_a_silence_limit_recovers_from_all_other_fault
     scene = scene_of(api, namespace, initial=initial, **patient)
 
     async with scene.running():
-        scene.way.silence_watches()
+        scene.transport.silence_watches()
         await create_config_maps(scene.server, namespace, "unheard")
         await api.after(3600)
         assert scene.reflector.is_connected
 
-        scene.way.cut()
+        scene.transport.cut()
         await scene.until(lambda: bool(scene.seen(WatchFailed)))
         await api.after(60)
         await scene.settled()
@@ -429,7 +429,7 @@ async def test_objects_that_no_longer_match_the_selector_are_removed(
     await scene.server.create(config_map(namespace, "b", labels={"color": "red"}))
 
     async with scene.running():
-        scene.way.cut()
+        scene.transport.cut()
         patch = MergePatch({"metadata": {"labels": {"color": "blue"}}})
         await scene.server.patch(core_v1.ConfigMap, "a", patch, namespace=namespace)
         await scene.settled()
@@ -466,7 +466,7 @@ async def test_permissions_that_are_granted_later_take_effect(
     api: EmbeddedServer, namespace: str
 ) -> None:
     stranger = InProcessTransport(api.server, user="web", groups=())
-    scene = scene_of(api, namespace, way=FaultyTransport(stranger))
+    scene = scene_of(api, namespace, transport=FaultyTransport(stranger))
     await create_config_maps(scene.server, namespace, "a")
 
     async with asyncio.TaskGroup() as group:

@@ -116,8 +116,8 @@ async def test_the_preflight_checks_the_permissions_that_a_runnable_declares(sce
         await scene.until(lambda: operator.seen(StageReached))
         asked = [
             b"".join([request.body or b""])
-            for way in operator.ways
-            for request in way.requests
+            for transport in operator.transports
+            for request in transport.requests
             if request.path.endswith("/selfsubjectaccessreviews")
         ]
 

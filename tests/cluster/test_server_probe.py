@@ -46,9 +46,9 @@ def hanging() -> Answer:
 
 def hang(operator: Operator) -> None:
     """Make the server hang, on open and on new connections."""
-    for way in operator.ways:
-        way.silence_watches()
-        way.answer = hanging()
+    for transport in operator.transports:
+        transport.silence_watches()
+        transport.answer = hanging()
 
 
 async def asked(operator: Operator, path: str, **query: str) -> tuple[int, str]:
@@ -103,8 +103,8 @@ async def test_it_is_ready_and_synced_as_soon_as_the_server_answers(scene: Scene
         watches = len(operator.seen(WatchStarted))
 
         # Another server at the same address: open connections to the old one stay silent.
-        for way in operator.ways:
-            way.answer = None
+        for transport in operator.transports:
+            transport.answer = None
         await scene.until(lambda: operator.seen(ServerRecovered), seconds=1.0)
         await scene.until(lambda: len(operator.seen(WatchStarted)) == watches + 2, seconds=1.0)
         status, _ = await asked(operator, "/readyz")
@@ -118,22 +118,22 @@ async def test_it_is_ready_and_synced_as_soon_as_the_server_answers(scene: Scene
 async def test_an_error_response_of_a_proxy_does_not_count_as_a_response(scene: Scene) -> None:
     async with operating(scene, of_widgets(), **PROBES) as operator:
         await is_ready(scene, operator)
-        for way in operator.ways:
-            way.silence_watches()
-            way.answer = refusing(503)
+        for transport in operator.transports:
+            transport.silence_watches()
+            transport.answer = refusing(503)
         await scene.until(lambda: operator.seen(ServerUnresponsive), seconds=1.0)
 
 
 async def test_an_idle_leader_sends_only_watches_and_lease_renewals(scene: Scene) -> None:
     async with operating(scene, of_widgets(), leader_election=True) as operator:
         await is_ready(scene, operator)
-        before = [len(way.requests) for way in operator.ways]
+        before = [len(transport.requests) for transport in operator.transports]
         # Shorter than a watch.
         await pass_seconds(scene, 280.0)
         more = [
             str(request)
-            for way, count in zip(operator.ways, before, strict=True)
-            for request in way.requests[count:]
+            for transport, count in zip(operator.transports, before, strict=True)
+            for request in transport.requests[count:]
             if is_beside_the_point(request)
         ]
 
@@ -145,12 +145,12 @@ async def test_without_a_lease_an_idle_operator_sends_at_most_two_requests_a_min
 ) -> None:
     async with operating(scene, of_widgets()) as operator:
         await is_ready(scene, operator)
-        before = [len(way.requests) for way in operator.ways]
+        before = [len(transport.requests) for transport in operator.transports]
         await pass_seconds(scene, 280.0)
         more = [
             request.path
-            for way, count in zip(operator.ways, before, strict=True)
-            for request in way.requests[count:]
+            for transport, count in zip(operator.transports, before, strict=True)
+            for request in transport.requests[count:]
         ]
 
     assert set(more) <= {"/version"}
@@ -184,7 +184,10 @@ async def test_informer_and_reflector_settings_go_through_the_manager(scene: Sce
     ) as operator:
         await scene.until(lambda: chosen, seconds=0.1)
         pages = [
-            each for way in operator.ways for each in way.requests if ("limit", "1") in each.query
+            each
+            for transport in operator.transports
+            for each in transport.requests
+            if ("limit", "1") in each.query
         ]
 
     assert chosen[0].reflector == settings.reflector
@@ -240,8 +243,8 @@ async def test_an_operator_that_stops_renewing_its_lease_is_not_alive(scene: Sce
         assert (await asked(operator, "/healthz"))[0] == 200
 
         # A request that ignores its deadline: the renewal never returns.
-        for way in operator.ways[1:]:
-            way.answer = Answer(after=never_ending)
+        for transport in operator.transports[1:]:
+            transport.answer = Answer(after=never_ending)
         await pass_seconds(scene, 60.0)
         status, body = await asked(operator, "/healthz")
         is_over.set()

@@ -174,10 +174,10 @@ async def test_a_child_deleted_during_a_gap_enqueues_its_owner(scene: Scene) -> 
 
     async with handlers.running():
         await handlers.enqueued()
-        scene.way.pause()
-        scene.way.cut()
+        scene.transport.pause()
+        scene.transport.cut()
         await scene.delete("one-child")
-        scene.way.resume()
+        scene.transport.resume()
         await scene.until(lambda: handlers.woken, seconds=1)
 
     assert handlers.woken == [(ONE, "deleted", "ConfigMap here/one-child")]

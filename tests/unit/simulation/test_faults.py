@@ -32,7 +32,7 @@ class FaultRun:
             kill=self._kill,
             hold=self._hold,
             note=self.trace.append,
-            strike=self.trace.append,
+            on_injection=self.trace.append,
         )
         self.fault_injector.child_watches = [("/apis/apps/v1/", "/deployments")]
 

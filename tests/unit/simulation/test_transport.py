@@ -1,4 +1,4 @@
-"""The way of an actor: whatever happens on it, the server's side is left as it should be."""
+"""The transport of an actor. Whatever happens on it, the server stays consistent."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -55,7 +55,9 @@ class Losing(NoFaults):
             await asyncio.Event().wait()
 
 
-def way_to(server: Streaming, fault_injector: NoFaults, history: History) -> SimulatedTransport:
+def transport_to(
+    server: Streaming, fault_injector: NoFaults, history: History
+) -> SimulatedTransport:
     return SimulatedTransport(
         InProcessTransport(server),
         actor=Actor("operator"),
@@ -70,10 +72,10 @@ def way_to(server: Streaming, fault_injector: NoFaults, history: History) -> Sim
 
 async def test_a_request_that_is_lost_never_reaches_the_server() -> None:
     server, history = Streaming(), History()
-    way = way_to(server, Losing("there"), history)
+    transport = transport_to(server, Losing("there"), history)
 
     with pytest.raises(Unreachable, match="there"):
-        async with way.open(GET):
+        async with transport.open(GET):
             raise AssertionError("it was lost")
 
     assert (server.asked, len(history)) == (0, 0)
@@ -81,10 +83,10 @@ async def test_a_request_that_is_lost_never_reaches_the_server() -> None:
 
 async def test_a_lost_response_is_recorded_and_released() -> None:
     server, history = Streaming(), History()
-    way = way_to(server, Losing("back"), history)
+    transport = transport_to(server, Losing("back"), history)
 
     with pytest.raises(Unreachable, match="back"):
-        async with way.open(GET):
+        async with transport.open(GET):
             raise AssertionError("it was lost")
 
     assert [each.status for each in history.requests] == [200]
@@ -93,10 +95,10 @@ async def test_a_lost_response_is_recorded_and_released() -> None:
 
 async def test_a_response_that_no_task_waits_for_is_released() -> None:
     server = Streaming()
-    way = way_to(server, Losing("held"), History())
+    transport = transport_to(server, Losing("held"), History())
 
     async def ask() -> None:
-        async with way.open(GET):
+        async with transport.open(GET):
             raise AssertionError("it is held up")
 
     async with asyncio.TaskGroup() as group:
@@ -113,10 +115,10 @@ async def test_an_error_of_a_response_is_raised_and_the_response_is_released(
     where: str | None,
 ) -> None:
     server = Streaming()
-    way = way_to(server, NoFaults() if where is None else Losing(where), History())
+    transport = transport_to(server, NoFaults() if where is None else Losing(where), History())
 
     async def ask() -> None:
-        async with way.open(GET) as response:
+        async with transport.open(GET) as response:
             async for piece in response.chunks():
                 raise ValueError(f"not what I wanted: {piece!r}")
 
@@ -128,11 +130,11 @@ async def test_an_error_of_a_response_is_raised_and_the_response_is_released(
 
 async def test_no_request_passes_a_cut_transport() -> None:
     server = Streaming()
-    way = way_to(server, NoFaults(), History())
-    way.is_cut = True
+    transport = transport_to(server, NoFaults(), History())
+    transport.is_cut = True
 
     with pytest.raises(Unreachable):
-        async with way.open(GET):
+        async with transport.open(GET):
             raise AssertionError("it is cut")
 
     assert server.asked == 0

@@ -71,8 +71,8 @@ class SingleFault:
     """Counts the calls and watch events of an operator in one run, and injects one fault.
 
     ``kill`` ends the operator. ``hold`` returns once users have written something. ``note`` adds a
-    line to the trace, and ``strike`` adds the line about the fault. ``child_watches`` are pairs:
-    the beginning and the end of the path of a watch of the operator's child objects.
+    line to the trace, and ``on_injection`` adds the line about the fault. ``child_watches`` are
+    pairs: the beginning and the end of the path of a watch of the operator's child objects.
     """
 
     def __init__(
@@ -83,19 +83,19 @@ class SingleFault:
         kill: Callable[[], None],
         hold: Callable[[], Awaitable[None]],
         note: Callable[[str], None],
-        strike: Callable[[str], None],
+        on_injection: Callable[[str], None],
     ) -> None:
         self.fault = fault
         self.calls = 0
         self.events = 0
         self.child_events = 0
-        self.has_struck = False
+        self.has_injected = False
         self.is_endless = False
         self._clock = clock
         self._kill = kill
         self._hold = hold
         self.note = note
-        self._strike = strike
+        self._on_injection = on_injection
         self.child_watches: Sequence[tuple[str, str]] = ()
         # The number of user writes before each call.
         self.user_writes = 0
@@ -128,13 +128,13 @@ class SingleFault:
         if piece.startswith(_BOOKMARK):
             return
         self.events += 1
-        if self._strikes(FaultKind.CUT, self.events):
-            self._strike(f"loses its watch of {request.path}")
+        if self._must_inject(FaultKind.CUT, self.events):
+            self._on_injection(f"loses its watch of {request.path}")
             raise Unreachable(f"the watch of {request.path} was cut")
         if self._is_of_children(request.path):
             self.child_events += 1
-            if self._strikes(FaultKind.LATE, self.child_events):
-                self._strike(f"gets no events of {request.path} for {DELAY_SECONDS:g} s")
+            if self._must_inject(FaultKind.LATE, self.child_events):
+                self._on_injection(f"gets no events of {request.path} for {DELAY_SECONDS:g} s")
                 await self._clock.sleep(DELAY_SECONDS)
 
     # The faults of a call
@@ -147,29 +147,31 @@ class SingleFault:
         if number > MAX_CALLS:
             self.is_endless = True
             await self._die(f"is ended after {MAX_CALLS} calls")
-        if self._strikes(FaultKind.BEFORE, number):
+        if self._must_inject(FaultKind.BEFORE, number):
             await self._die(f"is killed before {what}")
-        if self._strikes(FaultKind.DOWN_BEFORE, number):
+        if self._must_inject(FaultKind.DOWN_BEFORE, number):
             await self._die(f"is killed before {what}, and users go on meanwhile")
-        if self._strikes(FaultKind.OVERTAKEN, number):
-            self._strike(f"is about to send {what}, and users are faster")
+        if self._must_inject(FaultKind.OVERTAKEN, number):
+            self._on_injection(f"is about to send {what}, and users are faster")
             await self._hold()
         return number
 
     async def after(self, what: str, number: int) -> None:
         """Inject a fault after the call, before its response arrives."""
-        if self._strikes(FaultKind.AFTER, number):
+        if self._must_inject(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
-        if self._strikes(FaultKind.DOWN_AFTER, number):
+        if self._must_inject(FaultKind.DOWN_AFTER, number):
             await self._die(f"is killed after {what}, and users go on meanwhile")
-        is_lost = self._strikes(FaultKind.STALE, number)
+        is_lost = self._must_inject(FaultKind.STALE, number)
         if is_lost:
             # One network failure does both: it resets one connection, and leaves the others half
             # open.
             self._silent_until_at = self._clock.monotonic() + DELAY_SECONDS
-            self._strike(f"gets no answer to {what}, and no watch event for {DELAY_SECONDS:g} s")
-        if self._strikes(FaultKind.LOST, number):
-            self._strike(f"gets no answer to {what}")
+            self._on_injection(
+                f"gets no answer to {what}, and no watch event for {DELAY_SECONDS:g} s"
+            )
+        if self._must_inject(FaultKind.LOST, number):
+            self._on_injection(f"gets no answer to {what}")
             is_lost = True
         if is_lost:
             raise Unreachable(f"{what}: the answer was lost on the way back")
@@ -179,13 +181,13 @@ class SingleFault:
             path.startswith(start) and path.endswith(end) for start, end in self.child_watches
         )
 
-    def _strikes(self, kind: FaultKind, number: int) -> bool:
-        strikes = not self.has_struck and self.fault == Fault(kind, number)
-        self.has_struck |= strikes
-        return strikes
+    def _must_inject(self, kind: FaultKind, number: int) -> bool:
+        must_inject = not self.has_injected and self.fault == Fault(kind, number)
+        self.has_injected |= must_inject
+        return must_inject
 
     async def _die(self, how: str) -> NoReturn:
-        self._strike(how)
+        self._on_injection(how)
         self._kill()
         await wait_forever()
         raise AssertionError("a dead operator went on")

@@ -116,12 +116,12 @@ class _ScenarioRun(Cluster):
             kill=self._kill,
             hold=self._hold,
             note=self._note,
-            strike=self._strike,
+            on_injection=self._on_injection,
         )
         self._system: Any = scenario.outside() if scenario.outside is not None else None
         self._operator: SimulatedOperator | None = None
         self._was_killed = False
-        self._was_patient = False
+        self._grace_given = False
         self._log = cluster.server.store.log
         # Everything that was ever in a Secret: another object may still have it when the Secret is
         # gone.
@@ -136,9 +136,9 @@ class _ScenarioRun(Cluster):
         self._place = 0
         # For a fault that lasts until users write something: whether it has begun, whether it is
         # over, and whether the steps have reached a settle that was put off because of it.
-        self._struck: asyncio.Future[None] = cluster.loop.create_future()
-        self._over: asyncio.Future[None] = cluster.loop.create_future()
-        self._owes_rest = False
+        self._fault_begun: asyncio.Future[None] = cluster.loop.create_future()
+        self._fault_ended: asyncio.Future[None] = cluster.loop.create_future()
+        self._settle_pending = False
         self._is_ahead = False
 
     async def play(self) -> None:
@@ -176,7 +176,7 @@ class _ScenarioRun(Cluster):
                 self.outcome.found.append(self._redacted(f"{type(error).__name__}: {error}"))
         if (
             self._fault is not None
-            and not self._fault_injector.has_struck
+            and not self._fault_injector.has_injected
             and not self.outcome.found
         ):
             self.outcome.found.append(
@@ -197,8 +197,12 @@ class _ScenarioRun(Cluster):
     async def settle(self) -> None:
         """Wait until nothing is left to do; the state must then be the same as without faults."""
         await self._settle_if_skipped()
-        if self._lets_users_ahead and not self._over.done() and not await self._settles_before():
-            self._owes_rest = True
+        if (
+            self._lets_users_ahead
+            and not self._fault_ended.done()
+            and not await self._settles_before()
+        ):
+            self._settle_pending = True
             # A write to an object that is being deleted is lost with it, so users wait for the
             # deletion.
             if self._is_anything_being_deleted():
@@ -262,10 +266,10 @@ class _ScenarioRun(Cluster):
     def users_wrote(self) -> None:
         """Count a write of users, and end a fault that waits for such a write."""
         self._fault_injector.user_writes += 1
-        if not self._struck.done() or self._over.done():
+        if not self._fault_begun.done() or self._fault_ended.done():
             return
-        if self._owes_rest:
-            self._owes_rest, self._is_ahead = False, True
+        if self._settle_pending:
+            self._settle_pending, self._is_ahead = False, True
             self.outcome.skipped = self._place
             self._place += 1
         elif self._absent_at is not None:
@@ -274,15 +278,15 @@ class _ScenarioRun(Cluster):
 
     async def _settles_before(self) -> bool:
         """Wait until nothing is left to do or the fault occurs; return true in the first case."""
-        resting = self._cluster.loop.create_task(self._rest(), name="settle")
-        await asyncio.wait([resting, self._struck], return_when=asyncio.FIRST_COMPLETED)
-        if not self._struck.done():
-            await resting
+        settling = self._cluster.loop.create_task(self._settle_once(), name="settle")
+        await asyncio.wait([settling, self._fault_begun], return_when=asyncio.FIRST_COMPLETED)
+        if not self._fault_begun.done():
+            await settling
             return True
-        resting.cancel()
-        await asyncio.wait([resting])
-        if not resting.cancelled():
-            resting.exception()
+        settling.cancel()
+        await asyncio.wait([settling])
+        if not settling.cancelled():
+            settling.exception()
         return False
 
     def _is_anything_being_deleted(self) -> bool:
@@ -294,50 +298,50 @@ class _ScenarioRun(Cluster):
 
     async def _settle_if_skipped(self) -> None:
         """Run the settle that users skipped, because the next step depends on it."""
-        if self._owes_rest:
-            self._owes_rest = False
+        if self._settle_pending:
+            self._settle_pending = False
             self._end_of_fault()
             await self._settle_and_compare()
 
     def _end_of_fault(self) -> None:
-        if self._over.done():
+        if self._fault_ended.done():
             return
-        self._over.set_result(None)
+        self._fault_ended.set_result(None)
         if self._absent_at is not None:
             self._restart()
         elif self._was_killed:
             self._restart_later()
 
     async def _hold(self) -> None:
-        await asyncio.wait([self._over])
+        await asyncio.wait([self._fault_ended])
 
     async def _leave_if_absent(self) -> None:
         if self._place == self._absent_at and self._operator is not None:
             await self._operator.stop()
-            self._struck.set_result(None)
+            self._fault_begun.set_result(None)
 
     # Settles
 
     async def _settle_and_compare(self) -> None:
-        await self._rest()
-        has_just_struck = self._fault_injector.has_struck and not self._was_patient
-        if has_just_struck:
-            self._was_patient = True
+        await self._settle_once()
+        has_just_injected = self._fault_injector.has_injected and not self._grace_given
+        if has_just_injected:
+            self._grace_given = True
             await self.clock.sleep(GRACE_SECONDS)
-            await self._rest()
+            await self._settle_once()
         self._compare()
-        if (has_just_struck and self._was_killed) or self._is_thorough:
+        if (has_just_injected and self._was_killed) or self._is_thorough:
             await self._check_second_pass()
         await self._leave_if_absent()
 
-    async def _rest(self) -> None:
-        is_over = False
+    async def _settle_once(self) -> None:
+        has_timed_out = False
         try:
             async with self.clock.timeout(SETTLED_WITHIN_SECONDS):
                 await self._cluster.settle()
         except (TimeoutError, NotSettled):
-            is_over = True
-        if is_over or self._fault_injector.is_endless:
+            has_timed_out = True
+        if has_timed_out or self._fault_injector.is_endless:
             last = self._words(self.writes_since(0)[-3:]) or "nothing"
             failing = [f"still retrying: {each}" for each in self._cluster.pending.failing()]
             self._fail([f"it never settles; its last writes are {last}", *failing])
@@ -364,10 +368,10 @@ class _ScenarioRun(Cluster):
             FaultKind.DOWN_AFTER: early,
         }
 
-    def _strike(self, what: str) -> None:
+    def _on_injection(self, what: str) -> None:
         self._note(what, is_fault=True)
-        if not self._struck.done():
-            self._struck.set_result(None)
+        if not self._fault_begun.done():
+            self._fault_begun.set_result(None)
 
     def _note(self, what: str, *, is_fault: bool = False) -> None:
         words = " ".join(short_path(each, home=self.namespace) for each in what.split(" "))
@@ -395,7 +399,7 @@ class _ScenarioRun(Cluster):
     async def _check_second_pass(self) -> None:
         before, state = self.moment(), self._state()
         await self.restart_operators()
-        await self._rest()
+        await self._settle_once()
         writes = self.writes_since(before)
         if writes:
             words = self._words(writes)

@@ -109,7 +109,7 @@ class SimulatedOperator(Operator):
         self.pending_key = f"{actor.name}/{part}" if part else actor.name
         self.actor = actor
         self.again = again
-        self.ways: list[SimulatedTransport] = []
+        self.transports: list[SimulatedTransport] = []
         self._cluster = cluster
         self._stop: asyncio.Future[str] = cluster.loop.create_future()
         self._died: asyncio.Future[None] = cluster.loop.create_future()
@@ -154,8 +154,8 @@ class SimulatedOperator(Operator):
 
     def cut(self) -> None:
         """Disconnect the operator: all its requests fail from now on."""
-        for way in self.ways:
-            way.is_cut = True
+        for transport in self.transports:
+            transport.is_cut = True
 
     def check(self) -> None:
         """Raise the error that ended the operator, if there is one."""
@@ -200,7 +200,7 @@ class SimulatedCluster(Cluster):
         self._bookmark_seconds = self.server.store.bookmark_seconds
         self.server.store.bookmark_seconds = inf
         self._users = Actor("user")
-        self.user_transport = self._way(self._users, NoFaults())
+        self.user_transport = self._transport(self._users, NoFaults())
         super().__init__(
             Client(
                 self.user_transport,
@@ -258,9 +258,9 @@ class SimulatedCluster(Cluster):
         manager = _slowed(built, reflector)
 
         def connect() -> AbstractAsyncContextManager[Transport]:
-            way = self._way(actor, fault_injector)
-            operator.ways.append(way)
-            return nullcontext(way)
+            transport = self._transport(actor, fault_injector)
+            operator.transports.append(transport)
+            return nullcontext(transport)
 
         rng = RecordedRandom(self.rng.random())
         rng.drawn = self._drawn
@@ -412,7 +412,7 @@ class SimulatedCluster(Cluster):
         numbered = (f"{name}-{number}" for number in count(2))
         return next(each for each in chain((name,), numbered) if each not in taken)
 
-    def _way(self, actor: Actor, fault_injector: FaultInjector) -> SimulatedTransport:
+    def _transport(self, actor: Actor, fault_injector: FaultInjector) -> SimulatedTransport:
         return SimulatedTransport(
             InProcessTransport(self.server),
             actor=actor,

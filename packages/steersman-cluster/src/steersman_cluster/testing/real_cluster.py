@@ -62,7 +62,7 @@ class RealOperator(Operator):
     def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
         self.name = name
         self.again = again
-        self.ways: list[RecordingTransport] = []
+        self.transports: list[RecordingTransport] = []
         self._is_acting = False
         # Controllers that have not started: their kinds may be served a moment later.
         self._starting = {each.name for each in controllers}
@@ -103,8 +103,8 @@ class RealOperator(Operator):
 
     async def kill(self) -> None:
         """Kill the operator: requests of its ``finally`` blocks fail."""
-        for way in self.ways:
-            way.is_cut = True
+        for recording in self.transports:
+            recording.is_cut = True
         if self.task is not None:
             self.task.cancel()
             await asyncio.wait([self.task])
@@ -165,11 +165,11 @@ class RealCluster(Cluster):
         @asynccontextmanager
         async def connect() -> AsyncIterator[Transport]:
             async with self._connect() as transport:
-                way = RecordingTransport(
+                recording = RecordingTransport(
                     transport, actor=name, history=self.history, clock=self.clock
                 )
-                operator.ways.append(way)
-                yield way
+                operator.transports.append(recording)
+                yield recording
 
         environment = ManagerEnvironment(
             connect=connect,
@@ -285,9 +285,9 @@ async def running_real_cluster(
     rng, history = Random(), History()
     connect = partial(open_transport, config, clock=clock, observe=ignore)
     async with asyncio.TaskGroup() as group, connect() as transport:
-        way = RecordingTransport(transport, actor=USER, history=history, clock=clock)
+        recording = RecordingTransport(transport, actor=USER, history=history, clock=clock)
         cluster = RealCluster(
-            Client(way, clock=clock, rng=rng, observe=ignore),
+            Client(recording, clock=clock, rng=rng, observe=ignore),
             namespace=namespace,
             connect=connect,
             history=history,
