@@ -69,15 +69,15 @@ def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> Non
 
 async def test_what_came_of_a_review_is_known_under_its_key() -> None:
     webhooks = Webhooks(a=allow)
-    asking = AdmissionReview(
+    review = AdmissionReview(
         webhook=a_webhook(admissionReviewVersions=["v2", "v1beta1", "v1"]),
         request=request_of(request(), HERE),
         address=Address(url="https://webhooks.example.com/a"),
     )
 
-    known = await asking.ask(webhooks, uid="the-uid")
+    known = await review.send(webhooks, uid="the-uid")
 
-    asked = known[asking.key]
+    asked = known[review.key]
     assert isinstance(asked.answer, WebhookResponse)
     sent = msgspec.json.decode(asked.answer.body)
     assert (asked.uid, sent["request"]["uid"]) == ("the-uid", "the-uid")
@@ -91,7 +91,7 @@ def test_the_answer_of_one_configuration_is_none_of_another() -> None:
     changed = replace(first.webhook, identity=("Some", "1", "2", 0))
 
     assert replace(first, webhook=changed).key != first.key
-    assert replace(first, turn="again").key != first.key
+    assert replace(first, reinvocation=True).key != first.key
     assert replace(first, request=request_of(request(name="b"), HERE)).key != first.key
 
 

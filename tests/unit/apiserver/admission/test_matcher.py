@@ -41,9 +41,9 @@ def matching(*rules: Any, **more: Any) -> Matcher:
     ],
 )
 def test_a_rule_is_about_operations_on_resources(change: Any, is_meant: bool) -> None:
-    place = matching({**RULE, **change}).place(request(), Around())
+    matched = matching({**RULE, **change}).match(request(), Around())
 
-    assert place == (MatchedResource(MAPS, MAP) if is_meant else None)
+    assert matched == (MatchedResource(MAPS, MAP) if is_meant else None)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_a_rule_is_about_operations_on_resources(change: Any, is_meant: bool) ->
 def test_a_subresource_is_meant_only_where_it_is_named(resource: str, is_meant: bool) -> None:
     wanted = request(subresource="status", operation=UPDATE)
 
-    place = matching({**RULE, "resources": [resource]}).place(wanted, Around())
+    matched = matching({**RULE, "resources": [resource]}).match(wanted, Around())
 
-    assert (place is not None) == is_meant
+    assert (matched is not None) == is_meant
 
 
 def test_a_namespace_is_outside_of_namespaces() -> None:
     wanted = request(resource=NAMESPACES, kind=NAMESPACE, namespace="a")
     rule = {**RULE, "resources": ["namespaces"]}
 
-    outside = matching({**rule, "scope": "Cluster"}).place(wanted, Around())
-    inside = matching({**rule, "scope": "Namespaced"}).place(wanted, Around())
+    outside = matching({**rule, "scope": "Cluster"}).match(wanted, Around())
+    inside = matching({**rule, "scope": "Namespaced"}).match(wanted, Around())
 
     assert (outside is not None, inside is not None) == (True, False)
 
@@ -73,7 +73,7 @@ def test_objects_are_selected_by_what_they_are_or_were() -> None:
     selecting = matching(RULE, objectSelector={"matchLabels": {"app": "web"}})
 
     found = [
-        selecting.place(request(obj=obj, old=old, operation=UPDATE), Around()) is not None
+        selecting.match(request(obj=obj, old=old, operation=UPDATE), Around()) is not None
         for obj, old in ((labelled, plain), (plain, labelled), (plain, plain))
     ]
 
@@ -84,7 +84,7 @@ def test_a_namespace_is_selected_by_its_labels() -> None:
     selecting = matching(RULE, namespaceSelector={"matchLabels": {"for": "us"}})
     around = Around(namespaces={"ours": {"for": "us"}, "theirs": {}})
 
-    found = [selecting.place(request(namespace=name), around) for name in ("ours", "theirs")]
+    found = [selecting.match(request(namespace=name), around) for name in ("ours", "theirs")]
 
     assert found == [MatchedResource(MAPS, MAP), None]
 
@@ -92,7 +92,7 @@ def test_a_namespace_is_selected_by_its_labels() -> None:
 def test_what_is_in_no_namespace_is_in_every_selected_one() -> None:
     selecting = matching(RULE, namespaceSelector={"matchLabels": {"for": "us"}})
 
-    assert selecting.place(request(namespace=""), Around()) is not None
+    assert selecting.match(request(namespace=""), Around()) is not None
 
 
 def test_a_namespace_that_is_missing_matters_only_to_those_who_would_be_asked() -> None:
@@ -100,8 +100,8 @@ def test_a_namespace_that_is_missing_matters_only_to_those_who_would_be_asked() 
     selector = {"matchLabels": {"for": "us"}}
 
     with pytest.raises(StatusError, match="404"):
-        matching(RULE, namespaceSelector=selector).place(nowhere, Around())
-    assert matching(namespaceSelector=selector).place(nowhere, Around()) is None
+        matching(RULE, namespaceSelector=selector).match(nowhere, Around())
+    assert matching(namespaceSelector=selector).match(nowhere, Around()) is None
 
 
 @pytest.mark.parametrize("operation", [CREATE, UPDATE])
@@ -114,7 +114,7 @@ def test_a_namespace_that_is_written_is_selected_by_its_new_labels(operation: st
         resource=NAMESPACES, kind=NAMESPACE, namespace="a", obj=obj, operation=operation
     )
 
-    assert selecting.place(written, around) is not None
+    assert selecting.match(written, around) is not None
 
 
 def test_a_namespace_that_is_deleted_is_selected_by_its_stored_labels() -> None:
@@ -124,7 +124,7 @@ def test_a_namespace_that_is_deleted_is_selected_by_its_stored_labels() -> None:
         resource=NAMESPACES, kind=NAMESPACE, namespace="a", obj=None, operation=DELETE
     )
 
-    assert selecting.place(deleted, Around(namespaces={"a": {"for": "us"}})) is not None
+    assert selecting.match(deleted, Around(namespaces={"a": {"for": "us"}})) is not None
 
 
 def test_another_version_is_meant_where_equivalents_are() -> None:
@@ -134,8 +134,8 @@ def test_another_version_is_meant_where_equivalents_are() -> None:
     around = Around(others=[other, MatchedResource(MAPS, MAP)])
     rule = {**RULE, "apiVersions": ["v2"]}
 
-    exact = matching(rule, matchPolicy="Exact").place(request(), around)
-    equivalent = matching(rule, matchPolicy="Equivalent").place(request(), around)
+    exact = matching(rule, matchPolicy="Exact").match(request(), around)
+    equivalent = matching(rule, matchPolicy="Equivalent").match(request(), around)
 
     assert (exact, equivalent) == (None, other)
 
@@ -147,11 +147,11 @@ def test_a_policy_is_not_about_what_it_excludes() -> None:
     }
     policy = Matcher.of_policy(excluding)
 
-    found = [policy.place(request(name=name), Around()) is not None for name in ("a", "b")]
+    found = [policy.match(request(name=name), Around()) is not None for name in ("a", "b")]
 
     assert found == [False, True]
 
 
 def test_a_binding_without_rules_is_about_all_that_its_policy_is() -> None:
-    assert Matcher.of_policy({}).place(request(), Around()) == MatchedResource(MAPS, MAP)
-    assert Matcher.of_webhook({}).place(request(), Around()) is None
+    assert Matcher.of_policy({}).match(request(), Around()) == MatchedResource(MAPS, MAP)
+    assert Matcher.of_webhook({}).match(request(), Around()) is None

@@ -62,7 +62,7 @@ async def converted(
     answers: WebhookAnswers = {}
     here = conversion(answers, remembered)
     for review in asked(here, obj):
-        answers |= await review.ask(webhook or Webhook(), uid="1")
+        answers |= await review.send(webhook or Webhook(), uid="1")
     return here.converted(obj, V2)
 
 
@@ -160,7 +160,7 @@ async def test_a_webhook_that_understands_no_review_is_not_asked() -> None:
     here = Conversion(["v7"], lambda: PLACE, answers={}, remembered=ConversionCache())
     (review,) = asked(here, thing("a"))
 
-    (answer,) = (await review.ask(Webhook(), uid="1")).values()
+    (answer,) = (await review.send(Webhook(), uid="1")).values()
 
     assert isinstance(answer, ConversionFailed)
     assert answer.message.endswith("failed: no supported conversion review versions")

@@ -22,34 +22,34 @@ from tests.clocks import FakeClock
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class FakeCall:
     """A webhook that answers ``answer``, once ``meanwhile`` has happened."""
 
     answer: Mapping[Hashable, Any]
     uids: list[str] = field(default_factory=list[str])
     meanwhile: Any = None
 
-    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
+    async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
         self.uids.append(uid)
         if self.meanwhile is not None:
             await self.meanwhile()
         return self.answer
 
 
-def asking(clock: FakeClock | None = None) -> RequestRunner:
+def runner(clock: FakeClock | None = None) -> RequestRunner:
     return RequestRunner(NoWebhookTransport(), clock=clock or FakeClock(), rng=Random(7))
 
 
-async def run_again(by: RequestRunner, verb: Callable[[WebhookAnswers], Any]) -> Any:
+async def run_again(runner: RequestRunner, verb: Callable[[WebhookAnswers], Any]) -> Any:
     """What a verb gives in the end."""
-    answers = by.begin()
+    answers = runner.begin()
     try:
         return verb(answers)
     except NeedsWebhook as missing:
-        return await by.run_again(verb, missing, answers)
+        return await runner.run_again(verb, missing, answers)
 
 
-def looked_up(answers: WebhookAnswers, *calls: Inquiry) -> list[Any]:
+def answers_to(answers: WebhookAnswers, *calls: FakeCall) -> list[Any]:
     missing = [each for each in calls if not each.answer.keys() <= answers.keys()]
     if missing:
         raise NeedsWebhook(missing)
@@ -63,46 +63,46 @@ async def test_a_verb_that_needs_nothing_runs_once() -> None:
         runs.append(answers)
         return "done"
 
-    assert await run_again(asking(), verb) == "done"
+    assert await run_again(runner(), verb) == "done"
     assert runs == [{}]
 
 
 async def test_a_handler_is_run_again_with_the_responses_that_it_needs() -> None:
-    first, second = Inquiry({"a": 1}), Inquiry({"b": 2})
+    first, second = FakeCall({"a": 1}), FakeCall({"b": 2})
 
     def verb(answers: WebhookAnswers) -> list[Any]:
-        return [*looked_up(answers, first), *looked_up(answers, second)]
+        return [*answers_to(answers, first), *answers_to(answers, second)]
 
-    assert await run_again(asking(), verb) == [1, 2]
+    assert await run_again(runner(), verb) == [1, 2]
     assert (len(first.uids), len(second.uids)) == (1, 1)
 
 
 async def test_calls_that_are_needed_together_are_made_concurrently() -> None:
     both = asyncio.Barrier(2)
-    first, second = Inquiry({"a": 1}, meanwhile=both.wait), Inquiry({"b": 2}, meanwhile=both.wait)
+    first, second = FakeCall({"a": 1}, meanwhile=both.wait), FakeCall({"b": 2}, meanwhile=both.wait)
 
-    answers = await run_again(asking(), lambda answers: looked_up(answers, first, second))
+    answers = await run_again(runner(), lambda answers: answers_to(answers, first, second))
 
     assert answers == [1, 2]
     assert first.uids != second.uids
 
 
 async def test_every_run_draws_what_the_first_drew_and_no_other_request_draws_it() -> None:
-    outside = asking()
+    request_runner = runner()
     drawn: list[int] = []
     others: list[int] = []
 
     def another(_: WebhookAnswers) -> None:
-        others.append(outside.rng.getrandbits(64))
+        others.append(request_runner.rng.getrandbits(64))
 
-    inquiry = Inquiry({"a": 1}, meanwhile=lambda: run_again(outside, another))
+    call = FakeCall({"a": 1}, meanwhile=lambda: run_again(request_runner, another))
 
     def verb(answers: WebhookAnswers) -> None:
-        drawn.append(outside.rng.getrandbits(64))
-        looked_up(answers, inquiry)
+        drawn.append(request_runner.rng.getrandbits(64))
+        answers_to(answers, call)
 
-    await run_again(outside, verb)
-    await run_again(outside, another)
+    await run_again(request_runner, verb)
+    await run_again(request_runner, another)
 
     first, second = drawn
     assert first == second
@@ -110,35 +110,35 @@ async def test_every_run_draws_what_the_first_drew_and_no_other_request_draws_it
 
 
 async def test_a_run_that_takes_another_way_draws_new_numbers() -> None:
-    outside = asking()
-    inquiry = Inquiry({"a": 1})
+    request_runner = runner()
+    call = FakeCall({"a": 1})
     drawn: list[int] = []
 
     def verb(answers: WebhookAnswers) -> None:
-        drawn.append(outside.rng.getrandbits(128 if answers else 8))
-        looked_up(answers, inquiry)
+        drawn.append(request_runner.rng.getrandbits(128 if answers else 8))
+        answers_to(answers, call)
 
-    await run_again(outside, verb)
+    await run_again(request_runner, verb)
 
     assert drawn[1].bit_length() > 64
 
 
 async def test_every_run_reads_the_time_of_the_first_run() -> None:
     clock = FakeClock()
-    outside = asking(clock)
+    request_runner = runner(clock)
     times: list[Any] = []
 
     async def slowly() -> None:
         clock.advance(20)
 
-    inquiry = Inquiry({"a": 1}, meanwhile=slowly)
+    call = FakeCall({"a": 1}, meanwhile=slowly)
 
     def verb(answers: WebhookAnswers) -> None:
-        times.append(outside.clock.now())
-        looked_up(answers, inquiry)
+        times.append(request_runner.clock.now())
+        answers_to(answers, call)
 
-    await run_again(outside, verb)
-    later = outside.clock.now()
+    await run_again(request_runner, verb)
+    later = request_runner.clock.now()
 
     assert times[0] == times[1]
     assert (later - times[0]).total_seconds() == 20
@@ -150,10 +150,10 @@ async def test_a_handler_that_never_has_all_responses_fails_with_a_timeout() -> 
     def verb(answers: WebhookAnswers) -> None:
         nonlocal runs
         runs += 1
-        looked_up(answers, Inquiry({runs: "again"}))
+        answers_to(answers, FakeCall({runs: "again"}))
 
     with pytest.raises(StatusError) as refused:
-        await run_again(asking(), verb)
+        await run_again(runner(), verb)
 
     assert refused.value.code == 504
     assert runs == MOST_RUNS + 1

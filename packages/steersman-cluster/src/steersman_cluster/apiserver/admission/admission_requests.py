@@ -6,27 +6,27 @@ from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.rules import Object
 
 
-def request_of(wanted: Attributes, place: MatchedResource) -> Object:
-    """Return the AdmissionRequest of ``wanted``, whose objects are in the version of ``place``."""
-    user = wanted.user
+def request_of(attributes: Attributes, matched: MatchedResource) -> Object:
+    """Return the AdmissionRequest, with its objects in the version of ``matched``."""
+    user = attributes.user
     about: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     if user.extra:
         about["extra"] = {name: list(values) for name, values in user.extra.items()}
     request: Object = {
-        "kind": _kind(place.kind),
-        "resource": _resource(place.resource),
-        "subResource": wanted.subresource,
-        "requestKind": _kind(wanted.kind),
-        "requestResource": _resource(wanted.resource),
-        "requestSubResource": wanted.subresource,
-        "name": wanted.name,
-        "namespace": wanted.namespace,
-        "operation": wanted.operation,
+        "kind": _kind(matched.kind),
+        "resource": _resource(matched.resource),
+        "subResource": attributes.subresource,
+        "requestKind": _kind(attributes.kind),
+        "requestResource": _resource(attributes.resource),
+        "requestSubResource": attributes.subresource,
+        "name": attributes.name,
+        "namespace": attributes.namespace,
+        "operation": attributes.operation,
         "userInfo": {name: value for name, value in about.items() if value},
-        "object": wanted.obj,
-        "oldObject": wanted.old,
-        "dryRun": wanted.dry_run,
-        "options": wanted.options,
+        "object": attributes.obj,
+        "oldObject": attributes.old,
+        "dryRun": attributes.dry_run,
+        "options": attributes.options,
     }
     for name in ("subResource", "requestSubResource", "name", "namespace"):
         if not request[name]:

@@ -65,14 +65,16 @@ class AdmissionReview:
     webhook: Webhook
     request: Object  # without the uid
     address: Address
-    turn: str = ""  # distinguishes repeated reviews with the same content
+    reinvocation: bool = False
 
     @property
     def key(self) -> Hashable:
         """The key under which the webhook's response is stored."""
-        return self.webhook.identity, self.turn, msgspec.json.encode(self.request)
+        return self.webhook.identity, self.reinvocation, msgspec.json.encode(self.request)
 
-    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, ReviewAnswer]:
+    async def send(
+        self, outbound: WebhookTransport, *, uid: str
+    ) -> Mapping[Hashable, ReviewAnswer]:
         """Send the review, and return the response under the review's key."""
         review = {
             "kind": "AdmissionReview",

@@ -30,7 +30,7 @@ VALIDATING = GroupResource(_GROUP, "validatingwebhookconfigurations")
 POLICIES = GroupResource(_GROUP, "validatingadmissionpolicies")
 BINDINGS = GroupResource(_GROUP, "validatingadmissionpolicybindings")
 
-_BAD_OWNERS = (
+_INVALID_MANAGED_FIELDS = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an"
     " outdated mutating admission controller; please fix your requests: {}"
 )
@@ -124,8 +124,8 @@ class Admission:
         webhooks = self._now().mutating
         if not webhooks:
             return obj
-        wanted = _attributes(request, obj, old)
-        if wanted.is_exempt:
+        attributes = _attributes(request, obj, old)
+        if attributes.is_exempt:
             return obj
 
         def again(made: Object) -> Object:
@@ -134,10 +134,10 @@ class Admission:
                 request.served.rules.admit(fresh, old, self._store)
             return fresh
 
-        made = self._caller(request).mutated(wanted, webhooks, again=again).obj
-        if made is None or made is wanted.obj:
+        made = self._caller(request).mutated(attributes, webhooks, again=again).obj
+        if made is None or made is attributes.obj:
             return obj
-        _check_owners(request, made["metadata"], obj["metadata"].get("managedFields"))
+        _repair_metadata(request, made["metadata"], obj["metadata"].get("managedFields"))
         return made
 
     def check(
@@ -154,39 +154,39 @@ class Admission:
         complete, and is written next if the check passes. Policies and webhooks receive the objects
         that ``admission_view`` returns.
         """
-        interested = self._now()
-        if not interested.policies and not interested.validating:
+        hooks = self._now()
+        if not hooks.policies and not hooks.validating:
             return
         shown = _same if request.served.custom else request.served.from_stored
         obj, old = shown(obj), None if old is None else shown(old)
         if admission_view is not None:
             obj, old = admission_view(obj), None if old is None else admission_view(old)
-        self._check(request, _attributes(request, obj, old), interested)
+        self._check(request, _attributes(request, obj, old), hooks)
 
-    def _check(self, request: APIRequest, wanted: Attributes, interested: _Hooks) -> None:
+    def _check(self, request: APIRequest, attributes: Attributes, hooks: _Hooks) -> None:
         versions = self._versions(request)
-        if interested.policies:
-            judge = PolicyValidator(
+        if hooks.policies:
+            validator = PolicyValidator(
                 versions=versions, parameters=versions, warnings=request.warnings
             )
-            judge.check(wanted, interested.policies)
-        if interested.validating and not wanted.is_exempt:
+            validator.check(attributes, hooks.policies)
+        if hooks.validating and not attributes.is_exempt:
             caller = WebhookDispatcher(
                 versions=versions, answers=request.webhook_answers, warnings=request.warnings
             )
-            caller.check(wanted, interested.validating)
+            caller.check(attributes, hooks.validating)
 
     def check_delete(
         self, request: APIRequest, old: Object, options: Object, *, dry_run: bool
     ) -> None:
         """Raise an error if a policy or webhook denies the deletion."""
-        interested = self._now()
-        if not interested:
+        hooks = self._now()
+        if not hooks:
             return
-        wanted = replace(_attributes(request, None, old), options=options, dry_run=dry_run)
-        if interested.mutating and not wanted.is_exempt:
-            self._caller(request).mutated(wanted, interested.mutating, again=_same)
-        self._check(request, wanted, interested)
+        attributes = replace(_attributes(request, None, old), options=options, dry_run=dry_run)
+        if hooks.mutating and not attributes.is_exempt:
+            self._caller(request).mutated(attributes, hooks.mutating, again=_same)
+        self._check(request, attributes, hooks)
 
     def _caller(self, request: APIRequest) -> WebhookDispatcher:
         versions = self._versions(request)
@@ -244,7 +244,7 @@ def _options(info: RequestInfo, kind: str) -> Object:
     return options
 
 
-def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
+def _repair_metadata(request: APIRequest, about: Object, before: Any) -> None:
     """Restore managedFields that a webhook broke, and remove duplicate ownerReferences."""
     given = about.get("managedFields")
     try:
@@ -253,7 +253,7 @@ def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
         about.pop("managedFields", None)
         if before:
             about["managedFields"] = before
-        request.warnings.append(_BAD_OWNERS.format(problem))
+        request.warnings.append(_INVALID_MANAGED_FIELDS.format(problem))
     else:
         if given and given != before:
             about["managedFields"] = encoded(managers)  # in canonical form

@@ -61,30 +61,30 @@ class MatchRule:
             names=frozenset(written.get("resourceNames") or ()),
         )
 
-    def matches(self, wanted: Attributes, resource: GroupVersionResource) -> bool:
+    def matches(self, attributes: Attributes, resource: GroupVersionResource) -> bool:
         """Whether the rule matches the request as if the request were for ``resource``."""
         return (
-            self._in_scope(wanted, resource)
-            and _has(self.operations, wanted.operation)
+            self._in_scope(attributes, resource)
+            and _has(self.operations, attributes.operation)
             and _has(self.groups, resource.group)
             and _has(self.versions, resource.version)
             and any(
-                each in ("*", resource.resource) and sub in ("*", wanted.subresource)
+                each in ("*", resource.resource) and sub in ("*", attributes.subresource)
                 for each, sub in self.resources
             )
-            and (not self.names or wanted.name in self.names)
+            and (not self.names or attributes.name in self.names)
         )
 
-    def _in_scope(self, wanted: Attributes, resource: GroupVersionResource) -> bool:
+    def _in_scope(self, attributes: Attributes, resource: GroupVersionResource) -> bool:
         if self.scope == "*":
             return True
         is_namespace = (resource.group, resource.resource) == ("", "namespaces")
-        is_namespaced = not is_namespace and wanted.namespace != ""
+        is_namespaced = not is_namespace and attributes.namespace != ""
         return is_namespaced == (self.scope == "Namespaced")
 
 
-def _has(known: frozenset[str], wanted: str) -> bool:
-    return "*" in known or wanted in known
+def _has(known: frozenset[str], value: str) -> bool:
+    return "*" in known or value in known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,42 +123,42 @@ class Matcher:
             objects=_selector(written.get("objectSelector") or {}),
         )
 
-    def place(self, wanted: Attributes, world: MatchContext) -> MatchedResource | None:
+    def match(self, attributes: Attributes, context: MatchContext) -> MatchedResource | None:
         """Return the resource and kind as which the request matches; None if it does not match."""
-        in_namespace = _is_in(self.namespaces, wanted, world)
-        if in_namespace is False or not self._selects(wanted):
+        in_namespace = _is_in(self.namespaces, attributes, context)
+        if in_namespace is False or not self._selects(attributes):
             return None
-        if self._placed(self.excluded, wanted, world) is not None:
+        if self._first_match(self.excluded, attributes, context) is not None:
             return None
         if self.matches_without_rules and not self.rules:
-            found: MatchedResource | None = MatchedResource(wanted.resource, wanted.kind)
+            found: MatchedResource | None = MatchedResource(attributes.resource, attributes.kind)
         else:
-            found = self._placed(self.rules, wanted, world)
+            found = self._first_match(self.rules, attributes, context)
         # A missing namespace is an error only if the rules match.
         if found is not None and in_namespace is None:
-            raise not_found(_NAMESPACES, wanted.namespace)
+            raise not_found(_NAMESPACES, attributes.namespace)
         return found
 
-    def _selects(self, wanted: Attributes) -> bool:
+    def _selects(self, attributes: Attributes) -> bool:
         if self.objects.is_everything:
             return True
         return any(
             each is not None and self.objects.matches(_labels(each))
-            for each in (wanted.obj, wanted.old)
+            for each in (attributes.obj, attributes.old)
         )
 
-    def _placed(
-        self, rules: Sequence[MatchRule], wanted: Attributes, world: MatchContext
+    def _first_match(
+        self, rules: Sequence[MatchRule], attributes: Attributes, context: MatchContext
     ) -> MatchedResource | None:
         for rule in rules:
-            if rule.matches(wanted, wanted.resource):
-                return MatchedResource(wanted.resource, wanted.kind)
+            if rule.matches(attributes, attributes.resource):
+                return MatchedResource(attributes.resource, attributes.kind)
         if self.takes_equivalents:
-            others = list(world.equivalents(wanted.resource, wanted.subresource))
+            others = list(context.equivalents(attributes.resource, attributes.subresource))
             for rule in rules:
-                for place in others:
-                    if rule.matches(wanted, place.resource):
-                        return place
+                for matched in others:
+                    if rule.matches(attributes, matched.resource):
+                        return matched
         return None
 
 
@@ -175,15 +175,15 @@ def _labels(obj: Object) -> Mapping[str, str]:
     return labels if isinstance(labels, dict) else {}
 
 
-def _is_in(selector: Selector, wanted: Attributes, world: MatchContext) -> bool | None:
+def _is_in(selector: Selector, attributes: Attributes, context: MatchContext) -> bool | None:
     """Whether the selector selects the object's namespace; None if the namespace does not exist."""
     if selector.is_everything:
         return True
-    if wanted.resource.resource != "namespaces":
-        if not wanted.namespace:
+    if attributes.resource.resource != "namespaces":
+        if not attributes.namespace:
             return True
-    elif not wanted.subresource and wanted.operation in (CREATE, UPDATE):
+    elif not attributes.subresource and attributes.operation in (CREATE, UPDATE):
         # The stored namespace may have other labels, or not exist yet.
-        return selector.matches(_labels(wanted.obj or {}))
-    namespace = world.find(_NAMESPACES, "", wanted.namespace)
+        return selector.matches(_labels(attributes.obj or {}))
+    namespace = context.find(_NAMESPACES, "", attributes.namespace)
     return None if namespace is None else selector.matches(_labels(namespace))

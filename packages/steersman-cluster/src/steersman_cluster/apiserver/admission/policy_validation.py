@@ -58,46 +58,49 @@ class PolicyValidator:
     parameters: Parameters
     warnings: list[str]
 
-    def check(self, wanted: Attributes, policies: Sequence[Policy]) -> None:
+    def check(self, attributes: Attributes, policies: Sequence[Policy]) -> None:
         """Raise an error if a policy denies the request; add a warning for each ``Warn`` action."""
-        if (wanted.resource.group, wanted.resource.resource) in EXCLUDED:
+        if (attributes.resource.group, attributes.resource.resource) in EXCLUDED:
             return
-        objections = [each for policy in policies for each in self._objections(wanted, policy)]
+        objections = [each for policy in policies for each in self._objections(attributes, policy)]
         if objections:
-            raise _refusal(wanted, objections[0])
+            raise _refusal(attributes, objections[0])
 
-    def _objections(self, wanted: Attributes, policy: Policy) -> Iterable[PolicyViolation]:
+    def _objections(self, attributes: Attributes, policy: Policy) -> Iterable[PolicyViolation]:
         try:
-            place = self._place(wanted, policy)
+            matched = self._match(attributes, policy)
         except (Misconfigured, StatusError) as problem:
             return _misconfigured(policy, None, problem)
-        if place is None:
+        if matched is None:
             return []
         found: list[PolicyViolation] = []
         for binding in policy.bindings:
             try:
-                found += self._bound(wanted, place, policy, binding)
+                found += self._bound(attributes, matched, policy, binding)
             except (Misconfigured, StatusError) as problem:
                 found += _misconfigured(policy, binding, problem)
         return found
 
-    def _place(self, wanted: Attributes, policy: Policy) -> MatchedResource | None:
+    def _match(self, attributes: Attributes, policy: Policy) -> MatchedResource | None:
         if policy.matching is None:
             raise Misconfigured("policy contained no match constraints, a required field")
-        place = policy.matching.place(wanted, self.versions)
+        matched = policy.matching.match(attributes, self.versions)
         kind = policy.param_kind
-        if place is not None and kind is not None and self.parameters.scope_of(kind) is None:
+        if matched is not None and kind is not None and self.parameters.scope_of(kind) is None:
             raise Misconfigured(f"failed to find resource referenced by paramKind: '{_go(kind)}'")
-        return place
+        return matched
 
     def _bound(
-        self, wanted: Attributes, place: MatchedResource, policy: Policy, binding: Binding
+        self, attributes: Attributes, matched: MatchedResource, policy: Policy, binding: Binding
     ) -> Iterable[PolicyViolation]:
-        if binding.matching is not None and binding.matching.place(wanted, self.versions) is None:
+        if (
+            binding.matching is not None
+            and binding.matching.match(attributes, self.versions) is None
+        ):
             return []
         denied: list[PolicyViolation] = []
-        for params in self._params(wanted, policy, binding):
-            for message, reason in self._failures(wanted, place, policy, params):
+        for params in self._params(attributes, policy, binding):
+            for message, reason in self._failures(attributes, matched, policy, params):
                 if "Deny" in binding.actions:
                     denied.append(PolicyViolation(policy, binding, message, reason))
                 if "Warn" in binding.actions:
@@ -108,14 +111,14 @@ class PolicyValidator:
         return denied
 
     def _params(
-        self, wanted: Attributes, policy: Policy, binding: Binding
+        self, attributes: Attributes, policy: Policy, binding: Binding
     ) -> Iterable[Object | None]:
         kind, ref = policy.param_kind, binding.param_ref
         if kind is None or ref is None:
             return [None]
         namespace = ref.get("namespace") or ""
         if self.parameters.scope_of(kind):
-            namespace = namespace or wanted.namespace
+            namespace = namespace or attributes.namespace
             if not namespace:
                 raise Misconfigured(
                     "cannot use namespaced paramRef in policy binding that matches cluster-scoped"
@@ -143,17 +146,21 @@ class PolicyValidator:
         return [{**each, **head} for each in found]
 
     def _failures(
-        self, wanted: Attributes, place: MatchedResource, policy: Policy, params: Object | None
+        self,
+        attributes: Attributes,
+        matched: MatchedResource,
+        policy: Policy,
+        params: Object | None,
     ) -> Iterable[tuple[str, str]]:
         """Return the message and the reason of each failed validation."""
-        seen = self.versions.converted(wanted, place)
+        seen = self.versions.converted(attributes, matched)
         values = dict(
             values_of(
-                wanted,
+                attributes,
                 seen,
-                place,
+                matched,
                 authorizers=self.versions.authorizer,
-                namespace=self._namespace(wanted),
+                namespace=self._namespace(attributes),
                 params=params,
             )
         )
@@ -183,10 +190,10 @@ class PolicyValidator:
                 failures.append((problem, "Invalid"))
         return failures
 
-    def _namespace(self, wanted: Attributes) -> Object | None:
-        if not wanted.namespace or wanted.kind == _NOT_A_NAMESPACE:
+    def _namespace(self, attributes: Attributes) -> Object | None:
+        if not attributes.namespace or attributes.kind == _NOT_A_NAMESPACE:
             return None
-        found = self.versions.find(_NAMESPACES, "", wanted.namespace)
+        found = self.versions.find(_NAMESPACES, "", attributes.namespace)
         if found is None:
             return None
         about = {
@@ -218,12 +225,12 @@ def _misconfigured(
     return [PolicyViolation(policy, binding, f"failed to configure {what}: {why}")]
 
 
-def _refusal(wanted: Attributes, objection: PolicyViolation) -> StatusError:
+def _refusal(attributes: Attributes, objection: PolicyViolation) -> StatusError:
     who = f"ValidatingAdmissionPolicy '{objection.policy.name}'"
     if objection.binding is not None:
         who += f" with binding '{objection.binding.name}'"
     message = f"{who} denied request: {objection.message}"
-    refusal = wanted.forbidden(message)
+    refusal = attributes.forbidden(message)
     return StatusError(
         _CODES.get(objection.reason, 422),
         objection.reason,

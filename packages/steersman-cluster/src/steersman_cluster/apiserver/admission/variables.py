@@ -15,24 +15,24 @@ Authorizers: TypeAlias = Callable[[User], Authorizer]
 
 
 def values_of(
-    wanted: Attributes,
+    attributes: Attributes,
     seen: Attributes,
-    place: MatchedResource,
+    matched: MatchedResource,
     *,
     authorizers: Authorizers,
     namespace: Object | None = None,
     params: Object | None = None,
 ) -> Mapping[str, Any]:
-    """Return the values; ``seen`` is ``wanted`` with objects in the version of ``place``."""
-    request = request_of(seen, place)
+    """Return the values; ``seen`` is ``attributes`` with objects in the version of ``matched``."""
+    request = request_of(seen, matched)
     del request["object"], request["oldObject"]
-    who = authorizers(wanted.user)
+    who = authorizers(attributes.user)
     about = {
-        "group": wanted.resource.group,
-        "resource": wanted.resource.resource,
-        "subresource": wanted.subresource,
-        "namespace": wanted.namespace,
-        "name": wanted.name,
+        "group": attributes.resource.group,
+        "resource": attributes.resource.resource,
+        "subresource": attributes.subresource,
+        "namespace": attributes.namespace,
+        "name": attributes.name,
     }
     return {
         "object": seen.obj,

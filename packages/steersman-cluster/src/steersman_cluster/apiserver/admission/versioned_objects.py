@@ -100,28 +100,28 @@ class VersionedObjects:
         gvk = GroupVersionKind.of(kind["apiVersion"], kind["kind"])
         return next((each for each in self._registry if each.gvk == gvk), None)
 
-    def _there(self, place: MatchedResource) -> ServedResource:
-        resource = place.resource
+    def _there(self, matched: MatchedResource) -> ServedResource:
+        resource = matched.resource
         found = self._registry.find(resource.group, resource.version, resource.resource)
         if found is None:
             raise internal_error(f"unable to convert to {resource}: unknown kind")
         return found if found.for_request is None else found.for_request(self._answers, self._store)
 
-    def converted(self, wanted: Attributes, place: MatchedResource) -> Attributes:
-        """Return the same request with its objects in the version of ``place``."""
-        if place.kind == wanted.kind:
-            return wanted
-        there = self._there(place)
+    def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
+        """Return the same request with its objects in the version of ``matched``."""
+        if matched.kind == attributes.kind:
+            return attributes
+        there = self._there(matched)
         return replace(
-            wanted,
-            obj=None if wanted.obj is None else _converted(wanted.obj, self._served, there),
-            old=None if wanted.old is None else _converted(wanted.old, self._served, there),
+            attributes,
+            obj=None if attributes.obj is None else _converted(attributes.obj, self._served, there),
+            old=None if attributes.old is None else _converted(attributes.old, self._served, there),
         )
 
-    def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
-        """Decode a patched object in the version of ``place``, and apply defaults."""
-        there = self._there(place)
-        expected = self._body_types.of(there, wanted.subresource)
+    def read(self, document: Any, attributes: Attributes, matched: MatchedResource) -> Object:
+        """Decode a patched object in the version of ``matched``, and apply defaults."""
+        there = self._there(matched)
+        expected = self._body_types.of(there, attributes.subresource)
         try:
             obj = decode(msgspec.json.encode(document), expected, content_type=JSON).obj
         except StatusError as refusal:
@@ -132,15 +132,15 @@ class VersionedObjects:
             if why.startswith("converting "):
                 raise StatusError(500, "", why) from None
             raise internal_error(why) from None
-        if place.kind == there.gvk:
+        if matched.kind == there.gvk:
             there.rules.default(obj)
         return obj
 
-    def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
-        """Convert an object in the version of ``place`` back to the version of the request."""
-        if place.kind == wanted.kind:
+    def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:
+        """Convert an object in the version of ``matched`` back to the version of the request."""
+        if matched.kind == attributes.kind:
             return obj
-        return _converted(obj, self._there(place), self._served)
+        return _converted(obj, self._there(matched), self._served)
 
 
 def _converted(obj: Object, here: ServedResource, there: ServedResource) -> Object:

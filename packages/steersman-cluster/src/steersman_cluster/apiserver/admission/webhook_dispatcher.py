@@ -50,12 +50,12 @@ class ObjectVersions(MatchContext, Protocol):
         """The stored objects."""
         ...
 
-    def converted(self, wanted: Attributes, place: MatchedResource) -> Attributes:
-        """Return the same request with its objects in the version of ``place``."""
+    def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
+        """Return the same request with its objects in the version of ``matched``."""
         ...
 
-    def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
-        """Decode and default a patched object in the version of ``place``; raise
+    def read(self, document: Any, attributes: Attributes, matched: MatchedResource) -> Object:
+        """Decode and default a patched object in the version of ``matched``; raise
         ``StatusError``.
         """
         ...
@@ -64,8 +64,8 @@ class ObjectVersions(MatchContext, Protocol):
         """Return the authorizer with which expressions check ``user``."""
         ...
 
-    def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
-        """Convert an object in the version of ``place`` back to the version of the request."""
+    def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:
+        """Convert an object in the version of ``matched`` back to the version of the request."""
         ...
 
 
@@ -79,7 +79,7 @@ class WebhookDispatcher:
 
     def mutated(
         self,
-        wanted: Attributes,
+        attributes: Attributes,
         webhooks: Sequence[Webhook],
         *,
         again: Callable[[Object], Object],
@@ -91,58 +91,58 @@ class WebhookDispatcher:
         Before that, ``again`` runs the server's own admission plugins on the object.
         """
         invoked: set[object] = set()
-        invited: set[object] = set()
+        to_reinvoke: set[object] = set()
         is_changed = False
         for webhook in webhooks:
-            wanted, called, changed = self._asked(wanted, webhook, turn="")
+            attributes, called, changed = self._call(attributes, webhook, reinvocation=False)
             if changed:
                 is_changed = True
-                invited |= invoked
+                to_reinvoke |= invoked
                 invoked.clear()
             if called and webhook.is_reinvocable:
                 invoked.add(webhook.identity)
-        if not is_changed or wanted.obj is None:
-            return wanted
-        before = wanted.obj
-        wanted = replace(wanted, obj=again(before))
-        if wanted.obj != before:
-            invited |= invoked
+        if not is_changed or attributes.obj is None:
+            return attributes
+        before = attributes.obj
+        attributes = replace(attributes, obj=again(before))
+        if attributes.obj != before:
+            to_reinvoke |= invoked
             invoked.clear()
         for webhook in webhooks:
-            if webhook.identity not in invited:
+            if webhook.identity not in to_reinvoke:
                 continue
-            wanted, called, changed = self._asked(wanted, webhook, turn="again")
+            attributes, called, changed = self._call(attributes, webhook, reinvocation=True)
             if changed:
-                invited |= invoked
+                to_reinvoke |= invoked
                 invoked.clear()
             if called and webhook.is_reinvocable:
                 invoked.add(webhook.identity)
-        return wanted
+        return attributes
 
-    def _asked(
-        self, wanted: Attributes, webhook: Webhook, *, turn: str
+    def _call(
+        self, attributes: Attributes, webhook: Webhook, *, reinvocation: bool
     ) -> tuple[Attributes, bool, bool]:
         """Return the request after one webhook.
 
         The second value is whether the webhook was called, the third whether it changed the object.
         """
-        place = self._place(wanted, webhook)
-        if place is None:
-            return wanted, False, False
-        seen = self.versions.converted(wanted, place)
+        matched = self._match(attributes, webhook)
+        if matched is None:
+            return attributes, False, False
+        seen = self.versions.converted(attributes, matched)
         try:
-            _check_dry_run(webhook, wanted)
-            review = self._review(webhook, seen, place, turn)
+            _check_dry_run(webhook, attributes)
+            review = self._review(webhook, seen, matched, reinvocation=reinvocation)
             if review.key not in self.answers:
                 raise NeedsWebhook([review])
             verdict = self._verdict(review, mutating=True)
             operations = _operations(verdict)
         except CallFailed as failure:
             if webhook.ignores_failure:
-                return wanted, True, False
+                return attributes, True, False
             raise _failed(webhook, failure) from None
         if not operations:
-            return wanted, True, False
+            return attributes, True, False
         if seen.obj is None:
             raise internal_error(
                 f'admission webhook "{webhook.name}" attempted to modify the object,'
@@ -152,42 +152,42 @@ class WebhookDispatcher:
             document = patched(seen.obj, operations)
         except PatchFailed as problem:
             raise internal_error(str(problem)) from None
-        made = self.versions.read(document, seen, place)
+        made = self.versions.read(document, seen, matched)
         if made == seen.obj:
-            return wanted, True, False
-        returned = self.versions.returned(made, wanted, place)
-        return replace(wanted, obj=returned), True, True
+            return attributes, True, False
+        returned = self.versions.returned(made, attributes, matched)
+        return replace(attributes, obj=returned), True, True
 
-    def check(self, wanted: Attributes, webhooks: Sequence[Webhook]) -> None:
+    def check(self, attributes: Attributes, webhooks: Sequence[Webhook]) -> None:
         """Run all validating webhooks concurrently; raise the error of the first one to deny."""
-        asked = [
-            (webhook, self._judged(webhook, wanted, place))
+        reviews = [
+            (webhook, self._review_or_error(webhook, attributes, matched))
             for webhook in webhooks
-            if (place := self._place(wanted, webhook)) is not None
+            if (matched := self._match(attributes, webhook)) is not None
         ]
         unknown = [
             review
-            for _, review in asked
+            for _, review in reviews
             if isinstance(review, AdmissionReview) and review.key not in self.answers
         ]
         if unknown:
             raise NeedsWebhook(unknown)
-        refusals = [self._objection(webhook, review) for webhook, review in asked]
-        for refusal in refusals:
-            if refusal is not None:
-                raise refusal
+        denials = [self._denial_of(webhook, review) for webhook, review in reviews]
+        for denial in denials:
+            if denial is not None:
+                raise denial
 
-    def _judged(
-        self, webhook: Webhook, wanted: Attributes, place: MatchedResource
+    def _review_or_error(
+        self, webhook: Webhook, attributes: Attributes, matched: MatchedResource
     ) -> AdmissionReview | CallFailed | StatusError:
         try:
-            _check_dry_run(webhook, wanted)
-            seen = self.versions.converted(wanted, place)
-            return self._review(webhook, seen, place, "")
+            _check_dry_run(webhook, attributes)
+            seen = self.versions.converted(attributes, matched)
+            return self._review(webhook, seen, matched, reinvocation=False)
         except (CallFailed, StatusError) as problem:
             return problem
 
-    def _objection(
+    def _denial_of(
         self, webhook: Webhook, review: AdmissionReview | CallFailed | StatusError
     ) -> StatusError | None:
         if isinstance(review, StatusError):
@@ -198,23 +198,23 @@ class WebhookDispatcher:
             self._verdict(review, mutating=False)
         except CallFailed as failure:
             return None if webhook.ignores_failure else _failed(webhook, failure)
-        except StatusError as refusal:
-            return refusal
+        except StatusError as denial:
+            return denial
         return None
 
-    def _place(self, wanted: Attributes, webhook: Webhook) -> MatchedResource | None:
-        place = webhook.matching.place(wanted, self.versions)
-        if place is None or not webhook.conditions:
-            return place
-        seen = self.versions.converted(wanted, place)
-        values = values_of(wanted, seen, place, authorizers=self.versions.authorizer)
+    def _match(self, attributes: Attributes, webhook: Webhook) -> MatchedResource | None:
+        matched = webhook.matching.match(attributes, self.versions)
+        if matched is None or not webhook.conditions:
+            return matched
+        seen = self.versions.converted(attributes, matched)
+        values = values_of(attributes, seen, matched, authorizers=self.versions.authorizer)
         try:
-            return place if webhook.conditions.all_match(values) else None
+            return matched if webhook.conditions.all_match(values) else None
         except ConditionFailed as problem:
-            raise forbidden(wanted.group_resource, wanted.name, str(problem)) from None
+            raise forbidden(attributes.group_resource, attributes.name, str(problem)) from None
 
     def _review(
-        self, webhook: Webhook, seen: Attributes, place: MatchedResource, turn: str
+        self, webhook: Webhook, seen: Attributes, matched: MatchedResource, *, reinvocation: bool
     ) -> AdmissionReview:
         if not webhook.review_version:
             raise CallFailed(
@@ -231,8 +231,10 @@ class WebhookDispatcher:
                 "could not get REST client: unable to load root certificates:"
                 " unable to parse bytes as PEM block"
             )
-        request = request_of(seen, place)
-        return AdmissionReview(webhook=webhook, request=request, address=address, turn=turn)
+        request = request_of(seen, matched)
+        return AdmissionReview(
+            webhook=webhook, request=request, address=address, reinvocation=reinvocation
+        )
 
     def _verdict(self, review: AdmissionReview, *, mutating: bool) -> AdmissionResponse:
         """Return the webhook's response and collect its warnings; raise an error if it denies."""
@@ -244,8 +246,8 @@ class WebhookDispatcher:
         return verdict
 
 
-def _check_dry_run(webhook: Webhook, wanted: Attributes) -> None:
-    if not wanted.dry_run or webhook.may_run_dry:
+def _check_dry_run(webhook: Webhook, attributes: Attributes) -> None:
+    if not attributes.dry_run or webhook.may_run_dry:
         return
     if not webhook.side_effects:
         raise CallFailed("Webhook SideEffects is nil")

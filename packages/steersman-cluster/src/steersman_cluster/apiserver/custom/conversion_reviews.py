@@ -60,7 +60,7 @@ class ConversionReview:
     version: str  # of the review; empty if the webhook understands none that we do
     place: WebhookAddress
 
-    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
+    async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
         """Send the review; return each object in the other version, or its ``ConversionFailed``."""
         try:
             converted = await self._converted(outbound, uid)

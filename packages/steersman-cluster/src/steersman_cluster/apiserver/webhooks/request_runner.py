@@ -77,7 +77,7 @@ class NoWebhookTransport:
 class WebhookCall(Protocol):
     """A call to a webhook."""
 
-    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
+    async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
         """Make the call; return the results by key. A failed call is a result, too.
 
         Each call has its own ``uid``, which is independent of the random numbers of the handler.
@@ -178,18 +178,21 @@ class RequestRunner:
         return {}
 
     async def run_again(
-        self, run: Callable[[WebhookAnswers], T], unanswered: NeedsWebhook, answers: WebhookAnswers
+        self,
+        run: Callable[[WebhookAnswers], T],
+        missing_answers: NeedsWebhook,
+        answers: WebhookAnswers,
     ) -> T:
-        """Run ``run`` again until it has all responses; the first run raised ``unanswered``."""
+        """Run ``run`` until it has all responses; the first run raised ``missing_answers``."""
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):
-            await self.fetch(unanswered, answers)
+            await self.fetch(missing_answers, answers)
             self.rng.begin(drawn)
             self.clock.freeze(time)
             try:
                 return run(answers)
             except NeedsWebhook as missing:
-                unanswered, drawn = missing, self.rng.drawn()
+                missing_answers, drawn = missing, self.rng.drawn()
             finally:
                 self.rng.begin()
                 self.clock.freeze(None)
@@ -198,14 +201,14 @@ class RequestRunner:
             retry_after_seconds=1,
         )
 
-    async def fetch(self, unanswered: NeedsWebhook, answers: WebhookAnswers) -> None:
+    async def fetch(self, missing_answers: NeedsWebhook, answers: WebhookAnswers) -> None:
         """Make the calls concurrently, and add their responses to ``answers``."""
         async with asyncio.TaskGroup() as group:
-            asked = [
+            tasks = [
                 group.create_task(
-                    each.ask(self._outbound, uid=new_uid(self._rng)), name=f"asking {each}"
+                    each.send(self._outbound, uid=new_uid(self._rng)), name=f"webhook call {each}"
                 )
-                for each in unanswered.calls
+                for each in missing_answers.calls
             ]
-        for each in asked:
+        for each in tasks:
             answers |= each.result()
