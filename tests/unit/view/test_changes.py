@@ -26,7 +26,7 @@ def test_what_comes_and_what_becomes_otherwise_is_listed_with_its_owner() -> Non
     assert then == ["Deployment default/web, of AppService web: ready, 1 of 1"]
 
 
-def test_nothing_is_said_twice_of_an_object_that_has_not_changed() -> None:
+def test_an_unchanged_object_is_not_reported_twice() -> None:
     changes = ChangeLines()
     lines(changes, app("web"))
 

@@ -37,7 +37,7 @@ def lines(*texts: str) -> list[Line]:
     return [(Span(text),) for text in texts]
 
 
-def test_only_what_has_changed_is_drawn_again() -> None:
+def test_only_changed_lines_are_drawn_again() -> None:
     terminal = Terminal()
     shown = screen(terminal)
     shown.show(lines("one", "two", "three"))
@@ -95,7 +95,7 @@ def test_a_terminal_of_another_size_is_drawn_from_scratch() -> None:
     assert "\x1b[2J\x1b[1;1Hone" in terminal.taken()
 
 
-def test_a_terminal_is_left_as_it_was_found() -> None:
+def test_a_terminal_is_restored_to_its_previous_state() -> None:
     terminal = Terminal()
 
     def fail() -> None:

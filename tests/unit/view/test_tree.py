@@ -141,7 +141,7 @@ def reconciled_with(outcome: str, name: str) -> Reconciled:
     )
 
 
-def test_where_there_is_no_room_for_all_what_is_not_well_comes_first() -> None:
+def test_if_not_all_lines_fit_objects_with_problems_come_first() -> None:
     objects = [*running_app("a"), *running_app("b"), *rollout()]
 
     assert fitted(objects, height=11)[1:3] == ["AppService default/a", "└─ Deployment a"]

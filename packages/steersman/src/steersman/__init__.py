@@ -7,10 +7,11 @@
         └──────bytes────── client ◀──patches── your reconcile ◀──────────── controller
 
 Each name is a package, and each arrow shows what one package passes to the next. A reconcile
-function describes the desired state, and the client sends it to the API server as patches.
+function describes the desired state, and the client sends the desired state to the API server as
+patches.
 
 Write kinds, then a reconcile function, then a Controller that joins them: see
-``examples/appservice``. Each package's docstring says what it promises.
+``examples/appservice``. Each package's docstring lists the package's promises.
 """
 
 from steersman._lazy import lazy_names

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 def nothing_collected() -> Iterator[None]:
     """Pause the collector while thousands of lasting objects are created, such as those of a list.
 
-    The collector would traverse all of them several times, which takes up to a sixth of the time of
-    their creation. The block must not await: other tasks would create garbage meanwhile.
+    The collector would traverse all of these objects several times, which takes up to a sixth of
+    the time of their creation. The block must not await: other tasks would create garbage
+    meanwhile.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,8 +1,8 @@
 """Names of a package that are loaded when they are first used.
 
-A package whose modules need costly libraries, or whose names few programs use, lists these names in
-a table, and defines ``__getattr__ = lazy_names(__name__, table)``. Python calls this function for a
-name that the package does not have yet (PEP 562).
+Some packages have modules that need costly libraries, or names that few programs use. Such a
+package lists these names in a table, and defines ``__getattr__ = lazy_names(__name__, table)``.
+Python calls this function for a name that the package does not have yet (PEP 562).
 """
 
 import sys
@@ -13,10 +13,10 @@ from importlib import import_module
 def lazy_names(
     package: str, names: Mapping[str, str], *, modules: Mapping[str, str] | None = None
 ) -> Callable[[str], object]:
-    """The ``__getattr__`` of ``package``.
+    """Return the ``__getattr__`` of ``package``.
 
-    ``names`` has the module of each name, ``modules`` the modules that are names themselves; both
-    are given relative to the package.
+    ``names`` maps each name to its module. ``modules`` maps each name that is itself a module to
+    that module. Modules are relative to the package.
     """
 
     def load(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Which files are steersman's own, and which an author's or another library's."""
+"""Distinguishes steersman's own files from those of operator authors and other libraries."""
 
 import os
 from functools import cache
@@ -9,7 +9,10 @@ _PACKAGES: Final = ("steersman", "steersman_cluster")
 
 
 def is_own_code(filename: str) -> bool:
-    """Whether the file, as a module or a frame names it, is in one of steersman's packages."""
+    """Whether the file is in one of steersman's packages.
+
+    ``filename`` is the name in a module or a stack frame.
+    """
     return filename.startswith(_directories())
 
 

@@ -1,12 +1,12 @@
 """Time, as a dependency.
 
-Three kinds of number, three kinds of name:
+Three kinds of number have three kinds of name:
 
-- ``*_seconds: float`` is a length of time.
-- ``*_at: float`` is a moment on the monotonic clock; only differences mean anything.
-- ``*_time: datetime`` is a moment people and Kubernetes agree on, always in UTC.
+- ``*_seconds: float`` is a duration.
+- ``*_at: float`` is a point in time on the monotonic clock; only differences are meaningful.
+- ``*_time: datetime`` is a wall-clock time, always in UTC, as in Kubernetes objects.
 
-Nothing else in steersman may import ``time``, or call ``datetime.now`` or ``asyncio.sleep``.
+No other module of steersman may import ``time``, or call ``datetime.now`` or ``asyncio.sleep``.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time, and waits."""
+    """A clock, which provides the time and waits."""
 
     def monotonic(self) -> float:
-        """Seconds since some moment in the past; never goes back."""
+        """Return the seconds since some moment in the past; the value never decreases."""
         ...
 
     def now(self) -> datetime:
-        """The wall-clock time, in UTC."""
+        """Return the wall-clock time, in UTC."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -34,7 +34,7 @@ class Clock(Protocol):
         ...
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after so long, and raise ``TimeoutError`` from it; ``None``: never."""
+        """Cancel the block after ``seconds`` and raise ``TimeoutError``; ``None``: no limit."""
         ...
 
 
@@ -47,7 +47,7 @@ class SystemClock:
     monotonic = staticmethod(time.monotonic)
 
     def now(self) -> datetime:
-        """The wall-clock time, in UTC."""
+        """Return the wall-clock time, in UTC."""
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
@@ -55,7 +55,7 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after so long, and raise ``TimeoutError`` from it; ``None``: never."""
+        """Cancel the block after ``seconds`` and raise ``TimeoutError``; ``None``: no limit."""
         return _Timeout(self, seconds)
 
     def alarm(self, loop: asyncio.AbstractEventLoop) -> "_Alarm":
@@ -67,7 +67,10 @@ class SystemClock:
 
 
 class _Timeout:
-    """Like ``asyncio.timeout``, without a timer of its own: every request has one of these."""
+    """A timeout like ``asyncio.timeout`` that shares its timer with others.
+
+    Every request uses a timeout, so a separate timer would be costly.
+    """
 
     __slots__ = ("_alarm", "_cancelling", "_clock", "_has_passed", "_seconds", "_task")
 
@@ -110,11 +113,11 @@ class _Timeout:
 
 
 class _Alarm:
-    """One timer in a loop, for as many timeouts as there are.
+    """One timer of an event loop, shared by all timeouts.
 
-    Hardly any of them comes to pass, and a timer for each would cost more than the rest of it. So
-    there is one, for the first of them, and it stays when that is gone: when it rings, it is set
-    for the first of those that are there then.
+    Hardly any timeout expires, and a timer for each would cost more than the rest of the timeout.
+    Therefore one timer is set for the earliest timeout, and stays set when that timeout is removed.
+    When the timer fires, it is set again for the earliest remaining timeout.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -124,7 +127,7 @@ class _Alarm:
         self._rings_at = inf
 
     def add(self, timeout: _Timeout, due_at: float) -> None:
-        """Add a timeout for this moment."""
+        """Add a timeout that expires at ``due_at``."""
         self._due[timeout] = due_at
         if due_at < self._rings_at:
             self._set(due_at)

@@ -1,6 +1,6 @@
 """Coordinates of kinds, references to objects, and the rules of names.
 
-A name that Kubernetes would refuse is refused here, with the rule it broke.
+A name that Kubernetes would reject raises ``BadName``, with the violated rule.
 """
 
 import re
@@ -30,12 +30,12 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
     @property
     def api_version(self) -> str:
-        """``apps/v1``, or ``v1`` in the core group."""
+        """The apiVersion: ``apps/v1``, or ``v1`` in the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> "GroupVersionKind":
-        """From an object's ``apiVersion`` and ``kind``."""
+        """Return the kind of an object's ``apiVersion`` and ``kind``."""
         group, version = split_api_version(api_version)
         return cls(group, version, kind)
 
@@ -44,7 +44,7 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class GroupVersionResource(msgspec.Struct, frozen=True, order=True, gc=False):
-    """The plural resource name in a version of a group, as in paths."""
+    """A plural resource name in a version of a group, as in request paths."""
 
     group: str
     version: str
@@ -52,7 +52,7 @@ class GroupVersionResource(msgspec.Struct, frozen=True, order=True, gc=False):
 
     @property
     def api_version(self) -> str:
-        """``apps/v1``, or ``v1`` in the core group."""
+        """The apiVersion: ``apps/v1``, or ``v1`` in the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class GroupResource(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class ResourceType(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A kind and the scope of its objects, from which their paths are built."""
+    """A kind, its plural name, and the scope of its objects, from which request paths are built."""
 
     gvk: GroupVersionKind
     plural: str
@@ -86,7 +86,7 @@ class ResourceType(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ObjectRef(msgspec.Struct, frozen=True, order=True, gc=False):
-    """One object, as people write it: ``Deployment default/web``."""
+    """A reference to an object in readable form: ``Deployment default/web``."""
 
     kind: str
     namespace: str | None
@@ -98,14 +98,14 @@ class ObjectRef(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class ObjectKey(NamedTuple):
-    """The key of an object: its namespace, ``None`` for a cluster-scoped one, and its name."""
+    """The key of an object: its namespace (``None`` for a cluster-scoped object) and its name."""
 
     namespace: str | None
     name: str
 
     @classmethod
     def parse(cls, text: str) -> "ObjectKey":
-        """From its text: ``default/web``, or ``web``."""
+        """Return the key in a text: ``default/web``, or ``web``."""
         namespace, slash, name = text.rpartition("/")
         _require(
             name and "/" not in namespace and bool(namespace) == bool(slash),
@@ -120,7 +120,10 @@ class ObjectKey(NamedTuple):
 
 
 def split_api_version(api_version: str) -> tuple[str, str]:
-    """``apps/v1`` is group ``apps``, version ``v1``; ``v1`` is the core group's."""
+    """Split an apiVersion into group and version.
+
+    ``apps/v1`` is group ``apps`` and version ``v1``. ``v1`` is a version of the core group.
+    """
     group, slash, version = api_version.rpartition("/")
     _require(
         _VERSION.fullmatch(version) and (_SUBDOMAIN.fullmatch(group) or not slash),
@@ -132,9 +135,9 @@ def split_api_version(api_version: str) -> tuple[str, str]:
 
 
 def plural_of(kind: str) -> str:
-    """The plural of a kind by the rules of spelling: ``Policy`` becomes ``policies``.
+    """Return the plural of a kind by the rules of spelling: ``Policy`` becomes ``policies``.
 
-    A guess, where nothing better is known: ``Mouse`` becomes ``mouses``.
+    This is a guess, for kinds without a declared plural: ``Mouse`` becomes ``mouses``.
     """
     word = kind.lower()
     if word.endswith(("s", "x", "z", "ch", "sh")):
@@ -145,7 +148,7 @@ def plural_of(kind: str) -> str:
 
 
 def check_group(group: str) -> str:
-    """A custom group: a DNS subdomain with at least one dot."""
+    """Return ``group`` if it is a custom group: a DNS subdomain with at least one dot."""
     _require(
         _SUBDOMAIN.fullmatch(group) and len(group) <= 253 and "." in group,
         "an API group",
@@ -156,7 +159,7 @@ def check_group(group: str) -> str:
 
 
 def check_version(version: str) -> str:
-    """A version: ``v1``, ``v1beta2``, or any other DNS label that begins with a letter."""
+    """Return ``version`` if it is a DNS label that begins with a letter: ``v1``, ``v1beta2``."""
     _require(
         _VERSION.fullmatch(version) and len(version) <= 63,
         "an API version",
@@ -167,7 +170,10 @@ def check_version(version: str) -> str:
 
 
 def check_kind(kind: str) -> str:
-    """A kind: a DNS label in letters of any case. Most are CamelCase, but some are lower-case."""
+    """Return ``kind`` if it is a DNS label in letters of any case.
+
+    Most kinds are CamelCase, but some are lower-case.
+    """
     _require(
         kind.isascii()
         and kind[:1].isalpha()
@@ -183,7 +189,7 @@ def check_kind(kind: str) -> str:
 
 
 def check_class_kind(kind: str) -> str:
-    """A kind that is also the name of its class: CamelCase letters and digits."""
+    """Return ``kind`` if it can also be the name of a class: CamelCase letters and digits."""
     _require(
         kind.isascii() and kind.isalnum() and kind[0].isupper() and len(kind) <= 63,
         "a kind",
@@ -194,7 +200,7 @@ def check_class_kind(kind: str) -> str:
 
 
 def check_label(name: str, *, wanted: str = "a DNS label") -> str:
-    """A namespace's name, and anything else that is one DNS label."""
+    """Return ``name`` if it is one DNS label, such as the name of a namespace."""
     if name not in _labels:
         if len(name) > 63 or not _LABEL.fullmatch(name):
             raise BadName(
@@ -208,7 +214,10 @@ def check_label(name: str, *, wanted: str = "a DNS label") -> str:
 
 
 def check_plural(name: str, *, wanted: str = "a plural") -> str:
-    """A resource's plural name, or another of its names: a label that begins with a letter."""
+    """Return ``name`` if it can be a plural, singular or short name of a resource.
+
+    Such a name is a DNS label that begins with a letter.
+    """
     _require(
         _LABEL_1035.fullmatch(name) and len(name) <= 63,
         wanted,
@@ -220,7 +229,7 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
 
 
 def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
-    """The name of most objects: a DNS subdomain."""
+    """Return ``name`` if it is a DNS subdomain, as the names of most objects are."""
     if name not in _subdomains:
         if len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
             raise BadName(
@@ -234,10 +243,10 @@ def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
 
 
 def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
-    """The minimum rule for any object's name: one segment of a path.
+    """Return ``name`` if it is one segment of a path, the minimum rule for any object's name.
 
-    Kinds differ in what they allow (an RBAC role may be called ``system:node``), and the server
-    judges that; here only what would reach another path is refused.
+    Kinds have different rules (an RBAC role may be named ``system:node``), which the server
+    enforces. This function only rejects names that would lead to another path.
     """
     if name in ("", ".", "..") or "/" in name or "%" in name:
         raise BadName(
@@ -249,7 +258,7 @@ def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
 
 
 def check_label_key(key: str) -> str:
-    """The key of a label or annotation: ``name`` or ``prefix/name``."""
+    """Return ``key`` if it is a key of a label or annotation: ``name`` or ``prefix/name``."""
     if key not in _label_keys:
         prefix, slash, name = key.rpartition("/")
         if (
@@ -269,7 +278,7 @@ def check_label_key(key: str) -> str:
 
 
 def check_label_value(value: str) -> str:
-    """The value of a label: empty, or a short word."""
+    """Return ``value`` if it is a label value: empty, or a short word."""
     if value not in _label_values:
         if len(value) > 63 or (value and not _QUALIFIED.fullmatch(value)):
             raise BadName(

@@ -1,7 +1,7 @@
 """The errors that steersman raises.
 
 SteersmanError
-├── ApiError                     the API server answered with an error
+├── ApiError                     the API server responded with an error
 │   ├── BadRequest
 │   ├── Unauthorized             the server cannot identify the user
 │   ├── Forbidden                the user lacks the permission
@@ -12,47 +12,47 @@ SteersmanError
 │   ├── Expired                  the resourceVersion is too old; list again
 │   ├── Invalid                  the object breaks its schema or a rule; see ``causes``
 │   ├── TooManyRequests
-│   └── ServerFailed             a 5xx answer
+│   └── ServerFailed             a 5xx response
 │       ├── Unavailable
 │       └── ServerTimeout
 │           └── TooLargeResourceVersion   this server has not reached the version yet
-├── Unreachable                  no answer; ``may_have_happened``: a write may have succeeded
+├── Unreachable                  no response; ``may_have_happened``: a write may have succeeded
 │   └── DeadlinePassed
-├── BadAnswer                    an answer that no API server should give
+├── BadAnswer                    a response that no API server should send
 │   └── EndlessList              a list whose pages do not end
 ├── InvalidObject                an object that does not fit its Python class
 ├── ConfigError                  a kubeconfig or credential file that cannot be used
-│   ├── CertificateRefused       the other side's certificate, or ours, was not accepted
+│   ├── CertificateRefused       the certificate of the server or the client was rejected
 │   └── CredentialPluginFailed
-├── BadValue                     a value that Kubernetes would refuse
+├── BadValue                     a value that Kubernetes would reject
 │   ├── BadName
 │   └── NotAKind                 a class without a ``resource_type``
-├── UnknownKind                  a kind that the scheme, or the server, does not know
-├── CacheError                   a cache cannot answer
+├── UnknownKind                  a kind that is missing from the scheme or the server
+├── CacheError                   a cache cannot serve a read
 │   ├── NotWatched               no informer watches this kind
 │   ├── NotSynced                the first list is not complete yet
 │   ├── NotInScope               the cache holds other objects of the kind
-│   └── CacheSyncTimeout         caches did not sync in time; it names their kinds
+│   └── CacheSyncTimeout         caches did not sync in time; the error names their kinds
 ├── UnknownIndex                 a cache has no index of this name
 ├── CacheMutated                 the operator changed objects that belong to a cache
-├── QueueClosed                  a work queue gives out no more keys
+├── QueueClosed                  a work queue delivers no more keys
 ├── NotHeld                      ``done`` for a key that no worker holds
-├── BadController                a controller that cannot work as it is declared
-├── Undeclared                   a controller used a kind that it never declared
+├── BadController                a controller whose declaration is invalid
+├── Undeclared                   a controller used a kind that it did not declare
 │   ├── UndeclaredRead
 │   └── UndeclaredWrite
-├── NotOurs                      an object that another owner controls is not taken over
-├── BadOwner                     one object cannot be the owner of the other
+├── NotOurs                      an object cannot be taken over from another owner
+├── BadOwner                     one object cannot be the owner of another
 ├── BadOutcome                   a reconcile function returned no outcome
 ├── NotAwaited                   a reconcile function called a method of ctx without await
-├── ExitRaised                   a function of the author's raised SystemExit
-├── ReconcileTimedOut            a reconcile function took longer than it may
+├── ExitRaised                   a function of the operator author raised SystemExit
+├── ReconcileTimedOut            a reconcile function exceeded its timeout
 ├── ContextEnded                 a context was used after its reconcile had ended
-├── Permanent                    raised by authors: a retry will not help until the object changes
-├── NotLeading                   a write was held back because another replica may lead
-├── BadManager                   a manager that cannot work as it is made
+├── Permanent                    raised by operators: only a change of the object can help
+├── NotLeading                   a write was blocked because another replica may lead
+├── BadManager                   a manager whose configuration is invalid
 ├── BadSettings                  settings of a manager that cannot be used
-├── NoLifespanValue              the manager's lifespan gives another value, or none
+├── NoLifespanValue              the manager's lifespan provides another value, or none
 ├── ManagerFailed                a manager could not start, or a part of it has failed
 ├── NoConversion                 no conversion from one version of a kind to another
 ├── NotSettled                   a condition was not met in time
@@ -60,19 +60,19 @@ SteersmanError
 ├── BadDefinition                not a CustomResourceDefinition
 ├── NoSample                     a schema for which no sample object can be generated
 ├── BadTarget                    ``module:attribute`` or a file without an operator
-└── ProjectError                 a project that cannot be made, found or changed
-    ├── BadProjectSetting        a setting in pyproject.toml that cannot be used, by its key
-    ├── EditedByHand             generated files that were edited since
+└── ProjectError                 a project that cannot be created, found or changed
+    ├── BadProjectSetting        an invalid setting in pyproject.toml
+    ├── EditedByHand             generated files that were edited later
     └── OutOfDate                generated files that do not match the types
 
 An invalid class statement or call is a ``TypeError`` or ``ValueError``, as everywhere in Python.
 
-A message says what failed, why, and what to do.
+A message states what failed, why, and what to do.
 
 Takes:     the facts, as keywords
-Gives:     exceptions with these as attributes, and one sentence for people
+Gives:     exceptions with the facts as attributes, and a one-sentence message
 Promises:  - an error can be copied and sent to another process
-Never:     contains a secret: values that came from credentials or from the data of a Secret
+Never:     contains a secret: values from credentials or from the data of a Secret
 """
 
 from steersman.errors.answers import (

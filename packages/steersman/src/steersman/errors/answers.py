@@ -1,4 +1,4 @@
-"""Errors of requests: answers of the API server, and missing answers."""
+"""Errors of requests: error responses of the API server, and missing responses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from steersman.errors.root import SteersmanError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One reason among several for which the server refused an object."""
+    """One of the reasons for which the server rejected an object."""
 
     reason: str
     message: str
@@ -17,7 +17,7 @@ class Cause:
 
 
 class ApiError(SteersmanError):
-    """The API server answered with an error."""
+    """The API server responded with an error."""
 
     what_now: ClassVar[str] = ""
 
@@ -63,21 +63,21 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """There is no such object, or no such resource."""
+    """The object or the resource does not exist."""
 
 
 class MethodNotAllowed(ApiError):
-    """The resource exists and does not support this verb."""
+    """The resource exists, but does not support this verb."""
 
 
 class AlreadyExists(ApiError):
-    """An object of this name is there already."""
+    """An object of this name already exists."""
 
     what_now = "Apply or patch it, or choose another name."
 
 
 class Conflict(ApiError):
-    """Another client wrote first, or holds a field that this write sets."""
+    """Another client wrote first, or another manager owns a field that this write sets."""
 
     what_now = "Read the object again, and retry with its current state."
 
@@ -107,7 +107,7 @@ class ServerFailed(ApiError):
 
 
 class Unavailable(ServerFailed):
-    """The server, or a component that it needs, is not available at the moment."""
+    """The server, or a component that the server needs, is currently not available."""
 
 
 class ServerTimeout(ServerFailed):
@@ -121,7 +121,7 @@ class TooLargeResourceVersion(ServerTimeout):
 
 
 class Unreachable(SteersmanError):
-    """No answer came.
+    """No response arrived.
 
     ``may_have_happened`` is false only if the server certainly did not receive the request.
     """
@@ -136,7 +136,7 @@ class DeadlinePassed(Unreachable):
 
 
 class BadAnswer(SteersmanError):
-    """An answer that no API server should give: not JSON, too large, a redirect, another kind."""
+    """A response that no API server should send: not JSON, too large, a redirect, another kind."""
 
     def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
         self.wanted = wanted
@@ -145,7 +145,7 @@ class BadAnswer(SteersmanError):
 
 
 class EndlessList(BadAnswer):
-    """A list whose pages do not end; abandoned after ``pages``."""
+    """A list whose pages do not end; reading stopped after ``pages`` pages."""
 
     def __init__(self, *, wanted: str, problem: str, pages: int) -> None:
         self.pages = pages

@@ -1,7 +1,7 @@
-"""``SystemExit`` and ``KeyboardInterrupt`` from an author's function: failures like others.
+"""Handles ``SystemExit`` and ``KeyboardInterrupt`` from a function of the operator author.
 
-Either one, once it leaves a task, ends the event loop and with it the operator. So every call of an
-author's function catches ``AUTHOR_ERRORS``, and passes the error to ``failure_of``.
+Both would end the event loop, and with it the operator, if a task raised them. Every call of an
+author's function therefore catches ``AUTHOR_ERRORS``, and passes the error to ``failure_of``.
 """
 
 import signal
@@ -16,7 +16,7 @@ AUTHOR_ERRORS: Final = (Exception, SystemExit, KeyboardInterrupt)
 
 
 class ExitRaised(SteersmanError):
-    """An author's function raised ``SystemExit`` or ``KeyboardInterrupt``."""
+    """A function of the operator author raised ``SystemExit`` or ``KeyboardInterrupt``."""
 
     def __init__(self, *, raised: str, where: str) -> None:
         self.raised = raised
@@ -28,9 +28,9 @@ class ExitRaised(SteersmanError):
 
 
 def failure_of(error: BaseException) -> Exception:
-    """The failure of an author's function.
+    """Return the error of an operator author's function as an ``Exception``.
 
-    A ``KeyboardInterrupt`` that a signal caused is raised again: it is for the whole process.
+    A ``KeyboardInterrupt`` that a signal caused is raised again, because it ends the process.
     """
     if isinstance(error, Exception):
         return error

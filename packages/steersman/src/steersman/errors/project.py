@@ -6,7 +6,7 @@ from steersman.errors.root import SteersmanError
 
 
 class CannotBeACrd(SteersmanError):
-    """A class that no CustomResourceDefinition can describe; ``field`` is where, if in one."""
+    """A class that no CustomResourceDefinition can describe; ``field`` names the field, if any."""
 
     def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
         self.kind = kind
@@ -17,7 +17,7 @@ class CannotBeACrd(SteersmanError):
 
 
 class BadDefinition(SteersmanError):
-    """Not a CustomResourceDefinition; ``source`` is where it was read."""
+    """A document that is not a CustomResourceDefinition; ``source`` is its origin."""
 
     def __init__(self, *, source: str, problem: str, what_now: str) -> None:
         self.source = source
@@ -26,7 +26,7 @@ class BadDefinition(SteersmanError):
 
 
 class NoSample(SteersmanError):
-    """A schema for which no sample object can be generated; ``field`` is where."""
+    """A schema for which no sample object can be generated; ``field`` names the field."""
 
     def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
         self.kind = kind
@@ -36,7 +36,7 @@ class NoSample(SteersmanError):
 
 
 class BadTarget(SteersmanError):
-    """``module:attribute`` or a file without an operator."""
+    """A ``module:attribute`` or a file without an operator."""
 
     def __init__(self, *, target: str, problem: str, what_now: str) -> None:
         self.target = target
@@ -45,7 +45,7 @@ class BadTarget(SteersmanError):
 
 
 class ProjectError(SteersmanError):
-    """A project that cannot be made, found or changed; nothing of it was changed."""
+    """A project that cannot be created, found or changed; no file was changed."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -53,7 +53,7 @@ class ProjectError(SteersmanError):
 
 
 class BadProjectSetting(ProjectError):
-    """A setting in a project's pyproject.toml that cannot be used; ``key`` says which."""
+    """An invalid setting in a project's pyproject.toml; ``key`` names the setting."""
 
     def __init__(self, *, path: str, key: str, problem: str) -> None:
         self.path = path
@@ -62,7 +62,7 @@ class BadProjectSetting(ProjectError):
 
 
 class EditedByHand(ProjectError):
-    """Generated files that were edited since: they are kept, and ``diff`` shows the edits."""
+    """Generated files that were edited later: they are preserved, and ``diff`` shows the edits."""
 
     def __init__(self, *, paths: Sequence[str], diff: str, what_now: str) -> None:
         self.paths = tuple(paths)

@@ -17,7 +17,7 @@ def _without_init(kind: type[SteersmanError], *args: object) -> SteersmanError:
 
 
 def shown(value: object) -> str:
-    """A value for a message, truncated."""
+    """Return a value as text for a message, truncated."""
     try:
         text = repr(value)
     except ValueError:  # an int of thousands of digits

@@ -6,7 +6,7 @@ from steersman.errors.root import SteersmanError, shown
 
 
 class CacheError(SteersmanError):
-    """A cache cannot answer, and an empty answer would be wrong."""
+    """A cache cannot serve a read, and an empty result would be wrong."""
 
     def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
         self.wanted = wanted
@@ -23,11 +23,11 @@ class NotSynced(CacheError):
 
 
 class NotInScope(CacheError):
-    """The cache holds other objects of the kind, and not these."""
+    """The cache holds other objects of the kind, but not the requested ones."""
 
 
 class CacheSyncTimeout(CacheError):
-    """Caches did not sync in time; ``pending`` has each kind and the reason."""
+    """Caches did not sync in time; ``pending`` contains each kind and the reason."""
 
     def __init__(
         self, *, wanted: str, pending: Sequence[tuple[str, str]], waited_seconds: float
@@ -57,7 +57,7 @@ class UnknownIndex(SteersmanError, LookupError):
 
 
 class CacheMutated(SteersmanError):
-    """The operator changed objects of a cache; ``changed`` names them and the fields."""
+    """The operator changed objects of a cache; ``changed`` names the objects and the fields."""
 
     def __init__(self, *, changed: Sequence[tuple[str, str]]) -> None:
         self.changed = tuple(changed)
@@ -73,7 +73,7 @@ class CacheMutated(SteersmanError):
 
 
 class QueueClosed(SteersmanError):
-    """A work queue gives out no more keys: it was shut down, or drained."""
+    """A work queue delivers no more keys, because it was shut down or drained."""
 
     def __init__(self, *, queue: str) -> None:
         self.queue = queue
@@ -95,7 +95,7 @@ class NotHeld(SteersmanError):
 
 
 class BadController(SteersmanError, ValueError):
-    """A controller that cannot work as it is declared."""
+    """A controller whose declaration is invalid."""
 
     def __init__(self, *, controller: str, problem: str, what_now: str) -> None:
         self.controller = controller
@@ -104,7 +104,9 @@ class BadController(SteersmanError, ValueError):
 
 
 class Undeclared(SteersmanError):
-    """A controller used an undeclared kind, for which it has neither a cache nor permissions."""
+    """A controller used an undeclared kind, for which the controller has no cache and no
+    permissions.
+    """
 
     def __init__(self, *, controller: str, wanted: str, what_now: str) -> None:
         self.controller = controller
@@ -124,10 +126,10 @@ class UndeclaredWrite(Undeclared):
 
 
 class NotOurs(SteersmanError):
-    """An object with the wanted name exists, and another owner controls it, or some of its fields.
+    """An object with the wanted name exists, and another owner controls the object or some fields.
 
-    ``actual_controller`` names its controller, if it has one; ``fields`` are those that another
-    field manager holds.
+    ``actual_controller`` names the object's controller, if there is one. ``fields`` are the fields
+    that another field manager owns.
     """
 
     def __init__(
@@ -151,7 +153,9 @@ class NotOurs(SteersmanError):
 
 
 class BadOwner(SteersmanError, ValueError):
-    """One object cannot be the owner of the other: the garbage collector would delete the other."""
+    """An object cannot be the owner of another: the garbage collector would delete the owned
+    object.
+    """
 
     def __init__(self, *, owner: str, wanted: str, rule: str) -> None:
         self.owner = owner
@@ -179,8 +183,8 @@ class BadOutcome(SteersmanError, TypeError):
 class NotAwaited(SteersmanError):
     """A reconcile function called a method of its context without await: nothing was sent.
 
-    ``has_begun`` if a task awaits it, and the function did not wait for the task: the write is
-    cancelled, and may have been sent.
+    ``has_begun`` if a task awaits the call and the function did not wait for that task: the write
+    is cancelled, but may have been sent.
     """
 
     def __init__(self, *, ref: str, verb: str, where: str, has_begun: bool = False) -> None:
@@ -212,7 +216,7 @@ class ReconcileTimedOut(SteersmanError):
 
 
 class ContextEnded(SteersmanError):
-    """A context was used after its reconcile had ended: timed out, stopped, or leadership lost."""
+    """A context was used after its reconcile had timed out, stopped, or lost leadership."""
 
     def __init__(self, *, controller: str, ref: str) -> None:
         self.controller = controller
@@ -224,17 +228,17 @@ class ContextEnded(SteersmanError):
 
 
 class Permanent(SteersmanError):
-    """A retry will not help until the object changes; for authors to raise."""
+    """An error that operators raise when a retry cannot help until the object changes."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
 
 class NotLeading(SteersmanError):
-    """A write was held back: this replica does not lead, or cannot be sure that it still does.
+    """A write was blocked: this replica does not lead, or cannot be sure that it still leads.
 
-    ``may_have_happened`` if it was sent before, and no answer came in time; ``was_stopped`` if it
-    is not a write but a function of the author's.
+    ``may_have_happened`` if the write was sent earlier and no response arrived in time.
+    ``was_stopped`` if a function of the operator author was stopped instead of a write.
     """
 
     def __init__(
@@ -256,7 +260,7 @@ class NotLeading(SteersmanError):
 
 
 class BadSettings(SteersmanError, ValueError):
-    """A setting of a manager that cannot be used, with where it came from."""
+    """An invalid setting of a manager; ``source`` is the setting's origin."""
 
     def __init__(self, *, source: str, problem: str, what_now: str) -> None:
         self.source = source
@@ -265,7 +269,7 @@ class BadSettings(SteersmanError, ValueError):
 
 
 class BadManager(SteersmanError, ValueError):
-    """A manager that cannot work as it is made."""
+    """A manager whose configuration is invalid."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -273,9 +277,9 @@ class BadManager(SteersmanError, ValueError):
 
 
 class NoLifespanValue(SteersmanError, LookupError):
-    """The manager's lifespan does not give the value that a function requested.
+    """The manager's lifespan does not provide the value that a function requested.
 
-    ``given`` is the class of its value; ``None`` if the manager has no lifespan.
+    ``given`` is the class of the lifespan's value; ``None`` if the manager has no lifespan.
     """
 
     def __init__(self, *, wanted: str, given: str | None) -> None:

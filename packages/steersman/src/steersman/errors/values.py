@@ -13,15 +13,15 @@ class ConfigError(SteersmanError):
 
 
 class CertificateRefused(ConfigError):
-    """The other side's certificate, or ours, was not accepted."""
+    """The certificate of the server or of the client was rejected."""
 
 
 class CredentialPluginFailed(ConfigError):
-    """A credential plugin was not allowed, crashed, hung, or gave an invalid answer."""
+    """A credential plugin was not permitted, crashed, hung, or printed an invalid credential."""
 
 
 class BadValue(SteersmanError, ValueError):
-    """A value that Kubernetes would refuse."""
+    """A value that Kubernetes would reject."""
 
     def __init__(self, *, wanted: str, value: object, rule: str) -> None:
         self.wanted = wanted
@@ -31,7 +31,7 @@ class BadValue(SteersmanError, ValueError):
 
 
 class BadName(BadValue):
-    """A name, label or path that Kubernetes would refuse, with the rule that it breaks."""
+    """A name, label or path that Kubernetes would reject, with the violated rule."""
 
 
 class NotAKind(BadValue, AttributeError):
@@ -39,7 +39,7 @@ class NotAKind(BadValue, AttributeError):
 
 
 class UnknownKind(SteersmanError):
-    """A kind that the scheme, or the server, does not know."""
+    """A kind that is missing from the scheme or that the server does not serve."""
 
     def __init__(self, *, kind: str, asked: str, what_now: str) -> None:
         self.kind = kind
@@ -48,7 +48,7 @@ class UnknownKind(SteersmanError):
 
 
 class NoConversion(SteersmanError):
-    """No conversion from one version of a kind to another."""
+    """There is no conversion from one version of a kind to another."""
 
     def __init__(self, *, source: str, target: str) -> None:
         self.source = source

@@ -23,12 +23,12 @@ class Facts(TypedDict):
 
 @cache
 def load_facts(module: str) -> Facts:
-    """The facts of one module of built-in kinds."""
+    """Return the facts of one module of built-in kinds."""
     content = (DIRECTORY / f"{module}.json").read_bytes()
     facts: Facts = msgspec.json.decode(content)
     return facts
 
 
 def load_all_facts() -> dict[str, Facts]:
-    """The facts of every module, by its name."""
+    """Return the facts of every module, by the module's name."""
     return {path.stem: load_facts(path.stem) for path in sorted(DIRECTORY.glob("*.json"))}

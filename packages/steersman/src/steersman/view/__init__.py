@@ -5,10 +5,10 @@ Gives:     lines of text, as a tree for a terminal or as one line for each chang
            shows them
 Promises:  - an object stands below its owner
            - a line is never wider than the terminal
-           - where there is no room for all what is not well comes first
-           - nothing is said twice of an object that has not changed
-           - only what has changed is drawn again
-           - a terminal is left as it was found
+           - if not all lines fit objects with problems come first
+           - an unchanged object is not reported twice
+           - only changed lines are drawn again
+           - a terminal is restored to its previous state
            - color is for terminals only
 Never:     writes to a cluster, or draws more often than eyes can follow
 """

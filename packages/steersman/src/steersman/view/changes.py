@@ -1,4 +1,4 @@
-"""The changes since the last look, one line each: for pipes and logs."""
+"""The changed objects since the last call, one line each: for pipes and logs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from steersman.view.tree import Branch, owner_of
 
 
 class ChangeLines:
-    """The last line of each object, to list only the changed ones."""
+    """The last line of each object, used to list only the changed objects."""
 
     def __init__(self) -> None:
         self._said: dict[ObjectRef, tuple[str, str]] = {}
@@ -18,7 +18,7 @@ class ChangeLines:
         return f"<ChangeLines of {len(self._said)} objects>"
 
     def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
-        """A line for each object that is new, changed, re-created, or gone."""
+        """Yield a line for each object that is new, changed, re-created or deleted."""
         objects = {obj.uid: obj for branch in grown for obj in branch}
         now: dict[ObjectRef, tuple[str, str]] = {}
         for obj in objects.values():

@@ -25,26 +25,29 @@ def text_of(line: Iterable[Span]) -> str:
 
 
 def width_of(text: str) -> int:
-    """The number of columns on a terminal."""
+    """Return the number of terminal columns of ``text``."""
     if text.isascii():
         return len(text)
     return sum(map(_columns, text))
 
 
 def padded(text: str, width: int) -> str:
-    """The text, padded with spaces to this width."""
+    """Return the text, padded with spaces to this width."""
     return text + " " * (width - width_of(text))
 
 
 def cut(line: Line, width: int) -> Line:
-    """The line, truncated to fit; ``…`` stands for the rest."""
+    """Return the line, truncated to fit; ``…`` replaces the rest."""
     if sum(width_of(span.text) for span in line) <= width:
         return line
     return tuple(_cut(line, width - 1)) if width > 0 else ()
 
 
 def shortened(name: str, width: int) -> str:
-    """The name, with ``…`` in its middle if it does not fit: many names differ at the end only."""
+    """Return the name, with ``…`` in its middle if it does not fit.
+
+    The end is preserved, because many names differ only at the end.
+    """
     if width_of(name) <= width:
         return name
     end = ""
@@ -56,7 +59,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line, without control characters."""
+    """Return the text on one line, without control characters."""
     if text.isprintable():
         return text
     words = text.expandtabs(4).replace("\n", " ")

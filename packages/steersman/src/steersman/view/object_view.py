@@ -1,4 +1,4 @@
-"""The current objects of some kinds: watched, and never written."""
+"""A read-only view of the current objects of some kinds, kept up to date by watches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -38,20 +38,21 @@ class ObjectView:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["ObjectView"]:
-        """Kinds can be followed while the block runs."""
+        """Allow calls of ``follow`` while the block runs."""
         async with self._caches.running(), background_tasks() as self._start:
             yield self
 
     def follow(self, kinds: Iterable[ResourceType]) -> None:
-        """Follow these kinds as well; those that the server does not serve yet, once it does."""
+        """Follow these kinds as well; a kind that is not served yet is followed once it is served."""
         for kind in kinds:
             if kind not in self._asked:
                 self._asked.add(kind)
                 self._start(self._following(kind), name=f"view of {kind}")
 
     async def catch_up(self) -> None:
-        """Wait until the view shows all current objects; if changes never pause, for a limited
-        time.
+        """Wait until the view shows all current objects.
+
+        If changes never pause, the wait ends after a limited time.
         """
         with suppress(TimeoutError):
             async with self._client.clock.timeout(_CATCH_UP_SECONDS):

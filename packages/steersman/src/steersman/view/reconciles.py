@@ -1,6 +1,4 @@
-"""A controller's last reconcile of an object as text, in a form that can be sent to another
-process.
-"""
+"""A controller's last reconcile of an object as text, which can be sent to another process."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,10 +23,10 @@ _WROTE: Final = {
 
 
 class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
-    """One reconcile: when it ended, its reasons and its writes; ``error`` if it failed.
+    """A finished reconcile: its time, its reasons and its writes; ``error`` if it failed.
 
-    ``is_news`` if it failed, or wrote more than the status of its own object. ``idle`` are the
-    reconciles after it that had nothing to do.
+    ``is_news`` if the reconcile failed, or wrote more than the status of its own object. ``idle``
+    counts the later reconciles that changed nothing.
     """
 
     ref: ObjectRef
@@ -44,13 +42,15 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     idle: int = 0
 
     def then(self, later: "Reconciled") -> "Reconciled":
-        """The reconcile to show after ``later``: this one still, if ``later`` had nothing to do."""
+        """Return the reconcile to show after ``later``: still this one if ``later`` changed
+        nothing.
+        """
         is_idle = not later.did and not later.error and later.outcome == self.outcome
         return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later
 
     @property
     def in_brief(self) -> str:
-        """Its reasons and its result, for a timeline."""
+        """The reasons and the result of the reconcile, for a timeline."""
         why = f", because {self.why}" if self.why else ""
         return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
 
@@ -88,7 +88,7 @@ _CAUSES: Final = {
 
 
 def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
-    """The reconcile in an observation, as text."""
+    """Return the reconcile in an observation, as text."""
     error = finished.error
     # The same reason may occur twice before the reconcile.
     reasons = list(dict.fromkeys(_because(why, finished.ref) for why in finished.reasons))

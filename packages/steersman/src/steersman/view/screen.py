@@ -34,12 +34,15 @@ _PLAIN: Final = "\x1b[0m"
 
 
 def wants_color(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
-    """Whether to write to this stream in color: a terminal, unless NO_COLOR or TERM forbids it."""
+    """Whether to write colors to this stream: a terminal, unless NO_COLOR or TERM forbids colors."""
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class Screen:
-    """A whole terminal, while the block runs; each drawing calls ``size`` for columns and lines."""
+    """A complete terminal, while the block runs.
+
+    Each drawing calls ``size`` for the number of columns and lines.
+    """
 
     def __init__(self, stream: TextIO, *, size: Callable[[], tuple[int, int]], color: bool) -> None:
         self._stream = stream
@@ -66,7 +69,7 @@ class Screen:
         self._write(_FIRST_PAGE)
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines from the top; those that do not fit are left out."""
+        """Show these lines from the top; lines that do not fit are omitted."""
         columns, height = size = self.size
         wanted = [self._painted(cut(line, columns)) for line in lines[:height]]
         parts: list[str] = []
@@ -102,8 +105,9 @@ async def keep_shown(
     changed: asyncio.Event,
     clock: Clock,
 ) -> None:
-    """Show the result of ``lines`` for the screen's size, at each change and at least once a
-    second.
+    """Show the result of ``lines`` at each change, and at least once a second.
+
+    ``lines`` receives the size of the screen.
     """
     while True:
         changed.clear()

@@ -1,4 +1,4 @@
-"""The state of an object in two words: whether it is ready, and what its status says."""
+"""The state of an object in two words: its readiness, and a detail from its status."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _BAD_REASONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectState:
-    """The state of an object; ``conditions`` are those that neither of the words covers."""
+    """The state of an object; ``conditions`` are those not already covered by the two words."""
 
     word: Word
     detail: str = ""
@@ -30,7 +30,7 @@ class ObjectState:
 
 
 def state_of(obj: Unstructured) -> ObjectState:
-    """The state of an object, from its status."""
+    """Return the state of an object, from its status."""
     if obj.deletion_time is not None:
         held = ", ".join(map(str, obj.metadata.get("finalizers") or ()))
         return ObjectState(word="ending", detail=f"held by {held}" if held else "")

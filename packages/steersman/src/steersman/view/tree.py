@@ -1,4 +1,4 @@
-"""Objects as a tree of owners. Pure: from objects and the time to lines of text."""
+"""Formats objects as a tree of owners. No I/O: objects and the time are arguments."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Branch:
     children: tuple["Branch", ...] = ()
 
     def __iter__(self) -> Iterator[Unstructured]:
-        """All objects of the branch, owners first."""
+        """Yield all objects of the branch, owners first."""
         yield self.obj
         for child in self.children:
             yield from child
@@ -43,10 +43,10 @@ class Branch:
 def branches(
     objects: Iterable[Unstructured], *, roots: Collection[GroupVersionKind]
 ) -> tuple[Branch, ...]:
-    """A branch for each object of a kind in ``roots``, below its owner if that exists, with all
-    below.
+    """Return a branch for each object without an existing owner whose kind is in ``roots``.
 
-    An object with several owners is below the one that controls it.
+    A branch contains all objects that the object owns, at any depth. An object with several owners
+    is below the owner that controls the object.
     """
     by_uid = {obj.uid: obj for obj in objects}
     below: dict[str, list[Unstructured]] = {}
@@ -66,7 +66,7 @@ def branches(
 
 
 def owner_of(obj: Unstructured, by_uid: Mapping[str, Unstructured]) -> Unstructured | None:
-    """Its existing owner: its controller, else any other."""
+    """Return the existing owner of ``obj``: the controlling owner, or else any other."""
     references = obj.metadata.get("ownerReferences") or ()
     for reference in sorted(references, key=lambda each: not each.get("controller")):
         owner = by_uid.get(str(reference.get("uid")))
@@ -82,7 +82,7 @@ def tree_lines(
     now: datetime,
     width: int,
 ) -> tuple[Line, ...]:
-    """The tree as lines that fit: names, states, ages, and the last reconciles."""
+    """Return the tree as lines that fit: names, states, ages, and the last reconciles."""
     rows = [row for branch in grown for row in _rows(branch, "", "", reconciles)]
     if not rows:
         return ()
@@ -104,9 +104,9 @@ def fitting_lines(
     now: datetime,
     size: tuple[int, int],
 ) -> tuple[Line, ...]:
-    """The tree in this many columns and lines.
+    """Return the tree in this many columns and lines.
 
-    If it does not fit, objects without a problem below them are collapsed, and come last.
+    If the tree does not fit, objects whose branch has no problem are collapsed and listed last.
     """
     width, height = size
     lines = tree_lines(grown, reconciles=reconciles, now=now, width=width)
@@ -198,7 +198,7 @@ def _laid(row: _Row, now: datetime, widths: tuple[int, int, int]) -> Iterator[Li
 
 
 def age(created: str, now: datetime) -> str:
-    """The age of an object, as ``kubectl`` prints it: ``12s``, ``3m``, ``2h``, ``5d``."""
+    """Return the age of an object, as ``kubectl`` prints it: ``12s``, ``3m``, ``2h``, ``5d``."""
     try:
         seconds = (now - datetime.fromisoformat(created)).total_seconds()
     except (TypeError, ValueError):
@@ -207,7 +207,7 @@ def age(created: str, now: datetime) -> str:
 
 
 def length_ago(seconds: float) -> str:
-    """A duration, as ``kubectl`` prints it."""
+    """Return a duration, as ``kubectl`` prints it."""
     whole = max(int(seconds), 0)
     for unit, size, until in (("s", 1, 120), ("m", 60, 7200), ("h", 3600, 172_800)):
         if whole < until:
