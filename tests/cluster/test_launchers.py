@@ -88,7 +88,7 @@ def test_a_test_suite_that_starts_a_control_plane_gets_the_embedded_one(
     assert "embedded" not in str(version)
 
 
-def test_a_kube_apiserver_that_is_started_again_finds_its_objects_again(
+def test_a_restarted_kube_apiserver_still_has_its_objects(
     plane: RealControlPlane,
 ) -> None:
     with plane.caller() as admin:
@@ -145,7 +145,7 @@ def test_service_account_tokens_use_the_keys_in_the_flags(assets: Path, tmp_path
     assert document["id_token_signing_alg_values_supported"] == ["ES256"]
 
 
-def test_a_signal_ends_them_at_once(assets: Path, tmp_path: Path) -> None:
+def test_a_signal_ends_the_programs_immediately(assets: Path, tmp_path: Path) -> None:
     at = tmp_path / "etcd.sock"
     etcd_flags = (f"--data-dir={tmp_path / 'data'}", f"--listen-client-urls=unix://{at}")
     with reserved_port() as port, started(assets / "etcd", *etcd_flags) as etcd:

@@ -155,7 +155,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused_leaves_nothing_half_written(case: str, operator: Path) -> None:
+def test_a_rejected_command_leaves_no_partly_written_files(case: str, operator: Path) -> None:
     arguments, status, words = REFUSED[case]
     (operator / "full").mkdir()
     (operator / "full" / "mine.txt").write_text("mine", encoding="utf-8")

@@ -201,7 +201,7 @@ def test_an_operator_that_ends_by_itself_waits_for_the_next_save(home: Path) -> 
         started.end()
 
 
-def test_a_file_that_it_does_not_use_starts_nothing_again(home: Path) -> None:
+def test_a_save_of_an_unused_file_does_not_restart_the_operator(home: Path) -> None:
     (home / "test_operator.py").write_text("x = 1\n", encoding="utf-8")
 
     with dev(home) as started:
@@ -229,7 +229,7 @@ def test_an_error_in_reconcile_is_shown_with_its_line(home: Path) -> None:
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_its_end_leaves_nothing_behind(home: Path, by: signal.Signals) -> None:
+def test_the_end_of_a_session_leaves_nothing_behind(home: Path, by: signal.Signals) -> None:
     with dev(home) as started:
         started.until("running")
         operators = children(started.process.pid)

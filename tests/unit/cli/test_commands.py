@@ -37,7 +37,7 @@ def asked(*arguments: str) -> Result:
 
 
 @pytest.mark.parametrize("path", list(commands()), ids=" ".join)
-def test_every_command_says_what_it_is_for_with_an_example(path: tuple[str, ...]) -> None:
+def test_every_command_describes_its_purpose_with_an_example(path: tuple[str, ...]) -> None:
     answer = asked(*path, "--help")
 
     assert answer.exit_code == 0
@@ -74,7 +74,7 @@ def test_the_commands_are_those_of_the_design() -> None:
     }
 
 
-def test_help_is_there_before_anything_heavy_is_loaded() -> None:
+def test_help_is_shown_before_anything_heavy_is_loaded() -> None:
     finished = subprocess.run(
         [sys.executable, "-c", LOADED_BY_HELP], capture_output=True, text=True, check=True
     )

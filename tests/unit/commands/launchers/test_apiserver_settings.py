@@ -81,7 +81,7 @@ def test_a_plugin_that_is_turned_off_is_off() -> None:
     assert "RuntimeClass" in options.admission_plugins
 
 
-def test_a_flag_that_changes_nothing_here_is_accepted_and_mentioned_on_stderr() -> None:
+def test_a_flag_without_an_effect_is_accepted_and_mentioned_on_stderr() -> None:
     notes = enough(
         "--audit-log-path=/x",
         "--feature-gates=A=true",

@@ -56,7 +56,7 @@ def test_a_shorthand_is_the_flag_it_stands_for() -> None:
     assert api_server("-h").yes("help")
 
 
-def test_a_flag_that_the_real_program_has_not_is_refused_as_the_real_one_does() -> None:
+def test_a_flag_that_the_real_program_lacks_is_rejected_with_the_same_error() -> None:
     assert refusal("--nonsense=1") == "unknown flag: --nonsense"
     assert refusal("-x") == "unknown shorthand flag: 'x' in -x"
     assert refusal("extra") == '"kube-apiserver" does not take any arguments, got ["extra"]'

@@ -1,4 +1,4 @@
-"""``steersman demo``: an example operator, which needs nothing else to be installed or running."""
+"""``steersman demo``: an example operator, which requires no other program or cluster."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""``steersman dev``: an operator on the embedded cluster, started again after every save."""
+"""``steersman dev``: an operator on the embedded cluster, restarted after every save."""
 
 import os
 import sys

@@ -38,9 +38,9 @@ async def run_cluster(
     environ: Mapping[str, str],
     on_ready: Callable[[str], object] | None = None,
 ) -> None:
-    """Run a cluster until a signal ends it; without ``workloads``, an API server only.
+    """Run a cluster until a signal ends it; without ``workloads``, run only an API server.
 
-    ``on_ready`` gets its URL and kubeconfig as JSON once it listens.
+    ``on_ready`` receives the cluster's URL and kubeconfig as JSON once the API server listens.
     """
     ended = asyncio.Event()
     on_end_signals(ended.set)
@@ -71,7 +71,7 @@ def running_workloads_of(
     rng: Random,
     observe: Observer,
 ) -> AbstractAsyncContextManager[None]:
-    """Run the cluster's nodes and controllers, if there are any, while the block runs."""
+    """Run the cluster's nodes and controllers, if any, while the block runs."""
     if workloads is None:
         return nullcontext()
     from steersman_cluster.kubelet import simulated_kubelet
@@ -90,7 +90,7 @@ def running_workloads_of(
 def ready_line(
     cluster: RunningCluster, settings: ClusterSettings, workloads: WorkloadSettings | None
 ) -> str:
-    """The cluster's address, and commands to paste into another shell."""
+    """Return the cluster's address, and commands to paste into another shell."""
     kept = f"kept in {settings.data}" if settings.data else "in memory"
     nodes = "" if workloads is None else f" with {_counted(workloads.nodes)}"
     what = "API" if workloads is None else "cluster"

@@ -5,16 +5,16 @@
     commands/run          crds ─▶ cluster_client
     other distributions   the entry points of the group ``steersman.commands``
 
-A command parses and calls another module; ``operator_target`` and ``targets`` find the operator
-that it is about. Of the names here, ``main`` is the program; the others are for commands of other
-distributions. ``Group`` and ``target_argument`` need click.
+A command parses its arguments and calls another module. ``operator_target`` and ``targets`` find
+the operator that the command processes. ``main`` is the program. The other exported names are for
+commands of other distributions. ``Group`` and ``target_argument`` need click.
 
 Takes:     arguments
 Gives:     data on stdout, everything else on stderr, and an exit status: 0, 1 (failed) or 2 (usage)
 Promises:  - an error is one sentence and a hint that can be pasted
-           - what is refused leaves nothing half written
+           - a rejected command leaves no partly written files
            - a command of another distribution does not slow down the others
-Never:     does anything that a function of another package could not do for a program
+Never:     contains logic that only a command can use: programs call functions of other packages
 """
 
 from typing import TYPE_CHECKING

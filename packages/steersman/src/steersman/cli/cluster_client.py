@@ -1,4 +1,4 @@
-"""A client for a command's few requests to a cluster."""
+"""A client for the few requests of a command to a cluster."""
 
 import os
 import sys
@@ -30,9 +30,9 @@ async def cluster_client(
     environ: Mapping[str, str],
     trust: Trust = Trust(),
 ) -> AsyncIterator[Client]:
-    """A client of the cluster that the kubeconfig or the environment names.
+    """Provide a client of the cluster that the kubeconfig or the environment names.
 
-    ``ManagerFailed`` names the cluster if it does not answer.
+    Raise ``ManagerFailed``, which names the cluster, if the cluster does not respond.
     """
     observe = log_to(sys.stderr, clock=clock, level=SILENT)
     config = find_config(
@@ -58,7 +58,7 @@ async def cluster_client(
 
 
 def _why(error: BaseException) -> str:
-    """The network's own error, at the end of the chain of causes."""
+    """Return the text of the network error, which is at the end of the chain of causes."""
     while error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, OSError) and error.errno:

@@ -1,4 +1,4 @@
-"""The CustomResourceDefinitions that an operator needs in a cluster, installed or missing."""
+"""Installs the CustomResourceDefinitions that an operator needs, and finds missing ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,10 +33,11 @@ async def prepare_cluster(
     rng: Random,
     environ: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Check that the cluster answers and serves the operator's kinds; with ``install``, add them.
+    """Check that the cluster responds and serves the operator's kinds; with ``install``, install
+    CRDs.
 
-    Returns a line for each definition that was installed, and for each controller that has to wait
-    for a kind that the cluster does not serve.
+    Return a line for each installed definition, and for each controller that has to wait for a kind
+    that the cluster does not serve.
     """
     wanted = crds_of(own_kinds(manager.controllers)) if install else ()
     async with cluster_client(
@@ -94,7 +95,7 @@ async def _discovered(client: Client) -> set[GroupVersionKind]:
 
 
 def watched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType, ...]:
-    """Every kind that the controllers follow: their own, the owned and the watched ones."""
+    """Return every kind that the controllers watch: reconciled, owned and watched ones."""
     found: dict[ResourceType, None] = {}
     for each in controllers:
         owned = (other.kind for other in each.owned)
@@ -107,9 +108,11 @@ def watched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType,
 async def _waiting_controllers(
     client: Client, controllers: Sequence[Controller[Any]]
 ) -> Mapping[str, Sequence[GroupVersionKind]]:
-    """The kinds that the server does not serve, by the name of the controller that follows them.
+    """Return the kinds that the server does not serve, by the name of the controller that watches
+    them.
 
-    ``ManagerFailed`` if every controller has one: none of them could start.
+    Raise ``ManagerFailed`` if every controller watches such a kind, because no controller could
+    start.
     """
     found = await client.discover()
     served = {each.resource_type.gvk for each in found.resources}

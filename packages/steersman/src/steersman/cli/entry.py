@@ -1,4 +1,4 @@
-"""``steersman``: the program, and how its errors end it."""
+"""``steersman``: the program, and its exit after errors."""
 
 import sys
 from importlib.util import find_spec
@@ -34,10 +34,10 @@ def main() -> None:
 
 
 def write_any_letter(stream: TextIO) -> None:
-    """Have the stream take every letter, whatever the locale's encoding is.
+    """Configure the stream to accept every character, whatever the locale's encoding is.
 
-    A terminal shows ``?`` for those that it lacks. A pipe or a file gets UTF-8, which YAML, JSON
-    and the programs that read them use.
+    A terminal shows ``?`` for characters that it lacks. A pipe or a file receives UTF-8, which
+    YAML, JSON and the programs that read them use.
     """
     if not isinstance(stream, TextIOWrapper):
         return

@@ -1,4 +1,4 @@
-"""The manifests and docs of an operator, by the names of the commands of ``generate``."""
+"""Generates an operator's manifests and docs; a part is named as its command of ``generate``."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -43,7 +43,7 @@ def installation_of(
     version: str | None = None,
     namespaces: Sequence[str] = (),
 ) -> Installation:
-    """The operator as it is to be installed: by its project's settings and these arguments."""
+    """Return the settings of an installation, from the operator's project and these arguments."""
     manager = load_manager(operator.target, directory=operator.directory)
     if not manager.controllers:
         raise BadTarget(
@@ -88,7 +88,7 @@ def _bundle(table: BundleTable) -> BundleSettings:
 
 
 def tree_of(part: str, installation: Installation) -> Tree:
-    """The files of one part, relative to where they are on their own."""
+    """Return the files of one part, with paths relative to the part's own directory."""
     match part:
         case "crd":
             return crd_tree(installation)
@@ -107,7 +107,7 @@ def tree_of(part: str, installation: Installation) -> Tree:
 
 
 def project_trees(installation: Installation, parts: Iterable[str] = PARTS) -> dict[str, Tree]:
-    """The files of these parts, where a project has them."""
+    """Return the files of these parts, with their paths in a project."""
     return {part: in_folder(_HOMES[part], tree_of(part, installation)) for part in parts}
 
 
@@ -122,7 +122,7 @@ _HOMES: Final = {
 
 
 def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
-    """The objects of one part, in the order in which to apply them."""
+    """Return the objects of one part, in the order in which to apply them."""
     match part:
         case "crd":
             return crd_documents(installation)
@@ -138,7 +138,7 @@ def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
 
 
 def broken_by(installation: Installation, *, against: Path) -> tuple[str, ...]:
-    """A line for each change that breaks a definition in ``against``."""
+    """Return a line for each change that breaks a definition in ``against``."""
     now = {str(each["metadata"]["name"]): each for each in crd_documents(installation)}
     lines: list[str] = []
     for old in _definitions_at(against):

@@ -1,4 +1,4 @@
-"""``steersman generate models``: typed classes for kinds that are defined elsewhere."""
+"""``steersman generate models``: typed classes for kinds that other projects define."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ KIND: Final = "CustomResourceDefinition"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Values as kubectl would see them: a date is a text."""
+    """A YAML loader that returns the same values as kubectl: a date is a text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -32,7 +32,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
-    """Every definition in the documents of a YAML or JSON text, and in the lists among them."""
+    """Return every definition in a YAML or JSON text, including those in lists."""
     try:
         # An alias of an alias of an alias can stand for more than any memory holds.
         if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=_Loader)):
@@ -88,7 +88,7 @@ async def definition_from_cluster(
     environ: Mapping[str, str],
     trust: Trust = Trust(),
 ) -> Document:
-    """The definition of that name, such as ``widgets.example.com``, as a cluster has it."""
+    """Read the definition of this name, such as ``widgets.example.com``, from a cluster."""
     definitions = Unstructured.of(API, KIND, namespaced=False)
     async with cluster_client(
         kubeconfig=kubeconfig,
@@ -109,7 +109,10 @@ async def definition_from_cluster(
 
 
 def models_tree(definitions: Iterable[Document], *, version: str | None = None) -> Tree:
-    """A module for each definition and version: that version, or every one that is served."""
+    """Return a module for each definition and each version.
+
+    The version is ``version``, or without one, every served version.
+    """
     tree: dict[str, str] = {}
     for definition in definitions:
         for each in [version] if version else _served(definition):
@@ -153,10 +156,10 @@ def _module_name(definition: Document, version: str) -> str:
 
 
 def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[Path, ...]:
-    """Write the modules, all or none; gives the paths of those that changed.
+    """Write all modules or none; return the paths of the changed ones.
 
-    A module that was edited by hand is kept and shown, unless ``force`` is given. The written files
-    are recorded in the surrounding project, or else in the directory itself.
+    A module that was edited by hand is not overwritten but shown, unless ``force`` is given. The
+    written files are recorded in the surrounding project, or else in the directory itself.
     """
     home, files = directory, tree
     project = Project.maybe(directory)

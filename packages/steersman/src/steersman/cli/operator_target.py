@@ -1,4 +1,4 @@
-"""The operator that a command is about: the named one, or that of the surrounding project."""
+"""Finds the operator that a command processes: the named one, or the surrounding project's."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from steersman.scaffold import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorTarget:
-    """A target, the directory in which it is looked up, and its project, if it has one."""
+    """A target, the directory in which it is looked up, and its project, if there is one."""
 
     target: str
     directory: Path
@@ -18,7 +18,9 @@ class OperatorTarget:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The directories of its own modules, as far as they are known without loading it."""
+        """The directories of the operator's own modules, as far as they are known without loading
+        it.
+        """
         if self.project is not None:
             root = self.project.source
             return (root, *(each for each in root.rglob("*") if _holds_modules(each)))
@@ -28,7 +30,7 @@ class OperatorTarget:
 
 
 def find_operator(target: str | None, *, directory: Path) -> OperatorTarget:
-    """The operator that ``target`` names; without one, that of the project around ``directory``."""
+    """Return the operator that ``target`` names, or the one of the project around ``directory``."""
     if target is not None:
         return OperatorTarget(target=target, directory=directory, project=None)
     project = Project.maybe(directory)

@@ -1,10 +1,10 @@
-"""TARGET on a command line, and the operator that it leads to.
+"""Loads the operator that the TARGET of a command line names.
 
-A target is ``module:attribute``, ``module``, or ``path/to/file.py[:attribute]``. It leads to a
-``Manager``, a ``Controller``, or a sequence of controllers. Without an attribute, the module's only
-manager is meant; without one, its only list of controllers; without that, its only controller.
-A named object whose attribute ``manager`` is a ``Manager`` leads to it, as the ``demo`` of an
-example does.
+A target is ``module:attribute``, ``module``, or ``path/to/file.py[:attribute]``. It names a
+``Manager``, a ``Controller``, or a sequence of controllers. Without an attribute, the first of the
+following is used: the module's only manager, its only list of controllers, its only controller. If
+the attribute ``manager`` of a named object is a ``Manager``, that manager is used. The ``demo`` of
+an example is such an object.
 """
 
 import linecache
@@ -34,10 +34,11 @@ T = TypeVar("T")
 
 
 def load_manager(target: str, *, directory: Path) -> Manager:
-    """The operator that ``target`` leads to; files and modules are looked up in ``directory``.
+    """Load the operator that ``target`` names; files and modules are looked up in ``directory``.
 
-    The module is imported with ``directory`` and its ``src`` on the path, as a program there would
-    import it. What it prints meanwhile goes to stderr: stdout is for the command's own output.
+    The module is imported with ``directory`` and ``directory/src`` on the path, as a program in
+    that directory would import it. The output of the import goes to stderr, because stdout is for
+    the command's own output.
     """
     place, attribute = _parts(target)
     with redirect_stdout(sys.stderr):
@@ -46,7 +47,9 @@ def load_manager(target: str, *, directory: Path) -> Manager:
 
 
 def load_object(target: str, kind: type[T], *, directory: Path) -> T:
-    """The object of this class that ``target`` names, by a file or module and an attribute."""
+    """Return the object of class ``kind`` that ``target`` names by a file or module and an
+    attribute.
+    """
     place, attribute = _parts(target)
     with redirect_stdout(sys.stderr):
         found = vars(_Import(target, directory.absolute()).module(place)).get(attribute)
@@ -60,13 +63,13 @@ def load_object(target: str, kind: type[T], *, directory: Path) -> T:
 
 
 def is_file(target: str) -> bool:
-    """Whether the target names a file, and not a module."""
+    """Whether the target names a file, not a module."""
     place, _ = _parts(target)
     return place.endswith(".py") or "/" in place
 
 
 def place_of(target: str) -> str:
-    """The file or module that the target names, without the attribute in it."""
+    """Return the file or module that the target names, without the attribute."""
     return _parts(target)[0]
 
 
@@ -76,7 +79,7 @@ def _parts(target: str) -> tuple[str, str]:
 
 
 class _Import:
-    """One import of an author's module, and the error if it fails."""
+    """An import of an operator author's module, which raises an error that explains a failure."""
 
     def __init__(self, target: str, directory: Path) -> None:
         self._target = target
@@ -167,7 +170,10 @@ class _Import:
         )
 
     def _where(self, error: BaseException) -> str:
-        """The last line of the author's own code: not of steersman, nor of the importer."""
+        """Return the last line of the author's own code in the traceback.
+
+        Lines of steersman and of the importer are skipped.
+        """
         if isinstance(error, SyntaxError) and error.filename:
             return self._line(error.filename, error.lineno or 1)
         found = ""
@@ -251,7 +257,7 @@ def _named(found: Mapping[str, object], attribute: str, *, target: str) -> Manag
 
 
 def _distinct(found: Mapping[str, object], is_one: Any) -> dict[str, object]:
-    """The objects for which ``is_one`` holds, each once, under its first name."""
+    """Return the objects for which ``is_one`` is true, each once, under its first name."""
     seen: dict[int, str] = {}
     for name, each in found.items():
         if is_one(each):

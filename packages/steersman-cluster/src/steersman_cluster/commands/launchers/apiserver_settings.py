@@ -28,7 +28,7 @@ class Understood(NamedTuple):
 
 
 def understood(given: ParsedFlags) -> Understood:
-    """Read the settings; raise ``BadFlag`` with all errors, in the real server's words."""
+    """Return the settings; raise ``BadFlag`` with all errors, in kube-apiserver's words."""
     if problems := list(_problems(given)):
         raise BadFlag(f"[{', '.join(problems)}]" if len(problems) > 1 else problems[0])
     host = given.one("bind-address", "0.0.0.0").strip()  # noqa: S104 - as kube-apiserver does
@@ -113,7 +113,7 @@ def _terms(given: ParsedFlags) -> ServerOptions:
 
 
 def _network(given: ParsedFlags) -> IPv4Network:
-    """The first range, which must be IPv4."""
+    """Return the first service IP range, which must be IPv4."""
     ranges = given.one("service-cluster-ip-range", USUAL_ADDRESSES).split(",")
     return IPv4Network(ranges[0].strip(), strict=False)
 

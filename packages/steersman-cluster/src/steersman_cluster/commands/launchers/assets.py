@@ -1,4 +1,4 @@
-"""``steersman cluster envtest``: a directory of programs for test suites that start a cluster."""
+"""``steersman cluster envtest``: writes a directory of programs for test suites."""
 
 import shlex
 import shutil

@@ -1,6 +1,6 @@
-"""The data directory: the kube-apiserver launcher asks the etcd launcher for its path.
+"""The data directory: the kube-apiserver launcher requests its path from the etcd launcher.
 
-It asks for nothing else, so both must run on one machine.
+This is the only request between the launchers, so both must run on one machine.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ ANSWER_SECONDS: Final = 2.0
 async def find_data_directory(
     servers: Sequence[str], *, prefix: str, ended: asyncio.Event, clock: Clock
 ) -> Path | None:
-    """The directory of the objects under ``prefix``, once the first of ``servers`` answers.
+    """Return the directory of the objects under ``prefix``, once the first of ``servers`` responds.
 
-    None once ``ended`` is set.
+    Return ``None`` once ``ended`` is set.
     """
     url, started_at = servers[0], clock.monotonic()
     answer: tuple[int, bytes] | None = None

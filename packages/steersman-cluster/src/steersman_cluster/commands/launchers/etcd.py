@@ -1,6 +1,6 @@
-"""``etcd`` with its name and flags: it reports its health and its data directory.
+"""A program with the name and flags of ``etcd``: it reports its health and its data directory.
 
-It only provides the directory; the kube-apiserver launcher writes to it.
+The program only provides the directory. The kube-apiserver launcher writes to the directory.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ VERSION = "3.6.8"
 
 
 def main(arguments: Sequence[str], *, environ: Mapping[str, str]) -> int:
-    """Serve until a signal arrives; returns the exit status."""
+    """Serve until a signal arrives; return the exit status."""
     try:
         # Go's own flags take one dash as well.
         doubled = [f"-{each}" if _is_single(each) else each for each in arguments]
@@ -98,7 +98,7 @@ class EtcdResponses:
         }
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, and close the connection."""
+        """Respond to one request, and close the connection."""
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].partition(b"?")[0].decode(errors="replace")

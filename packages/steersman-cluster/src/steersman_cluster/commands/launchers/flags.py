@@ -1,4 +1,4 @@
-"""Command-line flags as Go programs parse them: ``--flag=value``, ``--flag value``, repeated."""
+"""Parses command-line flags like Go programs: ``--flag=value``, ``--flag value``, repeated."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ _DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)")
 
 
 class BadFlag(Exception):
-    """Arguments that the program refuses, with the real program's message."""
+    """An error for invalid arguments, with the message of the original program."""
 
 
 class ParsedFlags:
@@ -30,7 +30,7 @@ class ParsedFlags:
         return iter(self._values)
 
     def one(self, name: str, default: str = "") -> str:
-        """The value of a flag; the last one if it is repeated."""
+        """Return the value of a flag; the last one if the flag is repeated."""
         return self._values[name][-1] if name in self._values else default
 
     def yes(self, name: str, *, default: bool = False) -> bool:
@@ -38,11 +38,11 @@ class ParsedFlags:
         return self._values[name][-1] in _TRUE if name in self._values else default
 
     def each(self, name: str) -> tuple[str, ...]:
-        """The values of a repeatable flag."""
+        """Return the values of a repeatable flag."""
         return tuple(self._values.get(name, ()))
 
     def listed(self, name: str) -> tuple[str, ...]:
-        """The values of a flag that takes a comma-separated list."""
+        """Return the values of a flag that accepts a comma-separated list."""
         return tuple(part for value in self.each(name) for part in value.split(",") if part)
 
     def __repr__(self) -> str:

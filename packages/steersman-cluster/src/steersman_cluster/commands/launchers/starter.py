@@ -1,7 +1,7 @@
-"""A launcher ends when the process that started it ends.
+"""Ends a launcher when the process that started the launcher ends.
 
-A test suite that is killed does not stop the programs that it started. The real programs then keep
-running. The launchers watch the process that started them, whose id is in the environment.
+When a test suite is killed, the programs that it started keep running. The launchers avoid this:
+they watch the process that started them. The id of that process is in the environment.
 """
 
 import asyncio
@@ -16,10 +16,11 @@ VARIABLE: Final = "STEERSMAN_STARTER"
 
 @contextmanager
 def following_starter(ended: asyncio.Event, *, environ: Mapping[str, str]) -> Iterator[None]:
-    """Set ``ended`` once the process that started this one has ended, while the block runs.
+    """While the block runs, set ``ended`` once the process that started this one has ended.
 
-    Does nothing where this process is meant to outlive its starter, as under ``nohup`` or in a
-    session of its own, and on systems that cannot report the end of another process, as Linux can.
+    This has no effect if the process is meant to outlive its starter, as under ``nohup`` or in a
+    separate session. It also has no effect on systems that, unlike Linux, cannot report the end of
+    another process.
     """
     starter = environ.get(VARIABLE, "")
     if not starter.isdigit() or _is_detached() or not hasattr(os, "pidfd_open"):

@@ -1,16 +1,16 @@
-"""The run of ``steersman dev`` or ``demo``: an operator on an embedded cluster, and a view of both.
+"""A run of ``steersman dev`` or ``demo``: an operator on an embedded cluster, and a view of both.
 
-    runner ─▶ session ─▶ operator_process ═▶ child, in a process of its own
+    runner ─▶ session ─▶ operator_process ═▶ child, in a separate process
       └▶ display  │ └▶ demo_run        reports ◀─┘
                   └▶ state, file_watcher
 
-The operator's process imports this package too, so nothing is imported here.
+The operator's process imports this package too, so this file imports nothing.
 
 Takes:     a target, directories to watch, samples to apply, settings of the cluster
 Gives:     the operator's objects, output and reconciles, on a terminal or as lines in a pipe
-Promises:  - its end leaves nothing behind
+Promises:  - the end of a session leaves nothing behind
            - a save that does not load is shown and the next one is tried
-           - a file that it does not use starts nothing again
+           - a save of an unused file does not restart the operator
 Never:     runs the operator in the cluster's process
 """
 

@@ -2,9 +2,10 @@
 
     python -m steersman_cluster.commands.session.child TARGET DIRECTORY KUBECONFIG REPORTS LEVEL
 
-It reports to the process that started it: one line of JSON each, on the file descriptor REPORTS.
-Its output has the log lines of LEVEL and above, and whatever else the operator writes. It ends when
-its standard input is closed, so it does not outlive a starter that is killed.
+The program sends reports to the process that started it: one line of JSON each, on the file
+descriptor REPORTS. Its output consists of the log lines of LEVEL and above, and of the operator's
+own output. The program ends when its standard input is closed, so it does not outlive a starter
+that is killed.
 """
 
 import asyncio
@@ -142,7 +143,9 @@ def _end_with_the_starter() -> None:
 
 
 def _own_files() -> list[str]:
-    """The files of the operator's own modules: not Python's, not steersman's, not installed."""
+    """Return the files of the operator's own modules: not of Python, steersman or installed
+    packages.
+    """
     installed = [Path(each).resolve() for each in {sys.prefix, sys.base_prefix}]
     found: list[str] = []
     for module in list(sys.modules.values()):

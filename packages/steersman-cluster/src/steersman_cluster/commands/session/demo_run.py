@@ -1,4 +1,4 @@
-"""``steersman demo``: the steps of an example's demo, on a cluster where its operator runs."""
+"""``steersman demo``: runs the steps of an example's demo, together with its operator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from steersman_cluster.demos import Demo, DemoContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOptions:
-    """A demo, the directory that it is in, and the pause after each of its steps."""
+    """A demo, its directory, and the pause after each of its steps."""
 
     demo: Demo
     directory: Path
@@ -49,7 +49,7 @@ class DemoRun(DemoContext):
         return tuple(each.resource_type for each in self._demo.kinds)
 
     async def prepare(self) -> tuple[ResourceType, ...]:
-        """Install the demo's own kinds; returns all kinds to show."""
+        """Install the demo's own kinds; return all kinds to show."""
         own = [each for each in self._demo.kinds if each.declared_crd is not None]
         await install_crds(self.client, crds_of(own))
         return (*self.top_kinds, *(each.resource_type for each in self._demo.below))

@@ -32,7 +32,7 @@ async def show_on_screen(session: DevSession, out: TextIO, *, environ: Mapping[s
 async def show_in_lines(session: DevSession, out: TextIO, err: TextIO) -> None:
     """Write a line for each change: of objects to ``out``, of the operator itself to ``err``.
 
-    Returns when the reader of ``out`` closes it.
+    Return when the reader of ``out`` closes it.
     """
     try:
         await _write_changes(_Lines(session, out, err), session)
@@ -55,7 +55,7 @@ async def _write_changes(lines: "_Lines", session: DevSession) -> None:
 
 
 class _Lines:
-    """Writes new lines, each with the time since the start."""
+    """A writer of new lines, each with the time since the start."""
 
     def __init__(self, session: DevSession, out: TextIO, err: TextIO) -> None:
         self._session = session
@@ -82,7 +82,7 @@ class _Lines:
 
 @contextmanager
 def _without_echo(stream: TextIO) -> Iterator[None]:
-    """Typed characters would appear in the middle of the view."""
+    """Disable the echo of typed characters, which would appear in the middle of the view."""
     if not stream.isatty():
         yield
         return

@@ -15,7 +15,7 @@ Stamp: TypeAlias = tuple[int, int]
 
 
 class FileWatcher:
-    """Polls single files, and in directories all files with the given endings."""
+    """A watcher of single files, and of all files with the given endings in directories."""
 
     def __init__(self, places: Iterable[Path], *, endings: tuple[str, ...]) -> None:
         self._places = set(places)
@@ -27,7 +27,7 @@ class FileWatcher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files at the last poll."""
+        """The files found at the last poll."""
         return tuple(sorted(map(Path, self._known)))
 
     def add(self, places: Iterable[Path]) -> None:
@@ -37,7 +37,9 @@ class FileWatcher:
         self._known.update(self._stamps_in(new))
 
     async def next(self, *, clock: Clock) -> tuple[Path, ...]:
-        """Wait for files to be saved, added or removed, and for a pause; returns these files."""
+        """Wait until files are saved, added or removed and no more changes follow; return these
+        files.
+        """
         while not (changed := differing(self._known, seen := self._stamps_in(self._places))):
             await clock.sleep(POLL_SECONDS)
         while True:
@@ -71,5 +73,5 @@ def _stamp(stat: os.stat_result) -> Stamp:
 
 
 def differing(before: Mapping[str, Stamp], now: Mapping[str, Stamp]) -> set[str]:
-    """The files that were changed, removed or added."""
+    """Return the files that were changed, removed or added."""
     return {path for path in {*before, *now} if before.get(path) != now.get(path)}

@@ -1,4 +1,4 @@
-"""The operator in a process of its own: its reports, its output, and its end."""
+"""The operator in a separate process: its reports, its output, and its end."""
 
 import asyncio
 import os
@@ -31,7 +31,9 @@ class OperatorCommand:
     log_level: str
 
     def arguments(self, reports: int) -> list[str]:
-        """The command line of the process; ``reports`` is the file descriptor for its reports."""
+        """Return the command line of the process; ``reports`` is the file descriptor for its
+        reports.
+        """
         return [
             sys.executable,
             "-u",  # so that its output is not buffered

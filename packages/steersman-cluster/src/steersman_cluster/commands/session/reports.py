@@ -9,20 +9,20 @@ from steersman.view import Reconciled
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """The files that were read while the operator was loaded, also if that failed."""
+    """A report of the files that were read while loading the operator, even if loading failed."""
 
     files: tuple[str, ...]
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True, tag="kinds"):
-    """The server serves the operator's kinds: those that it reconciles, and all that it watches."""
+    """A report that the server serves the operator's kinds: the reconciled and all watched ones."""
 
     reconciled: tuple[ResourceType, ...]
     followed: tuple[ResourceType, ...]
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True, tag="running"):
-    """The workers have started, ``took_seconds`` after the process."""
+    """A report that the workers have started, ``took_seconds`` after the process."""
 
     took_seconds: float
 
@@ -34,10 +34,10 @@ _DECODER: Final[msgspec.json.Decoder[Report]] = msgspec.json.Decoder(Report)
 
 
 def as_line(report: Report) -> bytes:
-    """The report as a line to send."""
+    """Return the report as a line to send."""
     return _ENCODER.encode(report) + b"\n"
 
 
 def from_line(line: bytes) -> Report:
-    """The report in a received line."""
+    """Return the report in a received line."""
     return _DECODER.decode(line)

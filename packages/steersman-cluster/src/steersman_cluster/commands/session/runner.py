@@ -1,4 +1,4 @@
-"""``run_session``: runs a cluster, an operator on it, and the view of both, until the end.
+"""``run_session``: runs a cluster, an operator on it, and the view of both, until the session ends.
 
     cluster and its workloads ─────────────────────────────┐ in this process
       ▲                ▲                                   │
@@ -39,7 +39,7 @@ async def run_session(
 ) -> None:
     """Run the cluster and the operator until Ctrl-C or the session's own end; then remove both.
 
-    Raises ``ManagerFailed`` if the operator does not run when the session ends.
+    Raise ``ManagerFailed`` if the operator does not run when the session ends.
     """
     ended = asyncio.Event()
     on_end_signals(ended.set)
@@ -85,7 +85,7 @@ async def _run_until_end(
     *,
     options: DevOptions,
 ) -> bool:
-    """Run everything to the end; returns whether the time is up or the demo has finished."""
+    """Run all tasks of the session; return whether the time limit or the demo's end ended it."""
     async with background_tasks() as start:
         limits = list(session.start_demo(start))
         if options.for_seconds is not None:
@@ -102,7 +102,10 @@ async def _run_until_end(
 
 
 async def _limit(session: DevSession, for_seconds: float, start_seconds: float) -> None:
-    """Return ``for_seconds`` after the operator has started, or once it is late to start."""
+    """Return ``for_seconds`` after the operator has started.
+
+    If the operator has not started after ``start_seconds``, return then.
+    """
     try:
         async with session.clock.timeout(start_seconds):
             await session.started.wait()
@@ -112,7 +115,7 @@ async def _limit(session: DevSession, for_seconds: float, start_seconds: float) 
 
 
 def _alone(failed: ExceptionGroup[Exception]) -> Exception:
-    """The first of steersman's own errors in the group; the whole group if it has others."""
+    """Return the first error in the group if all are steersman's own; otherwise the whole group."""
     ours, others = failed.split(SteersmanError)
     if ours is None or others is not None:
         return failed

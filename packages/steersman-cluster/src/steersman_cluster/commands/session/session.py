@@ -44,12 +44,12 @@ BELOW: Final[Mapping[ResourceType, tuple[ResourceType, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevOptions:
-    """The operator of a session, its files, and the cluster to run it on.
+    """The operator of a session, its files, and the cluster on which it runs.
 
     The operator restarts after a save in a directory of ``sources``, or of a file that it has
     loaded. ``samples`` are files and directories with objects to apply. With ``for_seconds``, the
-    session ends that long after the operator has started, and fails if it has not started after
-    ``start_seconds``. With a ``demo``, it ends after the demo's last step.
+    session ends that long after the operator has started, and fails if the operator has not started
+    after ``start_seconds``. With a ``demo``, the session ends after the demo's last step.
     """
 
     command: str = "dev"
@@ -77,7 +77,9 @@ _LOGS_FAILURES: Final = frozenset({"debug", "info", "warning"})
 
 
 class DevSession:
-    """Starts the operator, restarts it after each save, and keeps the state to show."""
+    """A session, which starts the operator, restarts it after each save, and stores the state to
+    show.
+    """
 
     def __init__(
         self,
@@ -134,7 +136,7 @@ class DevSession:
         return branches(objects, roots=self.state.roots)
 
     def news(self) -> Iterator[str]:
-        """The operator's output and actions, and the changed objects, since the last call."""
+        """Yield the operator's output and actions, and the changed objects, since the last call."""
         yield from self._actions
         self._actions.clear()
         yield from self._changes.lines(self.branches)
@@ -199,10 +201,10 @@ class DevSession:
         self.view.changed.set()
 
     def _is_shown(self, report: Reconciled) -> bool:
-        """Whether the report has something that is not on the screen already.
+        """Whether the report contains information that is not already on the screen.
 
-        The operator's log, which is shown as well, has all failures with their tracebacks. A demo
-        leaves out repeated failures, and reconciles that change nothing.
+        The operator's log, which is also shown, contains all failures with their tracebacks. A demo
+        omits repeated failures, and reconciles that change nothing.
         """
         if self._demo is None:
             return not report.error or self._options.log_level not in _LOGS_FAILURES
@@ -228,7 +230,7 @@ class DevSession:
             self.view.follow(_with_kinds_below(await self._demo.prepare()))
 
     def start_demo(self, start: Start) -> Iterator[asyncio.Task[None]]:
-        """Start the demo, if there is one; yields the tasks that end the session when they end."""
+        """Start the demo, if there is one; yield each task whose end ends the session."""
         if self._demo is not None:
             yield start(self._run_demo(self._demo), name="demo")
             yield start(self._wait_until_died(), name="loss of the operator")
@@ -264,7 +266,7 @@ class DevSession:
     # The samples
 
     async def keep_applied(self) -> None:
-        """Apply the samples once their kinds are served, and each one again after a save."""
+        """Apply the samples once their kinds are served, and each sample again after a save."""
         if not self._options.samples:
             return
         samples = FileWatcher(self._options.samples, endings=ENDINGS)
@@ -291,7 +293,7 @@ def _with_kinds_below(kinds: Iterable[ResourceType]) -> Iterable[ResourceType]:
 
 
 def shown_path(path: Path) -> str:
-    """The path relative to this directory if it is in it, else the absolute path."""
+    """Return the path relative to the current directory; outside of it, the absolute path."""
     whole = path.absolute()
     here = Path.cwd()
     return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(whole)

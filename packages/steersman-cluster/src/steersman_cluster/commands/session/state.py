@@ -1,4 +1,4 @@
-"""The state of an operator under development, as pure functions: from facts to lines."""
+"""The state of an operator under development, and its display as lines. No I/O."""
 
 import shlex
 from collections import deque
@@ -71,7 +71,7 @@ class SessionState:
                 self.reconciles[ref] = report if before is None else before.then(report)
 
     def end(self, status: int, now: datetime) -> str:
-        """Record that the operator ended by itself; returns a line about it if it printed none."""
+        """Record that the operator ended by itself; return a line about it if it printed none."""
         self.phase = "ended" if self.phase == "running" else "does not load"
         self.since_time = now
         if status < 0:
@@ -84,24 +84,24 @@ class SessionState:
         return line
 
     def keep_only(self, refs: set[ObjectRef]) -> None:
-        """Drop the reconciles of all other objects."""
+        """Drop the reconciles of all objects that are not in ``refs``."""
         for ref in self.reconciles.keys() - refs:
             del self.reconciles[ref]
 
     @property
     def is_running(self) -> bool:
-        """Whether the operator runs or starts."""
+        """Whether the operator is running or starting."""
         return self.phase in ("starting", "running")
 
     # What is shown
 
     @property
     def export(self) -> str:
-        """The command that points another shell to the cluster."""
+        """The shell command that selects this cluster in another shell."""
         return f"export KUBECONFIG={shlex.quote(self.kubeconfig)}"
 
     def status(self, now: datetime | None = None) -> str:
-        """The operator's phase in a few words; with ``now``, also how long it has lasted."""
+        """Return the operator's phase in a few words; with ``now``, also how long it has lasted."""
         match self.phase:
             case "starting":
                 return f"starting, after {self.saved} was saved" if self.saved else "starting"
@@ -117,7 +117,7 @@ class SessionState:
     def lines(
         self, grown: Sequence[Branch], *, now: datetime, size: tuple[int, int]
     ) -> tuple[Line, ...]:
-        """The whole view, for a screen of this size."""
+        """Return the complete view, for a screen of this size."""
         width, height = size
         head = list(self._head(now, width))
         tree = tree_lines(grown, reconciles=self.reconciles, now=now, width=width)

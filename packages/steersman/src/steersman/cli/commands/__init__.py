@@ -1,11 +1,11 @@
-"""The base's commands and their options: parse, call, print.
+"""The base commands and their options: each parses, calls a function, and prints.
 
 Takes:     arguments
 Gives:     the result of another module's function on stdout; the rest on stderr
-Promises:  - every command says what it is for with an example
-           - help is there before anything heavy is loaded
+Promises:  - every command describes its purpose with an example
+           - help is shown before anything heavy is loaded
            - a command that does not exist is refused with status 2
-Never:     has logic that a program would miss
+Never:     contains logic that a program would need
 """
 
 from steersman.cli.commands.root import steersman

@@ -20,7 +20,7 @@ PATIENCE_SECONDS: Final = 1.0
 
 
 def target_argument(function: F) -> F:
-    """The operator that a command is about."""
+    """Add the TARGET argument, the operator that a command processes."""
     return click.argument("target", required=False, metavar="[TARGET]", shell_complete=_some_file)(
         function
     )
@@ -35,19 +35,19 @@ def _some_file(
 
 
 class CommandError(click.ClickException):
-    """A command failed: one sentence, and a hint that can be pasted."""
+    """A failure of a command: one sentence, and a hint that can be pasted."""
 
     def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print it as all errors of the command line are printed."""
+        """Print the error in the format of all errors of the command line."""
         click.echo(f"steersman: {self.message}\n\nhint: {self.hint}", file=file, err=True)
 
 
 def output_option(*formats: str, help: str) -> Callable[[F], F]:
-    """The option for the output format."""
+    """Return the option for the output format."""
     return click.option(
         "-o", "--output", type=click.Choice(formats), metavar="|".join(formats), help=help
     )
@@ -61,7 +61,10 @@ def echo_json(value: object) -> None:
 
 
 def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> None:
-    """Print what happened to files: on stderr, or as JSON on stdout for a script."""
+    """Print the paths of files, grouped by what happened to them.
+
+    The output goes to stderr, or for a script as JSON to stdout.
+    """
     if output == "json":
         echo_json({word: list(paths) for word, paths in files.items()})
         return
@@ -72,7 +75,7 @@ def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> Non
 
 
 def _by_folder(paths: Sequence[str]) -> Iterator[str]:
-    """The folders of the second level, each with its number of files."""
+    """Yield the folders of the second level, each with its number of files."""
     folders: dict[str, list[str]] = {}
     for path in paths:
         first, *rest = path.split("/")
@@ -87,7 +90,7 @@ def _by_folder(paths: Sequence[str]) -> Iterator[str]:
 def working(
     on: str, *, stream: TextIO | None = None, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Name the work on a terminal while it lasts, if it takes longer than the patience."""
+    """Show the name of the work on a terminal if the work takes longer than ``patience_seconds``."""
     terminal = sys.stderr if stream is None else stream
     if not terminal.isatty():
         yield

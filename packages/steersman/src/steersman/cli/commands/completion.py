@@ -1,4 +1,4 @@
-"""``steersman completion``: a script with which a shell completes the commands."""
+"""``steersman completion``: prints a script with which a shell completes commands."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""``steersman generate``: files and objects, made from an operator's types."""
+"""``steersman generate``: generates files and objects from an operator's types."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ _into = click.option(
 
 
 def _about(function: F) -> F:
-    """Options that override the settings of the project."""
+    """Add the options that override the settings of the project."""
     for option in (
         click.option("--namespaces", metavar="A,B", help="Namespaces to manage (default: all)."),
         click.option("--app-version", "version", metavar="X.Y.Z", help="The operator's version."),
@@ -360,7 +360,7 @@ def _part(
 def _tree(
     part: str, target: str | None, *, into: Path | None, check: bool, force: bool, **about: Any
 ) -> None:
-    """Write the files of a part, somewhere or into the project."""
+    """Write the files of a part into a directory, or into the project."""
     from steersman.cli.generator import tree_of
     from steersman.manifests import check_trees, write_trees
 

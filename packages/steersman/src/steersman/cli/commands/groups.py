@@ -6,12 +6,12 @@ import click
 
 
 class Group(click.Group):
-    """A group that names the nearest command for one that it does not have."""
+    """A command group that suggests the nearest command for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names, and the arguments behind it."""
+        """Return the command that the first argument names, and the remaining arguments."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             meant = self._nearest(ctx, name)

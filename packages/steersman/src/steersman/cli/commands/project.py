@@ -213,7 +213,7 @@ def upgrade(output: str | None) -> None:
 
 
 def _kinds_of(project: "Project") -> "Sequence[DeclaredKind]":
-    """Every kind that the operator defines, in every version; none if it does not load."""
+    """Return every kind that the operator defines, in every version; none if it does not load."""
     from steersman.cli.targets import load_manager
     from steersman.errors import BadTarget
     from steersman.manifests import own_kinds

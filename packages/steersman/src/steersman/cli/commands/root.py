@@ -1,4 +1,4 @@
-"""``steersman`` itself, and where each of its commands is."""
+"""``steersman`` itself, and the module of each of its commands."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -43,7 +43,7 @@ _ORDER: Final = (
 
 
 class _Unusable(click.Command):
-    """Stands for a command that is not installed or does not load, and says so."""
+    """A placeholder for a command that is not installed or does not load; it prints the reason."""
 
     def __init__(self, name: str, problem: str, *, hint: str) -> None:
         super().__init__(
@@ -52,22 +52,22 @@ class _Unusable(click.Command):
         self._error = CommandError(f"`{name}` {problem}", hint=hint)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse whatever arguments there are."""
+        """Raise the error of this command, whatever the arguments are."""
         if not ctx.resilient_parsing:  # as a shell's completion parses
             raise self._error
         return super().parse_args(ctx, args)
 
 
 class RootGroup(Group):
-    """The group of all commands, each of which is loaded when it is asked for."""
+    """The group of all commands; each command is loaded when it is first needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
-        """The names of all commands that are installed, in the order of help."""
+        """Return the names of all installed commands, in the order of the help."""
         installed = {*_MODULES, *self._entry_points}
         return [each for each in _ORDER if each in installed] + sorted(installed - {*_ORDER})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of this name."""
+        """Return the command of this name."""
         if cmd_name in _MODULES:  # without a look at the entry points, which takes a while
             module, name = _MODULES[cmd_name]
             command: click.Command = getattr(import_module(f"{_HOME}.{module}"), name)
@@ -84,7 +84,7 @@ class RootGroup(Group):
 
     @cached_property
     def _entry_points(self) -> "Mapping[str, Sequence[EntryPoint]]":
-        """All that other distributions offer, by the names of the commands."""
+        """The entry points of other distributions, by the names of the commands."""
         from importlib.metadata import entry_points
 
         found: dict[str, list[EntryPoint]] = {}
@@ -94,7 +94,7 @@ class RootGroup(Group):
 
 
 def _command_of(name: str, offered: "Sequence[EntryPoint]") -> click.Command:
-    """The command that an entry point names; with several, none of them."""
+    """Return the command of an entry point; for several ones, a command that reports the conflict."""
     distributions = sorted({_distribution(each) for each in offered})
     if len(offered) > 1:
         return _Unusable(

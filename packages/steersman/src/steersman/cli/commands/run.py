@@ -1,4 +1,4 @@
-"""``steersman run``: an operator against a cluster."""
+"""``steersman run``: runs an operator against a cluster."""
 
 import os
 from pathlib import Path
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class _WithSettings(click.Command):
-    """A command that has every setting of a manager as an option, too.
+    """A command that also has an option for every setting of a manager.
 
-    They are loaded only to run it or to show its help, because that takes a while.
+    The settings are loaded only when the command runs or its help is shown, because loading takes
+    noticeable time.
     """
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
