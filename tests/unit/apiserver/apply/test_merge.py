@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.apply.merge import merged, pruned, without
+from steersman_cluster.apiserver.apply.merge import merged, pruned, remove_fields
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from tests.unit.apiserver.apply.kinds import SPEC, Object
 
@@ -74,7 +74,7 @@ def test_applied_items_keep_their_order_and_live_ones_their_place(
 
 
 @pytest.mark.parametrize(
-    ("taken", "left"),
+    ("removed", "left"),
     [
         ({"f:part": {}}, {"colors": ["a", "b"], "queue": ["x"]}),
         ({"f:part": {"f:a": {}}}, {"part": {"b": 2}, "colors": ["a", "b"], "queue": ["x"]}),
@@ -83,10 +83,10 @@ def test_applied_items_keep_their_order_and_live_ones_their_place(
         ({"f:queue": {"i:0": {}}}, {"part": {"a": 1, "b": 2}, "colors": ["a", "b"], "queue": None}),
     ],
 )
-def test_fields_can_be_taken_out(taken: FieldSet, left: Object) -> None:
+def test_fields_can_be_taken_out(removed: FieldSet, left: Object) -> None:
     value = {"part": {"a": 1, "b": 2}, "colors": ["a", "b"], "queue": ["x"]}
 
-    assert without(value, taken, SPEC) == left
+    assert remove_fields(value, removed, SPEC) == left
 
 
 def test_an_item_goes_with_all_that_has_no_manager_in_it() -> None:

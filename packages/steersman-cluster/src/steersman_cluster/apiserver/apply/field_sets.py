@@ -8,7 +8,7 @@ if the set is empty. Sets are immutable, so that they can share branches.
 from collections.abc import Iterator
 from typing import Any
 
-from steersman_cluster.apiserver.apply.path_elements import canonical, place, shown
+from steersman_cluster.apiserver.apply.path_elements import canonical, shown, sort_key
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 
 SELF = "."
@@ -98,9 +98,9 @@ def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
 def ordered(one: FieldSet) -> FieldSet:
     """Return the set with its elements in the order of the API."""
     elements = sorted(one)
-    # Field names (f:) are sorted correctly and come first; several list items may need place().
+    # Field names (f:) are sorted correctly and come first; several list items may need sort_key().
     if len(elements) > 1 and elements[-2] > "g":
-        elements.sort(key=place)
+        elements.sort(key=sort_key)
     result = {}
     for element in elements:
         branch = one[element]

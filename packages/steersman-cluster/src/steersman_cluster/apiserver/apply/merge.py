@@ -105,34 +105,34 @@ def _next_of(names: list[str], present: set[str]) -> list[str | None]:
     return found[::-1]
 
 
-def without(value: Any, taken: FieldSet, schema: Schema) -> Any:
+def remove_fields(value: Any, removed: FieldSet, schema: Schema) -> Any:
     """Return the value without the fields of a set; an emptied part becomes null."""
     if is_map(value, schema):
-        return _map_without(value, taken, schema)
+        return _remove_from_map(value, removed, schema)
     if is_list(value, schema):
-        return _list_without(value, taken, schema)
+        return _remove_from_list(value, removed, schema)
     return None if isinstance(value, dict | list) else value
 
 
-def _map_without(value: dict[str, Any], taken: FieldSet, schema: Schema) -> Any:
+def _remove_from_map(value: dict[str, Any], removed: FieldSet, schema: Schema) -> Any:
     left = {}
     for name, each in value.items():
-        branch = taken.get("f:" + name)
+        branch = removed.get("f:" + name)
         if branch is None:
             left[name] = each
         elif not is_member(branch):
-            left[name] = without(each, branch, child_of(schema, name))
+            left[name] = remove_fields(each, branch, child_of(schema, name))
     return left or None
 
 
-def _list_without(value: list[Any], taken: FieldSet, schema: Schema) -> Any:
+def _remove_from_list(value: list[Any], removed: FieldSet, schema: Schema) -> Any:
     left = []
     for each in value:
-        branch = taken.get(element_of(each, schema))
+        branch = removed.get(element_of(each, schema))
         if branch is None:
             left.append(each)
         elif not is_member(branch):
-            rest = without(each, branch, item_schema(schema))
+            rest = remove_fields(each, branch, item_schema(schema))
             # A null item would have no key.
             left.extend(() if rest is None else (rest,))
     return left or None
@@ -162,11 +162,11 @@ def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet])
     """
     last = with_structs(last, schema)
     present = _structs_in(value, schema)
-    kept = _structs_in(without(value, last, schema), schema)
+    kept = _structs_in(remove_fields(value, last, schema), schema)
     for each in owned:
         kept = union(kept, with_structs(each, schema))
-    kept = _structs_in(without(value, difference(present, kept), schema), schema)
-    return without(value, intersection(difference(present, kept), last), schema)
+    kept = _structs_in(remove_fields(value, difference(present, kept), schema), schema)
+    return remove_fields(value, intersection(difference(present, kept), last), schema)
 
 
 def _structs_in(value: Any, schema: Schema) -> FieldSet:

@@ -105,7 +105,7 @@ def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def place(element: str) -> tuple[Any, ...]:
+def sort_key(element: str) -> tuple[Any, ...]:
     """Return the sort key of an element: fields by name, then items by key or value."""
     if element[0] in ".f":
         return (0, element)

@@ -72,7 +72,7 @@ def _applied_map(value: dict[str, Any], schema: Schema) -> FieldSet | None:
     return fields or None
 
 
-def whole(value: Any, schema: Schema) -> FieldSet:
+def all_fields(value: Any, schema: Schema) -> FieldSet:
     """Return a branch with the value itself and every field in the value."""
     if not value or value.__class__ not in _PARTED:
         return {}
@@ -81,12 +81,12 @@ def whole(value: Any, schema: Schema) -> FieldSet:
         fields[SELF] = {}
         for name, each in value.items():
             parted = each.__class__ in _PARTED
-            fields["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
+            fields["f:" + name] = all_fields(each, child_of(schema, name)) if parted else {}
     elif is_list(value, schema):
         fields[SELF] = {}
         child = item_schema(schema)
         for element, items in by_element(value, schema).items():
-            fields[element] = whole(items[0], child) if len(items) == 1 else {}
+            fields[element] = all_fields(items[0], child) if len(items) == 1 else {}
     return fields
 
 
@@ -122,7 +122,7 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Chang
     for name, each in after.items():
         if name not in before:
             parted = each.__class__ in _PARTED
-            changed["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
+            changed["f:" + name] = all_fields(each, child_of(schema, name)) if parted else {}
             continue
         was = before[name]
         if was is each or (was == each and (typed or same_booleans(was, each))):
@@ -137,7 +137,7 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Chang
             removed["f:" + name] = less
     for name, each in before.items():
         if name not in after:
-            removed["f:" + name] = whole(each, child_of(schema, name))
+            removed["f:" + name] = all_fields(each, child_of(schema, name))
     if SELF in changed and len(changed) == 1:
         return {}, removed or None
     return changed or None, removed or None
@@ -173,7 +173,7 @@ def _change_of_items(were: list[Any], are: list[Any], schema: Schema, *, typed: 
 def _together(items: list[Any], schema: Schema) -> FieldSet | None:
     if not items:
         return None
-    return whole(items[0], schema) if len(items) == 1 else {}
+    return all_fields(items[0], schema) if len(items) == 1 else {}
 
 
 def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:

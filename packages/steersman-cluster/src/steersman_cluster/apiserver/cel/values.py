@@ -212,7 +212,7 @@ def size_of(value: Any) -> int:
     return 1
 
 
-def natural(digits: str) -> int:
+def parse_digits(digits: str) -> int:
     """Return the number of ASCII digits; too many digits give a number above every limit."""
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS

@@ -23,7 +23,7 @@ _MOST_REPLICAS: Final = (1 << 31) - 1
 _OPERATORS: Final = {"In": "in", "NotIn": "notin"}
 
 
-class Misplaced(Exception):
+class WrongType(Exception):
     """A value of a wrong type at a path, or on the way to it."""
 
 
@@ -35,7 +35,7 @@ def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Objec
     try:
         replicas = found(obj, paths.spec_replicas, int)
         counted = found(obj, paths.status_replicas, int) or 0
-    except Misplaced as error:
+    except WrongType as error:
         raise internal_error(str(error)) from None
     if replicas is None:
         if not to_patch:
@@ -85,7 +85,7 @@ def replicas_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
     field = ".".join(("", *path))
     try:
         replicas = found(obj, path, int) or 0
-    except Misplaced as error:
+    except WrongType as error:
         return [invalid(field, 0, str(error))]
     if replicas < 0:
         return [invalid(field, replicas, "should be a non-negative integer")]
@@ -99,31 +99,31 @@ def selector_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
     """Return the errors of the selector field of a custom resource."""
     try:
         found(obj, path, str)
-    except Misplaced as error:
+    except WrongType as error:
         return [invalid(".".join(("", *path)), "", str(error))]
     return []
 
 
 def found(obj: Object, path: tuple[str, ...], wanted: type) -> Any:
-    """Return the value at a path, or None; raise ``Misplaced`` if it is not ``wanted``."""
+    """Return the value at a path, or None; raise ``WrongType`` if it is not ``wanted``."""
     value: Any = obj
     for depth, key in enumerate(path):
         if value is None:
             return None
         if not isinstance(value, dict):
-            raise _misplaced(path[: depth + 1], value, "map[string]interface{}")
+            raise _wrong_type(path[: depth + 1], value, "map[string]interface{}")
         if key not in value:
             return None
         value = value[key]
     if type(value) is not wanted:
-        raise _misplaced(path, value, "int64" if wanted is int else "string")
+        raise _wrong_type(path, value, "int64" if wanted is int else "string")
     return value
 
 
-def _misplaced(path: tuple[str, ...], value: Any, wanted: str) -> Misplaced:
+def _wrong_type(path: tuple[str, ...], value: Any, wanted: str) -> WrongType:
     kind = "<nil>" if value is None else go_type(value)
     field = ".".join(("", *path))
-    return Misplaced(
+    return WrongType(
         f"{field} accessor error: {go_text(value)} is of the type {kind}, expected {wanted}"
     )
 

@@ -25,23 +25,29 @@ def converting(
     spec, generation = crd["spec"], crd["metadata"].get("generation", 1)
     stored = next(each for each in spec["versions"] if each.get("storage"))
     if stored is version and generation == 1:
-        # Nothing was ever kept in another version, or by another schema.
+        # No object was ever stored in another version, or by another schema.
         return _with_default_status(served)
     every = {f"{spec['group']}/{name}": _Version(schema) for name, schema in schemas.items()}
-    shown, kept = (f"{spec['group']}/{each['name']}" for each in (version, stored))
+    served_version, stored_version = (
+        f"{spec['group']}/{each['name']}" for each in (version, stored)
+    )
     if spec["conversion"]["strategy"] == "Webhook":
         webhook = spec["conversion"]["webhook"]
-        by_webhook = partial(_by_webhook, served, webhook, every, shown, kept, ConversionCache())
+        by_webhook = partial(
+            _by_webhook, served, webhook, every, served_version, stored_version, ConversionCache()
+        )
         return replace(served, for_request=by_webhook)
 
     def from_stored(obj: Object) -> Object:
-        return every[shown].known_of({**_read(obj, every), "apiVersion": shown})
+        return every[served_version].prune({**_read(obj, every), "apiVersion": served_version})
 
     def to_stored(obj: Object) -> Object:
-        renamed = {**obj, "apiVersion": kept}
+        renamed = {**obj, "apiVersion": stored_version}
         if same_json(version.get("schema"), stored.get("schema")):
             return renamed
-        return every[kept].kept(every[kept].known_of(copied(renamed)))
+        return every[stored_version].default_for_storage(
+            every[stored_version].prune(copied(renamed))
+        )
 
     return replace(served, from_stored=from_stored, to_stored=to_stored)
 
@@ -70,12 +76,12 @@ class _Version:
         self._schema = schema
         self._defaults = Defaults(schema)
 
-    def filled(self, obj: Object) -> Object:
+    def default(self, obj: Object) -> Object:
         """Add all defaults to the object in place, and return it."""
         self._defaults.fill(obj)
         return obj
 
-    def kept(self, obj: Object) -> Object:
+    def default_for_storage(self, obj: Object) -> Object:
         """Add the defaults to an object to store, except a missing status, which a read adds."""
         has_status = "status" in obj
         self._defaults.fill(obj)
@@ -83,7 +89,7 @@ class _Version:
             obj.pop("status", None)
         return obj
 
-    def known_of(self, obj: Object) -> Object:
+    def prune(self, obj: Object) -> Object:
         """Prune undeclared fields from the object in place, and return the object."""
         accept(obj, self._schema)
         return obj
@@ -92,16 +98,16 @@ class _Version:
 def _read(obj: Object, every: Mapping[str, _Version]) -> Object:
     """Return a complete copy of a stored object, with the defaults of its stored version."""
     fresh: Object = copied(obj)
-    kept_in = every.get(obj["apiVersion"])
-    return fresh if kept_in is None else kept_in.filled(fresh)
+    stored_in = every.get(obj["apiVersion"])
+    return fresh if stored_in is None else stored_in.default(fresh)
 
 
 def _by_webhook(
     served: ServedResource,
     webhook: Object,
     every: Mapping[str, _Version],
-    shown: str,
-    kept: str,
+    served_version: str,
+    stored_version: str,
     remembered: ConversionCache,
     answers: WebhookAnswers,
     around: RuleContext,
@@ -115,13 +121,13 @@ def _by_webhook(
     )
 
     def from_stored(obj: Object) -> Object:
-        return every[shown].known_of(conversion.converted(_read(obj, every), shown))
+        return every[served_version].prune(conversion.converted(_read(obj, every), served_version))
 
     def to_stored(obj: Object) -> Object:
-        converted = every[kept].known_of(conversion.converted(copied(obj), kept))
-        return every[kept].kept(converted)
+        converted = every[stored_version].prune(conversion.converted(copied(obj), stored_version))
+        return every[stored_version].default_for_storage(converted)
 
     def prefetch(objects: Iterable[Object]) -> None:
-        conversion.prefetch((_read(each, every) for each in objects), shown)
+        conversion.prefetch((_read(each, every) for each in objects), served_version)
 
     return replace(served, from_stored=from_stored, to_stored=to_stored, prefetch=prefetch)

@@ -36,7 +36,7 @@ class BadJsonPath(ValueError):
     """A text that is not a valid path."""
 
 
-class LeadsAstray(Exception):
+class PathMismatch(Exception):
     """A path that does not match the value, as for an index out of bounds or of no list."""
 
 
@@ -50,7 +50,7 @@ class JsonPath:
         """Return whether the path selects anything in ``value``, and the first selected value."""
         try:
             found = _follow(self._steps, [value])
-        except LeadsAstray:
+        except PathMismatch:
             return False, None
         return (True, found[0]) if found else (False, None)
 
@@ -201,21 +201,21 @@ def _given(value: Any) -> Step:
 
 
 def _astray(values: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG001 - as other steps
-    raise LeadsAstray
+    raise PathMismatch
 
 
 def _joined(steps: Sequence[Step]) -> Step:
     return lambda values: _follow(steps, values)
 
 
-def _union(ways: Sequence[Sequence[Step]]) -> Step:
-    return lambda values: [each for way in ways for each in _follow(way, values)]
+def _union(paths: Sequence[Sequence[Step]]) -> Step:
+    return lambda values: [each for path in paths for each in _follow(path, values)]
 
 
 def _slice(text: str) -> Step:
     """Parse ``[2]``, ``[1:3]``, ``[::2]``; ``[]`` is ``[0]``.
 
-    An index out of bounds raises ``LeadsAstray``.
+    An index out of bounds raises ``PathMismatch``.
     """
     found = _SLICE.fullmatch(text)
     if found is None:
@@ -237,7 +237,7 @@ def _slice(text: str) -> Step:
         if first == last:
             return ()
         if not (0 <= first < length and first < last <= length) or step <= 0:
-            raise LeadsAstray
+            raise PathMismatch
         return items[first:last:step]
 
     def slicing(values: Sequence[Any]) -> Sequence[Any]:
@@ -252,7 +252,7 @@ def _slice(text: str) -> Step:
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise LeadsAstray
+        raise PathMismatch
     return value
 
 
@@ -260,7 +260,7 @@ def _existing(steps: Sequence[Step]) -> Step:
     def exists(item: Any) -> bool:
         try:
             return bool(_follow(steps, [item]))
-        except LeadsAstray:
+        except PathMismatch:
             return False
 
     return lambda values: [item for each in values for item in _list(each) if exists(item)]
@@ -275,15 +275,15 @@ def _comparing(left: Sequence[Step], operator: str, right: Sequence[Step]) -> St
         if not lefts or not rights:
             return False
         if len(lefts) > 1 or len(rights) > 1 or compare is None:
-            raise LeadsAstray
+            raise PathMismatch
         return compare(*_comparable(lefts[0], rights[0], operator))
 
     return lambda values: [item for each in values for item in _list(each) if passes(item)]
 
 
 def _comparable(left: Any, right: Any, operator: str) -> tuple[Any, Any]:
-    """Return both values if their type supports the comparison; raise ``LeadsAstray`` otherwise."""
+    """Return both values if their type supports the comparison; otherwise raise ``PathMismatch``."""
     types = (str, int, float) if operator not in ("==", "!=") else (str, int, float, bool)
     if type(left) is not type(right) or type(left) not in types:
-        raise LeadsAstray
+        raise PathMismatch
     return left, right

@@ -40,11 +40,11 @@ class _Summary(NamedTuple):
     reason: str  # empty: nothing to say
 
 
-class _Beginning(NamedTuple):
+class _InitSummary(NamedTuple):
     """The progress of a Pod's init containers."""
 
     summary: _Summary
-    staying: _Restarts  # of those that run on beside the containers
+    sidecars: _Restarts  # of those that run on beside the containers
 
     @property
     def is_over(self) -> bool:
@@ -79,11 +79,11 @@ def _summary(pod: Object) -> _Summary:
         each.get("type") == "PodScheduled" and each.get("reason") == _GATED for each in conditions
     ):
         reason = _GATED
-    beginning = _beginning(pod)
-    ready, restarts = beginning.summary.ready, beginning.summary.restarts
-    reason = beginning.summary.reason or reason
-    if beginning.is_over or is_true(pod, "Initialized"):
-        running = _running(pod, reason, beginning.staying)
+    init = _init_summary(pod)
+    ready, restarts = init.summary.ready, init.summary.restarts
+    reason = init.summary.reason or reason
+    if init.is_over or is_true(pod, "Initialized"):
+        running = _running(pod, reason, init.sidecars)
         ready, restarts, reason = ready + running.ready, running.restarts, running.reason
     if pod["metadata"].get("deletionTimestamp") is not None:
         if status.get("reason") == _UNREACHABLE:
@@ -102,17 +102,17 @@ def _staying(spec: Object) -> set[str]:
     }
 
 
-def _beginning(pod: Object) -> _Beginning:
+def _init_summary(pod: Object) -> _InitSummary:
     statuses: Sequence[Object] = part(pod, "status", "initContainerStatuses")
-    ready, restarts, staying = 0, _Restarts(), _Restarts()
+    ready, restarts, sidecars = 0, _Restarts(), _Restarts()
     if not statuses:
-        return _Beginning(_Summary(0, restarts, ""), staying)
+        return _InitSummary(_Summary(0, restarts, ""), sidecars)
     spec = pod["spec"]
     stays = _staying(spec)
     for index, status in enumerate(statuses):
         restarts = restarts.and_of(status)
         if status["name"] in stays:
-            staying = staying.and_of(status)
+            sidecars = sidecars.and_of(status)
         state = status.get("state") or {}
         ended = state.get("terminated")
         if ended is not None and not ended.get("exitCode"):
@@ -127,8 +127,8 @@ def _beginning(pod: Object) -> _Beginning:
             reason = f"Init:{waits}"
         else:
             reason = f"Init:{index}/{len(spec.get('initContainers') or ())}"
-        return _Beginning(_Summary(ready, restarts, reason), staying)
-    return _Beginning(_Summary(ready, restarts, ""), staying)
+        return _InitSummary(_Summary(ready, restarts, reason), sidecars)
+    return _InitSummary(_Summary(ready, restarts, ""), sidecars)
 
 
 def _ending(ended: Object) -> str:

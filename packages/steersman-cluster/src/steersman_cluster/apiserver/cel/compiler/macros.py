@@ -20,7 +20,7 @@ _TWO_VARIABLES = {
 }
 
 
-class Unfolding:
+class MacroExpansion:
     """The macro expansion of one text; generated nodes have the position of the macro call."""
 
     def __init__(self, text: str, positions: dict[int, int]) -> None:
@@ -29,7 +29,7 @@ class Unfolding:
         self._positions = positions
         self._next = max(positions, default=0) + 1
 
-    def unfolded(self, call: nodes.FunctionCall) -> nodes.Node:
+    def expanded(self, call: nodes.FunctionCall) -> nodes.Node:
         if call.target is None:
             return call
         if (call.function, len(call.args)) in _TWO_VARIABLES:
@@ -145,12 +145,12 @@ class Unfolding:
 
 
 class _Builder:
-    def __init__(self, unfolding: Unfolding, at: int) -> None:
-        self._unfolding = unfolding
+    def __init__(self, expansion: MacroExpansion, at: int) -> None:
+        self._expansion = expansion
         self._at = at
 
     def id(self) -> int:
-        return self._unfolding.fresh(self._at)
+        return self._expansion.fresh(self._at)
 
     def literal(self, value: object) -> nodes.Node:
         return nodes.Literal(self.id(), value)

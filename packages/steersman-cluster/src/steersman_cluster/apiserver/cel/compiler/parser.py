@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from steersman_cluster.apiserver.cel import nodes
-from steersman_cluster.apiserver.cel.compiler.macros import Unfolding
+from steersman_cluster.apiserver.cel.compiler.macros import MacroExpansion
 from steersman_cluster.apiserver.cel.errors import Issue, NotCompiled, shown_issues
 from steersman_cluster.apiserver.cel.values import Uint
 from steersman_cluster.apiserver.meta import status_errors
@@ -104,19 +104,19 @@ def read_tree(serialized: bytes, text: str) -> nodes.Tree:
     for entry in _message(parsed[3][0]).get(4, ()):
         fields = _message(entry)
         positions[_number(fields, 1)] = _number(fields, 2)
-    unfolding = Unfolding(text, positions)
-    root = _node(parsed[2][0], unfolding)
-    if unfolding.issues:
-        raise NotCompiled(shown_issues(text, unfolding.issues))
+    expansion = MacroExpansion(text, positions)
+    root = _node(parsed[2][0], expansion)
+    if expansion.issues:
+        raise NotCompiled(shown_issues(text, expansion.issues))
     return nodes.Tree(text=text, root=root, positions=positions)
 
 
-def _node(data: bytes, unfolding: Unfolding) -> nodes.Node:
+def _node(data: bytes, expansion: MacroExpansion) -> nodes.Node:
     fields = _message(data)
     number = _number(fields, 2)
 
     def below(inner: dict[int, list[Any]], field: int) -> nodes.Node:
-        return _node(inner[field][0], unfolding)
+        return _node(inner[field][0], expansion)
 
     if 4 in fields:
         return nodes.Ident(number, _text(_message(fields[4][0]), 1))
@@ -126,19 +126,19 @@ def _node(data: bytes, unfolding: Unfolding) -> nodes.Node:
     if 6 in fields:
         inner = _message(fields[6][0])
         target = below(inner, 1) if 1 in inner else None
-        args = tuple(_node(each, unfolding) for each in inner.get(3, ()))
-        return unfolding.unfolded(nodes.FunctionCall(number, _text(inner, 2), target, args))
+        args = tuple(_node(each, expansion) for each in inner.get(3, ()))
+        return expansion.expanded(nodes.FunctionCall(number, _text(inner, 2), target, args))
     if 7 in fields:
         inner = _message(fields[7][0])
         optional = frozenset(index for each in inner.get(2, ()) for index in _packed(each))
-        elements = tuple(_node(each, unfolding) for each in inner.get(1, ()))
+        elements = tuple(_node(each, expansion) for each in inner.get(1, ()))
         return nodes.ListLiteral(number, elements, optional)
     if 8 in fields:
         inner = _message(fields[8][0])
         if name := _text(inner, 1):
-            unfolding.starts_at_brace(number)
+            expansion.starts_at_brace(number)
             return nodes.MessageLiteral(number, name)
-        entries = tuple(_entry(_message(each), unfolding) for each in inner.get(2, ()))
+        entries = tuple(_entry(_message(each), expansion) for each in inner.get(2, ()))
         return nodes.MapLiteral(number, entries)
     if 9 in fields:
         inner = _message(fields[9][0])
@@ -156,8 +156,8 @@ def _node(data: bytes, unfolding: Unfolding) -> nodes.Node:
     return nodes.Literal(number, _constant(_message(fields[3][0])))
 
 
-def _entry(fields: dict[int, list[Any]], unfolding: Unfolding) -> nodes.MapEntry:
-    key, value = (_node(fields[field][0], unfolding) for field in (3, 4))
+def _entry(fields: dict[int, list[Any]], expansion: MacroExpansion) -> nodes.MapEntry:
+    key, value = (_node(fields[field][0], expansion) for field in (3, 4))
     return nodes.MapEntry(_number(fields, 1), key, value, bool(_number(fields, 5)))
 
 

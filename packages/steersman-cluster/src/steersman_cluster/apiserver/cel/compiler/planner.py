@@ -140,8 +140,8 @@ class _Planner:
             case "or" | "orValue":
                 first, second = self._plans(args)
                 return steps.alternative(first, second, unwraps=function == "orValue")
-            case "_+_" if (growth := self._growth(args[0], args[1])) is not None:
-                return growth
+            case "_+_" if (append_step := self._append_step(args[0], args[1])) is not None:
+                return append_step
             case "@in" if (membership := self._membership(node, args[0], args[1])) is not None:
                 return membership
             case _:
@@ -179,12 +179,12 @@ class _Planner:
         index = Constant(looked_up(name) if of.kind == "object" else name)
         return steps.element(operand, index, cost, optional=True)
 
-    def _growth(self, first: nodes.Node, second: nodes.Node) -> Step | None:
+    def _append_step(self, first: nodes.Node, second: nodes.Node) -> Step | None:
         if not isinstance(first, nodes.Ident) or first.name not in self._growing:
             return None
         if not isinstance(second, nodes.ListLiteral) or second.optional:
             return None
-        return steps.growth(self._slots[first.name], self._plans(second.elements))
+        return steps.append_step(self._slots[first.name], self._plans(second.elements))
 
     def _membership(
         self, node: nodes.FunctionCall, wanted: nodes.Node, within: nodes.Node

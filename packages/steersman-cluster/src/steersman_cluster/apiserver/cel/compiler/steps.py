@@ -178,7 +178,7 @@ def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
     return run
 
 
-def growth(slot: int, elements: tuple[Step, ...]) -> Step:
+def append_step(slot: int, elements: tuple[Step, ...]) -> Step:
     """Return a step that appends the elements to an accumulator that is not shared."""
     all_constant = all(isinstance(each, Constant) for each in elements)
     cost = 2 + (0 if all_constant else LIST_COST)

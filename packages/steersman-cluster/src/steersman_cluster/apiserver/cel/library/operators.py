@@ -28,7 +28,7 @@ from steersman_cluster.apiserver.cel.values import (
     contains,
     equal,
     kind_of,
-    natural,
+    parse_digits,
     type_of_value,
 )
 from steersman_cluster.apiserver.meta.go_messages import float_text
@@ -190,7 +190,7 @@ def to_int(value: Any) -> int:
                 raise NotEvaluated("integer overflow")
             return int(value)
         case str() if found := _WHOLE.match(value):
-            number = natural(found[2]) * (-1 if found[1] == "-" else 1)
+            number = parse_digits(found[2]) * (-1 if found[1] == "-" else 1)
             if not SMALLEST_INT <= number <= LARGEST_INT:
                 raise _unconvertible(value, "int")
             return number
@@ -212,8 +212,8 @@ def to_uint(value: Any) -> Uint:
             if not 0 <= value < 1.8446744073709551615e19:
                 raise NotEvaluated("unsigned integer overflow")
             return Uint(value)
-        case str() if _NATURAL.match(value) and natural(value) <= LARGEST_UINT:
-            return Uint(natural(value))
+        case str() if _NATURAL.match(value) and parse_digits(value) <= LARGEST_UINT:
+            return Uint(parse_digits(value))
         case _:
             raise _unconvertible(value, "uint")
 

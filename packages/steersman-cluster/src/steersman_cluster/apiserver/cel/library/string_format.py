@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.cel.values import (
     Timestamp,
     Uint,
     kind_of,
-    natural,
+    parse_digits,
 )
 from steersman_cluster.apiserver.meta.field_errors import shown
 
@@ -98,12 +98,12 @@ def _precision(text: str, at: int) -> tuple[int, int]:
             f"{why}error while converting precision to integer:"
             ' strconv.Atoi: parsing "": invalid syntax'
         )
-    if natural(digits) > LARGEST_INT:
+    if parse_digits(digits) > LARGEST_INT:
         raise BadFormat(
             f"{why}error while converting precision to integer:"
             f" strconv.Atoi: parsing {shown(digits)}: value out of range"
         )
-    return natural(digits), at + len(digits)
+    return parse_digits(digits), at + len(digits)
 
 
 def unfit(letter: str, kind: str) -> str:

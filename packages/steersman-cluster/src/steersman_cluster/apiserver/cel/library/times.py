@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.cel.values import (
     Duration,
     Function,
     Timestamp,
-    natural,
+    parse_digits,
 )
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -92,10 +92,10 @@ def parse_duration(text: str) -> Duration | None:
             return None
         whole, _, fraction = found[1].partition(".")
         unit = _UNITS[found[2]]
-        total += natural(whole) * unit
+        total += parse_digits(whole) * unit
         if fraction:
             digits = fraction[:_MOST_DIGITS]
-            total += natural(digits) * unit // 10 ** len(digits)
+            total += parse_digits(digits) * unit // 10 ** len(digits)
         at = found.end()
     if not rest or total > LARGEST_INT:
         return None

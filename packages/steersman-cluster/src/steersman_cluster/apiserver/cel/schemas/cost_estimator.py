@@ -13,7 +13,7 @@ from typing import Final
 from steersman_cluster.apiserver.cel import nodes
 from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.compiler.checker import Checked
-from steersman_cluster.apiserver.cel.schemas.declared_schemas import Declared
+from steersman_cluster.apiserver.cel.schemas.declared_schemas import DeclType
 from steersman_cluster.apiserver.cel.schemas.estimated_calls import (
     CallEstimate,
     Operand,
@@ -34,7 +34,7 @@ _SCALARS: Final = frozenset(("bool", "double", "duration", "int", "timestamp", "
 _ACCUMULATORS: Final = frozenset(("@result", "__result__"))
 
 
-def estimated(checked: Checked, root: Declared) -> Estimate:
+def estimated(checked: Checked, root: DeclType) -> Estimate:
     """Return the estimated cost of an expression over ``self`` and ``oldSelf``.
 
     ``root`` declares both variables.
@@ -64,7 +64,7 @@ class _Variable:
 
 
 class _Estimator:
-    def __init__(self, checked: Checked, root: Declared) -> None:
+    def __init__(self, checked: Checked, root: DeclType) -> None:
         self._checked = checked
         self._root = root
         self._paths: dict[int, tuple[str, ...]] = {}
@@ -161,7 +161,7 @@ class _Estimator:
         costs: list[Estimate],
     ) -> CallEstimate:
         if overload in ("logical_or", "logical_and"):
-            return CallEstimate(Estimate(costs[0].least, costs[0].plus(costs[1]).most))
+            return CallEstimate(Estimate(costs[0].minimum, costs[0].plus(costs[1]).maximum))
         if overload == "conditional":
             first, second = (self._entries_of(each) for each in node.args[1:])
             if first is not None and (both := first.union(second)) is not None:
@@ -322,7 +322,7 @@ class _Estimator:
         """Return the maximum size that the schema permits; ``path`` starts with the variable's
         name.
         """
-        at: Declared | None = self._root
+        at: DeclType | None = self._root
         for step in path[1:]:
             if at is None:
                 return None
@@ -331,9 +331,9 @@ class _Estimator:
             elif step == "@keys":
                 at = at.keys
             else:
-                fields: Mapping[str, Declared] = at.fields
+                fields: Mapping[str, DeclType] = at.fields
                 at = fields.get(step)
-        return None if at is None else Estimate(0, at.most)
+        return None if at is None else Estimate(0, at.max_elements)
 
 
 def _is_scalar(of: CelType) -> bool:

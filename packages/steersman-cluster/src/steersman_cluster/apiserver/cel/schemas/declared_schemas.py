@@ -15,7 +15,7 @@ REQUEST_BYTES: Final = 3 * 1024 * 1024
 
 _DATE_BYTES: Final = 12
 _TIME_BYTES: Final = 32  # the longest; the shortest moment has 21
-# Of a text in each format: its type, its least size as JSON, and its most.
+# Of a text in each format: its type, its minimum size as JSON, and its maximum.
 _FORMATS: Final = {
     "duration": (cel_types.DURATION, 3, _TIME_BYTES),
     "date": (cel_types.TIMESTAMP, _DATE_BYTES, _DATE_BYTES),
@@ -25,17 +25,17 @@ _TEXT: Final[Written] = {"type": "string"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class DeclType:
     """A type, the maximum number of its values' elements or characters, and their minimum size."""
 
     type: CelType
-    most: int = 0
-    least_bytes: int = 1
+    max_elements: int = 0
+    min_serialized_size: int = 1
     keys: "Declared | None" = None
     elements: "Declared | None" = None
     fields: "Mapping[str, Declared]" = field(default_factory=dict)
 
-    def named(self, name: str) -> "Declared":
+    def named(self, name: str) -> "DeclType":
         """Return the same declaration with names for its object types, which messages show."""
         if self.type.kind == "object":
             fields = {key: each.named(f"{name}.{key}") for key, each in self.fields.items()}
@@ -52,13 +52,13 @@ class Declared:
         return replace(self, type=of, elements=elements)
 
 
-_KEY: Final = Declared(type=cel_types.STRING, least_bytes=2)
+_KEY: Final = DeclType(type=cel_types.STRING, min_serialized_size=2)
 
 
-def declared(written: Written, *, is_resource: bool) -> Declared | None:
+def declared(written: Written, *, is_resource: bool) -> DeclType | None:
     """Return the declaration of a schema; None if expressions cannot read such values."""
     if written.get("x-kubernetes-int-or-string"):
-        return Declared(type=cel_types.DYN, most=_or_any(_characters(written, 4)))
+        return DeclType(type=cel_types.DYN, max_elements=_or_any(_characters(written, 4)))
     if is_resource:
         written = with_resource_fields(written)
     match written.get("type"):
@@ -69,16 +69,16 @@ def declared(written: Written, *, is_resource: bool) -> Declared | None:
         case "string":
             return _text(written)
         case "boolean":
-            return Declared(type=cel_types.BOOL, least_bytes=4)
+            return DeclType(type=cel_types.BOOL, min_serialized_size=4)
         case "number":
-            return Declared(type=cel_types.DOUBLE)
+            return DeclType(type=cel_types.DOUBLE)
         case "integer":
-            return Declared(type=cel_types.INT)
+            return DeclType(type=cel_types.INT)
         case _:
             return None
 
 
-def _inside(written: Written) -> Declared | None:
+def _inside(written: Written) -> DeclType | None:
     return declared(written, is_resource=bool(written.get("x-kubernetes-embedded-resource")))
 
 
@@ -88,39 +88,39 @@ def _characters(written: Written, factor: int) -> int | None:
     return None if limit is None else max(0, int(limit)) * factor
 
 
-def _list(written: Written) -> Declared | None:
+def _list(written: Written) -> DeclType | None:
     items = written.get("items")
     elements = _inside(items) if isinstance(items, Mapping) else None
     if elements is None:
         return None
     limit = written.get("maxItems")
-    most = (REQUEST_BYTES - 2) // (elements.least_bytes + 1)
-    return Declared(
+    max_elements = (REQUEST_BYTES - 2) // (elements.min_serialized_size + 1)
+    return DeclType(
         type=cel_types.list_of(elements.type),
-        most=most if limit is None else max(0, int(limit)),
-        least_bytes=2,
+        max_elements=max_elements if limit is None else max(0, int(limit)),
+        min_serialized_size=2,
         elements=elements,
     )
 
 
-def _object(written: Written) -> Declared | None:
+def _object(written: Written) -> DeclType | None:
     additional = written.get("additionalProperties")
     if isinstance(additional, Mapping):
         values = _inside(additional)
         if values is None:
             return None
         limit = written.get("maxProperties")
-        most = (REQUEST_BYTES - 2) // (values.least_bytes + 6)
-        return Declared(
+        max_elements = (REQUEST_BYTES - 2) // (values.min_serialized_size + 6)
+        return DeclType(
             type=cel_types.map_of(cel_types.STRING, values.type),
-            most=most if limit is None else max(0, int(limit)),
-            least_bytes=2,
+            max_elements=max_elements if limit is None else max(0, int(limit)),
+            min_serialized_size=2,
             keys=_KEY,
             elements=values,
         )
-    fields: dict[str, Declared] = {}
+    fields: dict[str, DeclType] = {}
     needed = set(written.get("required") or ())
-    least = 2
+    min_size = 2
     for name, each in (written.get("properties") or {}).items():
         found = _inside(each)
         if found is None:
@@ -128,25 +128,29 @@ def _object(written: Written) -> Declared | None:
         if (spelled := escaped(name)) is not None:
             fields[spelled] = found
         if name in needed and each.get("default") is None:
-            least += len(name.encode()) + found.least_bytes + 4
+            min_size += len(name.encode()) + found.min_serialized_size + 4
     inside = {key: each.type for key, each in fields.items()}
-    return Declared(
-        type=CelType("object", "object", fields=inside), least_bytes=least, fields=fields
+    return DeclType(
+        type=CelType("object", "object", fields=inside), min_serialized_size=min_size, fields=fields
     )
 
 
-def _text(written: Written) -> Declared:
+def _text(written: Written) -> DeclType:
     kind = written.get("format")
     if kind in _FORMATS:
-        of, least, most = _FORMATS[kind]
-        return Declared(type=of, most=most, least_bytes=least)
+        of, min_size, max_elements = _FORMATS[kind]
+        return DeclType(type=of, max_elements=max_elements, min_serialized_size=min_size)
     if kind == "byte":
-        return Declared(type=cel_types.BYTES, most=_or_any(_characters(written, 1)), least_bytes=2)
+        return DeclType(
+            type=cel_types.BYTES,
+            max_elements=_or_any(_characters(written, 1)),
+            min_serialized_size=2,
+        )
     limit = _characters(written, 4)
     if limit is None and written.get("enum"):
         texts = [each.encode() for each in written["enum"] if isinstance(each, str)]
         limit = max(map(len, texts), default=0)
-    return Declared(type=cel_types.STRING, most=_or_any(limit), least_bytes=2)
+    return DeclType(type=cel_types.STRING, max_elements=_or_any(limit), min_serialized_size=2)
 
 
 def _or_any(limit: int | None) -> int:

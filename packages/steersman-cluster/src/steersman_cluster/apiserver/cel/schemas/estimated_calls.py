@@ -130,7 +130,7 @@ def _of_lists(overload: str, target: Operand | None, args: _Operands) -> CallEst
     if target is None:
         return None
     if overload == "list_slice":
-        start, end = _number(args[0], 0), _number(args[1], target.known.most)
+        start, end = _number(args[0], 0), _number(args[1], target.known.maximum)
         return listed(exactly((end - start) % (LARGEST + 1)))
     if overload == "list_reverse":
         return listed(target.known)
@@ -208,7 +208,7 @@ def _equality(args: _Operands) -> CallEstimate | None:
             return CallEstimate(Estimate(1, 64).scaled(_TRAVERSAL))
         case "kubernetes.URL":
             size = ONE if second.size is None else second.size
-            return CallEstimate(Estimate(1, size.most).scaled(_TRAVERSAL))
+            return CallEstimate(Estimate(1, size.maximum).scaled(_TRAVERSAL))
         case _:
             return CallEstimate(ONE)
 
@@ -236,7 +236,7 @@ def _of_texts(
                 size.scaled(2 * _TRAVERSAL), _replaced(size, args[0].known, args[1].known)
             )
         case "split":
-            most = size.most
+            most = size.maximum
             if len(args) > 1 and isinstance(args[1].node, nodes.Literal):
                 most = args[1].node.value % (LARGEST + 1)
             return CallEstimate(size.scaled(2 * _TRAVERSAL), Estimate(0, most))
@@ -245,37 +245,37 @@ def _of_texts(
             if (elements := element_size(target)) is not None:
                 joined = size.times(elements[1])
             if args:
-                between = Estimate(max(0, size.least - 1), max(0, size.most - 1))
+                between = Estimate(max(0, size.minimum - 1), max(0, size.maximum - 1))
                 joined = joined.plus(args[0].known.times(between))
             return CallEstimate(joined.scaled(_TRAVERSAL), joined)
         case "find" | "findAll":
             text = size.plus(ONE).scaled(_TRAVERSAL)
-            return CallEstimate(text.times(args[0].known.scaled(_REGEX)), Estimate(0, size.most))
+            return CallEstimate(text.times(args[0].known.scaled(_REGEX)), Estimate(0, size.maximum))
         case _:
             return None
 
 
 def _replaced(size: Estimate, old: Estimate, new: Estimate) -> Estimate:
     """Return the size of a text after each possible occurrence of a part is replaced."""
-    if old.least == 0:
-        most_often, most_kept = min(LARGEST, size.most + 1), size.most
-    elif new.most <= old.least:
-        most_often, most_kept = 0, size.most
+    if old.minimum == 0:
+        most_often, most_kept = min(LARGEST, size.maximum + 1), size.maximum
+    elif new.maximum <= old.minimum:
+        most_often, most_kept = 0, size.maximum
     else:
-        most_often, most_kept = ceil(float(size.most) / float(old.least)), 0
-    if old.most == 0:
-        least_often, least_kept = min(LARGEST, size.least + 1), size.least
-    elif old.most <= new.least:
-        least_often, least_kept = 0, size.least
+        most_often, most_kept = ceil(float(size.maximum) / float(old.minimum)), 0
+    if old.maximum == 0:
+        least_often, least_kept = min(LARGEST, size.minimum + 1), size.minimum
+    elif old.maximum <= new.minimum:
+        least_often, least_kept = 0, size.minimum
     else:
-        least_often, least_kept = ceil(float(size.least) / float(old.most)), 0
+        least_often, least_kept = ceil(float(size.minimum) / float(old.maximum)), 0
     often = Estimate(least_often, most_often)
     return often.times(new).plus(Estimate(least_kept, most_kept))
 
 
 def _of_cel(overload: str, target: Operand | None, args: _Operands) -> CallEstimate | None:
     if overload in _COMPARES:
-        most = min(args[0].known.most, args[1].known.most)
+        most = min(args[0].known.maximum, args[1].known.maximum)
         return CallEstimate(Estimate(1 if most > 0 else 0, most).scaled(_TRAVERSAL))
     if overload in ("starts_with_string", "ends_with_string"):
         return CallEstimate(args[0].known.scaled(_TRAVERSAL))
@@ -300,9 +300,9 @@ def _of_cel(overload: str, target: Operand | None, args: _Operands) -> CallEstim
 
 
 _CONVERTED: Final[Mapping[str, Callable[[Estimate], Estimate]]] = {
-    "bytes_to_string": lambda size: Estimate(size.least // 4, size.most),
-    "string_to_bytes": lambda size: Estimate(size.least, (size.most * 4) % (LARGEST + 1)),
+    "bytes_to_string": lambda size: Estimate(size.minimum // 4, size.maximum),
+    "string_to_bytes": lambda size: Estimate(size.minimum, (size.maximum * 4) % (LARGEST + 1)),
     "strings_quote": lambda size: Estimate(
-        (size.least + 2) % (LARGEST + 1), (size.most * 2 + 2) % (LARGEST + 1)
+        (size.minimum + 2) % (LARGEST + 1), (size.maximum * 2 + 2) % (LARGEST + 1)
     ),
 }

@@ -9,24 +9,24 @@ LARGEST: Final = (1 << 64) - 1
 class Estimate(NamedTuple):
     """A size or a cost, as a minimum and a maximum."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     def plus(self, other: "Estimate") -> "Estimate":
         return Estimate(
-            min(LARGEST, self.least + other.least), min(LARGEST, self.most + other.most)
+            min(LARGEST, self.minimum + other.minimum), min(LARGEST, self.maximum + other.maximum)
         )
 
     def times(self, other: "Estimate") -> "Estimate":
         return Estimate(
-            min(LARGEST, self.least * other.least), min(LARGEST, self.most * other.most)
+            min(LARGEST, self.minimum * other.minimum), min(LARGEST, self.maximum * other.maximum)
         )
 
     def scaled(self, factor: float) -> "Estimate":
-        return Estimate(_scaled(self.least, factor), _scaled(self.most, factor))
+        return Estimate(_scaled(self.minimum, factor), _scaled(self.maximum, factor))
 
     def union(self, other: "Estimate") -> "Estimate":
-        return Estimate(min(self.least, other.least), max(self.most, other.most))
+        return Estimate(min(self.minimum, other.minimum), max(self.maximum, other.maximum))
 
 
 def _scaled(number: int, factor: float) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
     REQUEST_BYTES,
-    Declared,
+    DeclType,
     declared,
 )
 from steersman_cluster.apiserver.cel.schemas.estimates import LARGEST
@@ -81,9 +81,11 @@ class _Inspection:
         return any(each == path or each.startswith((f"{path}.", f"{path}[")) for each in self.known)
 
     def _rule_errors(
-        self, rule: ValidationRule, of: Declared, place: _Place, at: str
+        self, rule: ValidationRule, of: DeclType, place: _Place, at: str
     ) -> Iterator[FieldError]:
-        often = REQUEST_BYTES // (of.least_bytes + 1) if place.often is None else place.often
+        often = (
+            REQUEST_BYTES // (of.min_serialized_size + 1) if place.often is None else place.often
+        )
         cost = min(LARGEST, rule.cost * often)
         if cost > RULE_LIMIT:
             yield forbidden(f"{at}.rule", _too_much("estimated rule cost", cost, RULE_LIMIT))

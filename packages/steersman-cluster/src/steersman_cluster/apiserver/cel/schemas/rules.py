@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.cel.compiler.compilation import checked_express
 from steersman_cluster.apiserver.cel.compiler.planner import Plan
 from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, NotEvaluated
 from steersman_cluster.apiserver.cel.schemas.cost_estimator import estimated
-from steersman_cluster.apiserver.cel.schemas.declared_schemas import Declared
+from steersman_cluster.apiserver.cel.schemas.declared_schemas import DeclType
 from steersman_cluster.apiserver.cel.values import NONE, Optional
 from steersman_cluster.apiserver.meta.field_errors import (
     OMITTED,
@@ -195,7 +195,7 @@ class RuleBudget:
 
 def compiled_rule(
     written: Mapping[str, Any],
-    declared: Declared,
+    declared: DeclType,
     schema: Mapping[str, Any],
     *,
     estimates: bool,
@@ -229,7 +229,7 @@ def compiled_rule(
         shown=shown,
         plan=plan,
         uses_old=_uses_old(checked),
-        cost=estimated(checked, declared).most if estimates else 0,
+        cost=estimated(checked, declared).maximum if estimates else 0,
         message_plan=message.plan,
         message_cost=message.cost,
         problems=message.problems,
@@ -258,7 +258,7 @@ class _Message:
 def _compiled_message(
     written: Mapping[str, Any],
     types: Mapping[str, cel_types.CelType],
-    declared: Declared | None,
+    declared: DeclType | None,
 ) -> _Message:
     text = written.get("messageExpression") or ""
     if not text:
@@ -275,7 +275,7 @@ def _compiled_message(
         elif not detail.startswith("messageExpression"):
             detail = f"messageExpression compilation failed: {detail}"
         return _Message(problems=(Problem(where="messageExpression", detail=detail),))
-    return _Message(plan=plan, cost=0 if declared is None else estimated(checked, declared).most)
+    return _Message(plan=plan, cost=0 if declared is None else estimated(checked, declared).maximum)
 
 
 def _field_path(path: str, schema: Mapping[str, Any]) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from steersman_cluster.apiserver.cel.errors import NotEvaluated
 from steersman_cluster.apiserver.cel.field_selection import escaped
+from steersman_cluster.apiserver.cel.schemas.broken_values import mark_broken
 from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
-    Declared,
+    DeclType,
     declared,
     with_resource_fields,
 )
@@ -22,7 +23,6 @@ from steersman_cluster.apiserver.cel.schemas.rules import (
     ValidationRule,
     compiled_rule,
 )
-from steersman_cluster.apiserver.cel.schemas.soundness import soundness
 from steersman_cluster.apiserver.cel.value_conversion import converter
 from steersman_cluster.apiserver.cel.values import NONE, Broken
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
@@ -89,11 +89,20 @@ class _Evaluation(NamedTuple):
 
 class _Node:
     __slots__ = (
-        "additional", "convert", "correlates", "items", "keys", "properties", "rules", "sound",
-        "type_name", "uses_old", "written",
+        "additional",
+        "convert",
+        "correlates",
+        "items",
+        "keys",
+        "mark_broken",
+        "properties",
+        "rules",
+        "type_name",
+        "uses_old",
+        "written",
     )  # fmt: skip
 
-    def __init__(self, written: Mapping[str, Any], of: Declared | None, is_resource: bool) -> None:
+    def __init__(self, written: Mapping[str, Any], of: DeclType | None, is_resource: bool) -> None:
         self.written = written
         self.type_name = written.get("type") or ""
         self.rules: tuple[ValidationRule, ...] = ()
@@ -104,7 +113,7 @@ class _Node:
                 for each in written[VALIDATIONS]
             )
         self.uses_old = any(each.uses_old for each in self.rules)
-        self.sound = soundness(written) if self.uses_old else None
+        self.mark_broken = mark_broken(written) if self.uses_old else None
         self.convert = converter(with_resource_fields(written) if is_resource else written)
         self.properties = {
             name: node
@@ -173,8 +182,8 @@ class _Node:
             )
             raise Exhausted(invalid(path, self.type_name, why))
         seen, before = value, old
-        if self.sound is not None and old is not NONE:
-            before = self.sound(old)
+        if self.mark_broken is not None and old is not NONE:
+            before = self.mark_broken(old)
         if self.convert is not None:
             seen = self.convert(value)
             before = NONE if old is NONE else self.convert(before)
@@ -200,20 +209,20 @@ def _was(old: dict[str, Any], key: str) -> Any:
     return NONE if value is None else value
 
 
-def _node(written: Mapping[str, Any], of: Declared | None, is_resource: bool) -> _Node | None:
+def _node(written: Mapping[str, Any], of: DeclType | None, is_resource: bool) -> _Node | None:
     if not has_rules(written):
         return None
     node = _Node(written, of, is_resource)
     return node if node.matters else None
 
 
-def _within(written: Any, of: Declared | None) -> _Node | None:
+def _within(written: Any, of: DeclType | None) -> _Node | None:
     if not isinstance(written, Mapping):
         return None
     return _node(written, of, bool(written.get(EMBEDDED)))
 
 
-def _property(name: str, written: Mapping[str, Any], of: Declared | None) -> _Node | None:
+def _property(name: str, written: Mapping[str, Any], of: DeclType | None) -> _Node | None:
     """Return the rules of a property; None if expressions cannot read the property."""
     is_resource = bool(written.get(EMBEDDED))
     spelled = escaped(name)

@@ -15,7 +15,7 @@ _SCALARS: Final[Mapping[str, tuple[str, tuple[type, ...]]]] = {
 _GO_TYPES: Final = {bool: "bool", int: "int64", float: "float64", str: "string"}
 
 
-def soundness(written: Mapping[str, Any]) -> Convert:
+def mark_broken(written: Mapping[str, Any]) -> Convert:
     """Return a function that replaces values of a wrong type with ``Broken``.
 
     A list or a map that contains a value of a wrong type is replaced completely.
@@ -40,22 +40,22 @@ def _as_it_is(value: Any) -> Any:
 def _scalar(kind: str) -> Convert:
     wanted, fitting = _SCALARS[kind]
 
-    def sound(value: Any) -> Any:
+    def replace_broken(value: Any) -> Any:
         if type(value) in fitting:
             return value
         found = _GO_TYPES.get(type(value), "other")
         return Broken(f"invalid data, expected {wanted}, got {found}")
 
-    return sound
+    return replace_broken
 
 
 def _object(written: Mapping[str, Any]) -> Convert:
-    inside = {name: soundness(each) for name, each in (written.get("properties") or {}).items()}
+    inside = {name: mark_broken(each) for name, each in (written.get("properties") or {}).items()}
     additional = written.get("additionalProperties")
-    values = soundness(additional) if isinstance(additional, Mapping) else None
+    values = mark_broken(additional) if isinstance(additional, Mapping) else None
     broken = Broken("invalid data, expected a map for the provided schema with type=object")
 
-    def sound(value: Any) -> Any:
+    def replace_broken(value: Any) -> Any:
         if not isinstance(value, dict):
             return broken
         if values is not None:
@@ -67,18 +67,18 @@ def _object(written: Mapping[str, Any]) -> Convert:
             return value
         return {**value, **found}
 
-    return sound
+    return replace_broken
 
 
 def _list(written: Mapping[str, Any]) -> Convert:
     items = written.get("items")
-    element = soundness(items) if isinstance(items, Mapping) else _as_it_is
+    element = mark_broken(items) if isinstance(items, Mapping) else _as_it_is
     broken = Broken("invalid data, expected an array for the provided schema with type=array")
 
-    def sound(value: Any) -> Any:
+    def replace_broken(value: Any) -> Any:
         return _whole(value, value, element) if isinstance(value, list) else broken
 
-    return sound
+    return replace_broken
 
 
 def _whole(value: Any, elements: Any, each_of: Convert) -> Any:
