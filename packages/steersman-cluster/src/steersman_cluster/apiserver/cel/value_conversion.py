@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.cel.library.times import (
 )
 from steersman_cluster.apiserver.cel.values import Broken, Duration, MapList, SetList, Timestamp
 from steersman_cluster.apiserver.schema.scalars import (
-    Misread,
+    BadScalar,
     base64,
     date_problem,
     local_moment_problem,
@@ -158,7 +158,7 @@ def _bytes(text: Any) -> Any:
     # The real server reads the alphabet of URLs here, and only that.
     try:
         return binascii.a2b_base64(base64(text.translate(_OF_URLS)))
-    except Misread as error:
+    except BadScalar as error:
         return Broken(f"Invalid byte formatted string {text}: {error}")
 
 

@@ -282,7 +282,7 @@ def _comparing(left: Sequence[Step], operator: str, right: Sequence[Step]) -> St
 
 
 def _comparable(left: Any, right: Any, operator: str) -> tuple[Any, Any]:
-    """Return both values if their type supports the comparison; otherwise raise ``PathMismatch``."""
+    """Return both values if their type supports the comparison, or raise ``PathMismatch``."""
     types = (str, int, float) if operator not in ("==", "!=") else (str, int, float, bool)
     if type(left) is not type(right) or type(left) not in types:
         raise PathMismatch

@@ -9,7 +9,7 @@ from steersman.units import Quantity
 from steersman_cluster.apiserver.cel.errors import NotEvaluated
 from steersman_cluster.apiserver.cel.library.semantic_versions import Version
 from steersman_cluster.apiserver.cel.values import LARGEST_INT, SMALLEST_INT, Function
-from steersman_cluster.apiserver.schema.scalars import Misread, quantity
+from steersman_cluster.apiserver.schema.scalars import BadScalar, quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Amount:
 def _read(text: str) -> Amount:
     try:
         quantity(text)
-    except Misread as error:
+    except BadScalar as error:
         raise NotEvaluated(str(error)) from None
     return Amount(Quantity(text))
 
@@ -29,7 +29,7 @@ def _read(text: str) -> Amount:
 def _is_quantity(text: str) -> bool:
     try:
         quantity(text)
-    except Misread:
+    except BadScalar:
         return False
     return True
 

@@ -31,9 +31,9 @@ class DeclType:
     type: CelType
     max_elements: int = 0
     min_serialized_size: int = 1
-    keys: "Declared | None" = None
-    elements: "Declared | None" = None
-    fields: "Mapping[str, Declared]" = field(default_factory=dict)
+    keys: "DeclType | None" = None
+    elements: "DeclType | None" = None
+    fields: "Mapping[str, DeclType]" = field(default_factory=dict)
 
     def named(self, name: str) -> "DeclType":
         """Return the same declaration with names for its object types, which messages show."""
