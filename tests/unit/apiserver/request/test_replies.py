@@ -52,14 +52,14 @@ def test_people_are_known_by_their_programs_unless_they_say_otherwise(url: str, 
 def test_a_refusal_says_when_to_come_back() -> None:
     refusal = status_errors.timeout("not now", retry_after_seconds=7)
 
-    reply = replies.refused(refusal)
+    reply = replies.error_reply(refusal)
 
     assert (reply.status, dict(reply.headers)["retry-after"]) == (504, "7")
     assert msgspec.json.decode(reply.body)["details"]["retryAfterSeconds"] == 7
 
 
 def test_each_warning_is_sent_once_and_cannot_break_its_header() -> None:
-    reply = replies.warned(Reply(status=200), ["old", 'a "b" \\ c\r\nx: y', "old"])
+    reply = replies.with_warnings(Reply(status=200), ["old", 'a "b" \\ c\r\nx: y', "old"])
 
     assert [value for name, value in reply.headers if name == "warning"] == [
         '299 - "old"',
@@ -68,7 +68,9 @@ def test_each_warning_is_sent_once_and_cannot_break_its_header() -> None:
 
 
 def test_so_many_warnings_are_cut_short_that_a_client_can_read_them() -> None:
-    reply = replies.warned(Reply(status=200), [f"{number} {'x' * 500}" for number in range(100)])
+    reply = replies.with_warnings(
+        Reply(status=200), [f"{number} {'x' * 500}" for number in range(100)]
+    )
 
     said = [value for _, value in reply.headers]
     assert len(said) == 16

@@ -10,8 +10,8 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.cluster.availability import (
     LOCAL,
     SERVICES,
-    judged,
-    verdict,
+    availability,
+    with_condition,
 )
 from steersman_cluster.apiserver.meta.rules import Object
 from tests.unit.apiserver.builtin.here import Around
@@ -50,7 +50,7 @@ def endpoints(*, ready: bool | None = None, port: str = "https", of: str = "zoo"
 
 
 def test_what_has_no_service_is_always_available() -> None:
-    assert verdict(api_service(), Cluster()) == LOCAL
+    assert availability(api_service(), Cluster()) == LOCAL
 
 
 @pytest.mark.parametrize(
@@ -70,23 +70,23 @@ def test_what_has_no_service_is_always_available() -> None:
     ],
 )
 def test_what_another_server_should_answer_is_not_available(cluster: Cluster, reason: str) -> None:
-    found = verdict(REMOTE, cluster)
+    found = availability(REMOTE, cluster)
 
     assert (found.status, found.reason) == ("False", reason)
 
 
 def test_a_condition_keeps_its_time_until_its_status_is_another() -> None:
-    missing = verdict(REMOTE, Cluster())
-    portless = verdict(
+    missing = availability(REMOTE, Cluster())
+    portless = availability(
         REMOTE, replace(Cluster(), service={"spec": {"type": "ClusterIP", "ports": []}})
     )
 
-    first = judged(REMOTE, missing, now=BEFORE)
-    second = judged(first, portless, now=NOW)
-    third = judged(second, LOCAL, now=NOW)
+    first = with_condition(REMOTE, missing, now=BEFORE)
+    second = with_condition(first, portless, now=NOW)
+    third = with_condition(second, LOCAL, now=NOW)
 
     times = [
         each["status"]["conditions"][0]["lastTransitionTime"] for each in (first, second, third)
     ]
     assert times == [BEFORE, BEFORE, NOW]
-    assert judged(first, missing, now=NOW) is first
+    assert with_condition(first, missing, now=NOW) is first

@@ -6,9 +6,9 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.limit_admission import (
-    judge_claim,
-    judge_pod,
     limit_pod,
+    validate_claim_limits,
+    validate_pod_limits,
 )
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
@@ -34,7 +34,7 @@ def pod(resources: Object) -> Object:
 
 def why_not(pod: Object) -> str:
     with pytest.raises(StatusError) as refusal:
-        judge_pod(pod, Limited())
+        validate_pod_limits(pod, Limited())
     return refusal.value.message
 
 
@@ -58,7 +58,7 @@ def test_explicit_requests_and_limits_stay() -> None:
     limit_pod(asking, Limited())
 
     assert asking == pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
-    judge_pod(asking, Limited())
+    validate_pod_limits(asking, Limited())
 
 
 def test_more_than_the_most_is_refused() -> None:
@@ -81,7 +81,7 @@ def test_a_claim_for_too_little_is_refused() -> None:
     }
 
     with pytest.raises(StatusError) as refusal:
-        judge_claim(claim, Limited())
+        validate_claim_limits(claim, Limited())
 
     assert refusal.value.message == (
         'persistentvolumeclaims "data" is forbidden: minimum storage usage per'

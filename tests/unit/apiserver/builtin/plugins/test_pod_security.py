@@ -7,9 +7,9 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.pod_security import (
-    judge_namespace,
     secure_pod,
-    template_judge,
+    template_validator,
+    validate_namespace_policy,
 )
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
@@ -106,7 +106,7 @@ def test_what_makes_pods_is_warned_and_never_refused() -> None:
     template = {"spec": pod("web", {"privileged": True})["spec"]}
     deployment = {"metadata": {"namespace": "x"}, "spec": {"template": template}}
 
-    (warning,) = template_judge("spec", "template")(deployment, None, around)
+    (warning,) = template_validator("spec", "template")(deployment, None, around)
 
     assert warning.startswith('would violate PodSecurity "baseline:latest": privileged')
 
@@ -114,7 +114,7 @@ def test_what_makes_pods_is_warned_and_never_refused() -> None:
 def test_a_namespace_that_becomes_stricter_names_the_pods_that_it_would_refuse() -> None:
     around = Labelled(pods=[pod("b", {}), pod("a", {}), pod("c", GOOD)])
 
-    warnings = judge_namespace(space(enforce="restricted"), space(), around)
+    warnings = validate_namespace_policy(space(enforce="restricted"), space(), around)
 
     assert [*warnings] == [
         'existing pods in namespace "x" violate the new PodSecurity enforce level'
@@ -126,7 +126,7 @@ def test_a_namespace_that_becomes_stricter_names_the_pods_that_it_would_refuse()
 
 def test_a_level_that_there_is_not_is_refused() -> None:
     with pytest.raises(StatusError) as refusal:
-        judge_namespace(space(enforce="strict"), None, Labelled())
+        validate_namespace_policy(space(enforce="strict"), None, Labelled())
 
     assert sentences_of(refusal.value) == [
         'metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict":'

@@ -25,7 +25,10 @@ from steersman_cluster.apiserver.builtin.network.ingresses import INGRESS, INGRE
 from steersman_cluster.apiserver.builtin.network.network_policies import NETWORK_POLICY
 from steersman_cluster.apiserver.builtin.plugins.pod_admission import POD_SECURITY
 from steersman_cluster.apiserver.builtin.plugins.pod_classes import PRIORITY_CLASS, RUNTIME_CLASS
-from steersman_cluster.apiserver.builtin.plugins.pod_security import judge_namespace, template_judge
+from steersman_cluster.apiserver.builtin.plugins.pod_security import (
+    template_validator,
+    validate_namespace_policy,
+)
 from steersman_cluster.apiserver.builtin.pods.pods import pod_rules
 from steersman_cluster.apiserver.builtin.storage import csi_kinds as csi
 from steersman_cluster.apiserver.builtin.storage import storage_kinds as storage
@@ -68,9 +71,9 @@ def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
         for resource, its_rules in resources.items():
             rules[GroupResource(group, resource)] = its_rules
     if POD_SECURITY in plugins:
-        rules[NAMESPACES] = replace(NAMESPACE, validate_admission=judge_namespace)
+        rules[NAMESPACES] = replace(NAMESPACE, validate_admission=validate_namespace_policy)
         for each, path in _TEMPLATES.items():
-            rules[each] = replace(rules[each], validate_admission=template_judge(*path))
+            rules[each] = replace(rules[each], validate_admission=template_validator(*path))
     return rules
 
 

@@ -178,7 +178,7 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
         validate_update=validate_update,
         validate_status=validate_status,
         name_errors=subdomain_name,
-        let_through=_silent if judging is None else judging.warnings,
+        ratcheted_errors=_silent if judging is None else judging.warnings,
         warnings=_warnings,
         selectable=_selectable(version, namespaced=namespaced),
         generation_of=("spec",),

@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.schema.defaults import copied
 from steersman_cluster.apiserver.schema.embedded_resources import (
-    Improper,
-    make_part_proper,
+    BadEmbeddedResource,
+    decode_metadata_inside,
     part_errors,
 )
 from steersman_cluster.apiserver.schema.field_paths import path_error
@@ -142,8 +142,8 @@ def _improper_errors(schema: Schema, path: str) -> list[FieldError]:
     default = copied(schema.default)
     prune(default, schema)
     try:
-        make_part_proper(default, schema, path)
-    except Improper as error:
+        decode_metadata_inside(default, schema, path)
+    except BadEmbeddedResource as error:
         return [error.error]
     return part_errors(default, schema, path)
 

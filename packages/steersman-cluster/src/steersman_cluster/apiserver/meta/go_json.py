@@ -65,7 +65,7 @@ def parse(body: bytes) -> Any:
     parsed = json.loads(
         text, object_pairs_hook=Pairs, parse_int=Number, parse_float=Number, strict=False
     )
-    return _with_whole_characters(parsed) if "\\u" in text else parsed
+    return _without_lone_surrogates(parsed) if "\\u" in text else parsed
 
 
 def plain(value: Any) -> Any:
@@ -104,7 +104,7 @@ def no_float(number: str) -> NoFloat:
     return NoFloat(f"json: cannot unmarshal number {number} into Go value of type float64")
 
 
-def _with_whole_characters(value: Any) -> Any:
+def _without_lone_surrogates(value: Any) -> Any:
     """Replace unpaired surrogates with U+FFFD, as Go does."""
     match value:
         case Number():
@@ -112,9 +112,11 @@ def _with_whole_characters(value: Any) -> Any:
         case str():
             return re.sub("[\ud800-\udfff]", "\ufffd", value)
         case Pairs():
-            return Pairs((_with_whole_characters(k), _with_whole_characters(v)) for k, v in value)
+            return Pairs(
+                (_without_lone_surrogates(k), _without_lone_surrogates(v)) for k, v in value
+            )
         case list():
-            return [_with_whole_characters(each) for each in value]
+            return [_without_lone_surrogates(each) for each in value]
         case _:
             return value
 

@@ -35,7 +35,7 @@ def regex_rule(rule: str, regex: str, *examples: str) -> str:
     return f"{rule} ({f'e.g. {shown}' if shown else ''}regex used for validation is '{regex}')"
 
 
-def _spelled(regex: str, *examples: str, rule: str, at_most: int | None = None) -> Check:
+def _regex_check(regex: str, *examples: str, rule: str, at_most: int | None = None) -> Check:
     """Return a check by regular expression, and by length if ``at_most`` is given."""
     matches = re.compile(regex).fullmatch
     sentence = regex_rule(rule, regex, *examples)
@@ -54,21 +54,21 @@ def _spelled(regex: str, *examples: str, rule: str, at_most: int | None = None) 
     return check
 
 
-dns_subdomain = _spelled(
+dns_subdomain = _regex_check(
     _DNS_SUBDOMAIN,
     "example.com",
     rule="a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
     " '-' or '.', and must start and end with an alphanumeric character",
     at_most=MAX_SUBDOMAIN,
 )
-dns_subdomain_with_underscores = _spelled(
+dns_subdomain_with_underscores = _regex_check(
     _UNDERSCORED_SUBDOMAIN,
     "example.com",
     rule="a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
     " '_', '-' or '.', and must start and end with an alphanumeric character",
     at_most=MAX_SUBDOMAIN,
 )
-wildcard_subdomain = _spelled(
+wildcard_subdomain = _regex_check(
     rf"\*\.{_DNS_SUBDOMAIN}",
     "*.example.com",
     rule="a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
@@ -76,8 +76,8 @@ wildcard_subdomain = _spelled(
     " alphanumeric character",
     at_most=MAX_SUBDOMAIN,
 )
-http_path = _spelled(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+", rule="Invalid path")
-condition_reason = _spelled(
+http_path = _regex_check(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+", rule="Invalid path")
+condition_reason = _regex_check(
     "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?",
     "my_name",
     "MY_NAME",
@@ -87,7 +87,7 @@ condition_reason = _spelled(
     rule="a condition reason must start with alphabetic character, optionally followed by a string"
     " of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
 )
-dns_1035_label = _spelled(
+dns_1035_label = _regex_check(
     _DNS_1035_LABEL,
     "my-name",
     "abc-123",
@@ -95,19 +95,19 @@ dns_1035_label = _spelled(
     " an alphabetic character, and end with an alphanumeric character",
     at_most=MAX_LABEL,
 )
-percent = _spelled(
+percent = _regex_check(
     "[0-9]+%",
     "1%",
     "93%",
     rule="a valid percent string must be a numeric string followed by an ending '%'",
 )
-http_header_name = _spelled(
+http_header_name = _regex_check(
     "[-A-Za-z0-9]+",
     "X-Header-Name",
     rule="a valid HTTP header must consist of alphanumeric characters or '-'",
 )
 
-_dns_label_spelled = _spelled(
+_dns_label_spelled = _regex_check(
     _DNS_LABEL,
     "my-name",
     "123-abc",
@@ -115,7 +115,7 @@ _dns_label_spelled = _spelled(
     " and must start and end with an alphanumeric character",
     at_most=MAX_LABEL,
 )
-_config_key_spelled = _spelled(
+_config_key_spelled = _regex_check(
     "[-._a-zA-Z0-9]+",
     "key.name",
     "KEY_NAME",
@@ -123,7 +123,7 @@ _config_key_spelled = _spelled(
     rule="a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     at_most=MAX_SUBDOMAIN,
 )
-_label_value_spelled = _spelled(
+_label_value_spelled = _regex_check(
     f"({_NAME_PART})?",
     "MyValue",
     "my_value",
@@ -261,7 +261,7 @@ def path_segment_prefix(value: str) -> list[str]:
 
 def subdomain_name(name: str, is_prefix: bool) -> list[str]:
     """Validate an object's name for ``Rules.name_errors``: most kinds require a DNS subdomain."""
-    return dns_subdomain(_completed(name) if is_prefix else name)
+    return dns_subdomain(_mask_trailing_dash(name) if is_prefix else name)
 
 
 def declared_subdomain_name(name: str, is_prefix: bool) -> list[str]:
@@ -274,7 +274,7 @@ def declared_subdomain_name(name: str, is_prefix: bool) -> list[str]:
 
 def label_name(name: str, is_prefix: bool) -> list[str]:
     """Validate the name of an object that must be a DNS label."""
-    return dns_label(_completed(name) if is_prefix else name)
+    return dns_label(_mask_trailing_dash(name) if is_prefix else name)
 
 
 def path_segment_name(name: str, is_prefix: bool) -> list[str]:
@@ -282,7 +282,7 @@ def path_segment_name(name: str, is_prefix: bool) -> list[str]:
     return path_segment_prefix(name) if is_prefix else path_segment(name)
 
 
-def _completed(prefix: str) -> str:
+def _mask_trailing_dash(prefix: str) -> str:
     """Mask the trailing dash of a prefix, as kube-apiserver's ``maskTrailingDash`` does.
 
     More characters will follow the prefix, so a dash at its end is valid.

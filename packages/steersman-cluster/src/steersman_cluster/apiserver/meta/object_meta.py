@@ -127,7 +127,7 @@ def check_name(metadata: Metadata, name: str) -> None:
         )
 
 
-def wipe(metadata: Metadata) -> None:
+def clear_system_fields(metadata: Metadata) -> None:
     """Remove the fields that only the server sets."""
     for field in _SYSTEM_FIELDS:
         metadata.pop(field, None)
@@ -135,7 +135,7 @@ def wipe(metadata: Metadata) -> None:
 
 def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
     """Set the uid and the creation timestamp of a new object, and remove other system fields."""
-    wipe(metadata)
+    clear_system_fields(metadata)
     metadata["uid"] = new_uid(rng)
     metadata["creationTimestamp"] = time
 

@@ -111,7 +111,7 @@ class Rules:
     name_errors_of: Callable[[Object], Callable[[str, bool], list[str]]] | None = None
     # What the last validation of this object found wrong but let through, as sentences for Warning
     # headers: they are said even if the object is refused.
-    let_through: Callable[[Object], list[str]] = _no_sentences
+    ratcheted_errors: Callable[[Object], list[str]] = _no_sentences
     # Sentences for Warning headers: (new, old or None).
     warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
     status_warnings: Callable[[Object, Object], list[str]] = _no_sentences
@@ -124,14 +124,14 @@ class Rules:
     generation_of: tuple[str, ...] = ()
     # When errors in the metadata of a new object are reported: before what validate says, after
     # it, or only if all else is right; a kind of the last sort lets finalizers have any name.
-    metadata_turn: Literal["first", "second", "last"] = "first"
+    metadata_errors_order: Literal["first", "second", "last"] = "first"
     update_first: bool = False  # what validate_update says stands before what validate does
     has_status: bool = False  # kept by writes of the object, written by writes of its status
     status_on_create: bool = False  # a new object keeps the status that it was sent with
     unconditional_update: bool = True  # a PUT without resourceVersion is fine
     create_on_update: bool = False  # a PUT of what is not there creates it
     settles_late: bool = False  # the first update is a write, even if it changes nothing
-    makes_up_names: bool = True  # otherwise what generateName says is the whole name
+    generates_names: bool = True  # otherwise what generateName says is the whole name
     returns_deleted: bool = False  # DELETE answers the object; otherwise a Status
     has_dependents: bool = True  # otherwise DELETE takes no notice of propagation policies
     orphans: bool = False  # DELETE without a propagation policy leaves its dependents alone

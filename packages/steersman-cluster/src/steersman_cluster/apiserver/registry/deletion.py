@@ -161,7 +161,7 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
         if is_ending:
             return Deletion(obj, is_removed=False)
         current = obj["metadata"].get("finalizers") or []
-        wanted = options.finalizers(current, orphans=False, either_way=True)
+        wanted = options.finalizers(current, orphans=False, false_means_foreground=True)
         if wanted is not current:
             obj = {**obj, "metadata": {**obj["metadata"], "finalizers": wanted}}
         if obj is not entry.value and not options.dry_run:

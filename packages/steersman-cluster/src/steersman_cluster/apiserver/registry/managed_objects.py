@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.builtin.cluster.availability import (
     LOCAL,
     SERVICES,
     SLICES,
-    judged,
-    verdict,
+    availability,
+    with_condition,
 )
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import api_service, ip_address_of
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
@@ -133,10 +133,10 @@ class ManagedObjects:
         if self._local.get(entry.key) is entry:
             return
         found = entry.value or {}
-        said = verdict(found, self._store)
-        now_said = judged(found, said, now=now)
-        if now_said is not found:
-            self._write(entry, now_said, "status")
+        said = availability(found, self._store)
+        updated = with_condition(found, said, now=now)
+        if updated is not found:
+            self._write(entry, updated, "status")
         elif said is LOCAL:
             self._local[entry.key] = entry
 

@@ -221,7 +221,7 @@ def _record_manager(
     """Default ``obj``, and record the manager of its fields."""
     request.served.rules.default(obj)
     if entry is None:
-        object_meta.wipe(obj["metadata"])
+        object_meta.clear_system_fields(obj["metadata"])
     request.warnings += object_meta.drop_repeated_owners(obj["metadata"])
     scope.field_manager(request).update(
         None if entry is None else request.live(entry),
@@ -236,7 +236,7 @@ def _generate_name(request: APIRequest, scope: RequestScope, obj: Object) -> Non
     about = obj["metadata"]
     if about.get("name") or not about.get("generateName"):
         return
-    if not request.served.rules.makes_up_names:
+    if not request.served.rules.generates_names:
         about["name"] = about["generateName"]
         return
     for _ in range(NAME_ATTEMPTS):
@@ -317,11 +317,11 @@ def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
         )
 
     errors = rules.validate(kept)
-    if rules.metadata_turn == "last":
+    if rules.metadata_errors_order == "last":
         errors += rules.validate_create(kept)
         return errors or metadata_errors(standard_finalizers=False)
     about = metadata_errors(standard_finalizers=served.has_standard_finalizers)
-    errors = about + errors if rules.metadata_turn == "first" else errors + about
+    errors = about + errors if rules.metadata_errors_order == "first" else errors + about
     return errors + rules.validate_create(kept)
 
 
@@ -373,7 +373,7 @@ def replace(
         if served.is_new_generation(kept, old) or _turns_into_float(request, old):
             about["generation"] = was.get("generation", 0) + 1
         errors = _errors_of_update(request, kept, _ratchet_base(request, old))
-    request.warnings += rules.let_through(kept)
+    request.warnings += rules.ratcheted_errors(kept)
     if errors:
         raise status_errors.invalid(served.group_kind, request.info.name, errors)
     is_status = request.info.subresource == "status"

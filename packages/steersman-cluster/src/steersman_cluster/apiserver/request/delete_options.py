@@ -114,17 +114,17 @@ class DeleteOptions:
                 )
 
     def finalizers(
-        self, current: list[str], *, orphans: bool, either_way: bool = False
+        self, current: list[str], *, orphans: bool, false_means_foreground: bool = False
     ) -> list[str]:
         """Return the finalizers, with the garbage collector's finalizer of the propagation policy.
 
         ``orphans``: the default policy of the kind is Orphan.
-        ``either_way``: ``orphanDependents: false`` means Foreground.
+        ``false_means_foreground``: ``orphanDependents: false`` means Foreground.
         """
         orphan, foreground = ORPHAN in current, FOREGROUND in current
         if self.orphan_dependents is not None:
             orphan = self.orphan_dependents
-            foreground = either_way and not orphan
+            foreground = false_means_foreground and not orphan
         elif self.propagation is not None:
             orphan, foreground = self.propagation == "Orphan", self.propagation == "Foreground"
         elif orphans and not foreground:

@@ -38,7 +38,9 @@ class MetadataEncoder(NamedTuple):
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
         """Encode the metadata of an object without an entry."""
         self.check(served, is_list=False)
-        return self._object(object_encoder.ordered(object_encoder.seen(obj, served)), served)
+        return self._object(
+            object_encoder.ordered(object_encoder.partial_view(obj, served)), served
+        )
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
         """Encode the metadata of a document that is not an object of the resource."""

@@ -159,7 +159,7 @@ def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, A
     return metadata
 
 
-def seen(obj: Object, served: ServedResource) -> Object:
+def partial_view(obj: Object, served: ServedResource) -> Object:
     """Return an object as tables and metadata encoders read it.
 
     They read a custom resource in the version of the request, and a built-in one in the stored
@@ -168,8 +168,8 @@ def seen(obj: Object, served: ServedResource) -> Object:
     return served.from_stored(obj) if served.custom else obj
 
 
-def seen_in(entry: Entry, served: ServedResource) -> Object:
-    """Return the object that ``seen`` returns for an entry; for a deletion, the deleted object."""
+def entry_partial_view(entry: Entry, served: ServedResource) -> Object:
+    """Return the ``partial_view`` of an entry's object; for a deletion, of the deleted object."""
     if served.custom and served.converts:
         # Converted once, for all requests.
         found: Object = msgspec.json.decode(one(entry, served))
@@ -178,14 +178,14 @@ def seen_in(entry: Entry, served: ServedResource) -> Object:
 
 
 def deleted_object(entry: Entry, served: ServedResource) -> Object:
-    """Return the object that no longer matches the watch, in the version that ``seen`` returns."""
-    return seen(last_seen(entry), served)
+    """Return the ``partial_view`` of an object that no longer matches the watch."""
+    return partial_view(last_seen(entry), served)
 
 
 def metadata_in(entry: Entry, served: ServedResource) -> bytes:
     """Return the JSON of an entry's metadata, cut out of the cached object if possible."""
     if (served.custom and served.converts) or served.rules.hidden_annotation:
-        return msgspec.json.encode(metadata_of(seen_in(entry, served), served))
+        return msgspec.json.encode(metadata_of(entry_partial_view(entry, served), served))
     end = entry.metadata_end
     if end is None:
         about = msgspec.json.encode(_shown(entry)["metadata"])

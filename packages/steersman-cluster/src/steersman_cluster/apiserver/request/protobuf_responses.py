@@ -152,12 +152,12 @@ class ProtobufMetadataEncoder(NamedTuple):
     def one(self, entry: Entry, served: ServedResource) -> bytes:
         """Encode the metadata of an entry's object."""
         self.only.check(served, is_list=False)
-        return self._object(object_encoder.seen_in(entry, served), served)
+        return self._object(object_encoder.entry_partial_view(entry, served), served)
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
         """Encode the metadata of an object without an entry."""
         self.only.check(served, is_list=False)
-        return self._object(object_encoder.seen(obj, served), served)
+        return self._object(object_encoder.partial_view(obj, served), served)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
         """Encode the metadata of a document that is not an object of the resource."""
@@ -175,7 +175,7 @@ class ProtobufMetadataEncoder(NamedTuple):
         self.only.check(served, is_list=True)
         object_encoder.prefetch(entries, served)
         found = (
-            object_encoder.metadata_of(object_encoder.seen_in(each, served), served)
+            object_encoder.metadata_of(object_encoder.entry_partial_view(each, served), served)
             for each in entries
         )
         return _list_body(self._api_version, LIST, metadata, [_partial(each) for each in found])
@@ -186,7 +186,9 @@ class ProtobufMetadataEncoder(NamedTuple):
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """Encode one event of a watch."""
-        return watch_frame(kind, self._object(object_encoder.seen_in(entry, served), served))
+        return watch_frame(
+            kind, self._object(object_encoder.entry_partial_view(entry, served), served)
+        )
 
     def deleted(self, entry: Entry, served: ServedResource) -> bytes:
         """Encode the DELETED event of an object that no longer matches the watch."""

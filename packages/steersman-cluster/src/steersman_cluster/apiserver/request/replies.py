@@ -79,7 +79,7 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
     return Reply(status=status, headers=_JSON, body=body)
 
 
-def refused(refusal: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
+def error_reply(refusal: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
     """Return the reply for an error."""
     found = refusal.status()
     body = encode_document(found) if language == PROTOBUF else msgspec.json.encode(found)
@@ -90,7 +90,7 @@ def refused(refusal: StatusError, *, language: str = JSON, pretty: bool = False)
     return reply
 
 
-def warned(reply: Reply, warnings: list[str]) -> Reply:
+def with_warnings(reply: Reply, warnings: list[str]) -> Reply:
     """Return the reply with Warning headers, without duplicates and up to the limits."""
     if not warnings:
         return reply

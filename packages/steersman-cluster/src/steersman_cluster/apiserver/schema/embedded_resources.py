@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.schema.serializer.inspection import Undecodable
 _unknown_field = re.compile('unknown field "(.*)"').fullmatch
 
 
-class Improper(Exception):
+class BadEmbeddedResource(Exception):
     """An embedded resource cannot be decoded."""
 
     def __init__(self, error: FieldError) -> None:
@@ -25,27 +25,27 @@ class Improper(Exception):
         super().__init__(str(error))
 
 
-def make_proper(obj: dict[str, Any], schema: Schema) -> list[str]:
+def decode_metadata(obj: dict[str, Any], schema: Schema) -> list[str]:
     """Decode the metadata of embedded resources in place, and return the unknown paths."""
     inside = _inside(obj, schema, "")
-    return sorted(path for each in inside for path in make_part_proper(*each))
+    return sorted(path for each in inside for path in decode_metadata_inside(*each))
 
 
-def make_part_proper(value: Any, schema: Schema, path: str) -> list[str]:
+def decode_metadata_inside(value: Any, schema: Schema, path: str) -> list[str]:
     """Decode the metadata of the resources in a part of an object; return the unknown paths.
 
     The part may itself be a resource.
     """
     unknown: list[str] = []
     if schema.embedded_resource and isinstance(value, dict):
-        unknown += _proper(value, schema.properties["metadata"], path)
+        unknown += _decode_resource_metadata(value, schema.properties["metadata"], path)
     for each in _inside(value, schema, path):
-        unknown += make_part_proper(*each)
+        unknown += decode_metadata_inside(*each)
     return unknown
 
 
 def embedded_errors(obj: dict[str, Any], schema: Schema) -> list[FieldError]:
-    """Return the errors of the embedded resources of an object, after ``make_proper``."""
+    """Return the errors of the embedded resources of an object, after ``decode_metadata``."""
     return [error for each in _inside(obj, schema, "") for error in part_errors(*each)]
 
 
@@ -78,17 +78,19 @@ def _inside(value: Any, schema: Schema, path: str) -> Iterator[tuple[Any, Schema
             yield each, schema.items, f"{path}[{index}]"
 
 
-def _proper(resource: dict[str, Any], object_meta: Schema, path: str) -> list[str]:
+def _decode_resource_metadata(
+    resource: dict[str, Any], object_meta: Schema, path: str
+) -> list[str]:
     for key in ("apiVersion", "kind"):
         if key in resource and not isinstance(resource[key], str):
-            raise Improper(invalid(f"{path}.{key}", resource[key], "must be a string"))
+            raise BadEmbeddedResource(invalid(f"{path}.{key}", resource[key], "must be a string"))
     if "metadata" not in resource:
         return []
     metadata = resource["metadata"]
     try:
         inspected = inspect({} if metadata is None else metadata, object_meta)
     except Undecodable as error:
-        raise Improper(invalid(f"{path}.metadata", metadata, str(error))) from None
+        raise BadEmbeddedResource(invalid(f"{path}.metadata", metadata, str(error))) from None
     resource["metadata"] = _canonical(object_meta)(inspected.value)
     fields = (_unknown_field(each) for each in inspected.complaints)
     return [f"{path}.metadata.{found[1]}" for found in fields if found]

@@ -92,7 +92,7 @@ def _unfit(what: str, type_name: str, format_name: str, path: str) -> FieldError
     return invalid("", "", f"{what} value must be of type {type_name} {form} in {path}")
 
 
-def _shared(value: Any, limit: float, fits: bool) -> Any:
+def _comparable_limit(value: Any, limit: float, fits: bool) -> Any:
     """Return the limit as a number that can be compared with ``value``.
 
     The result is an integer if ``value`` is one and the limit fits the type; otherwise a float.
@@ -111,7 +111,7 @@ def _multiple_of(
     def check(value: Any, path: str, found: list[FieldError]) -> None:
         if not fits:
             found.append(_unfit("MultipleOf", type_name, format_name, path))
-        wanted = _shared(value, factor, fits)
+        wanted = _comparable_limit(value, factor, fits)
         if wanted <= 0:
             why = f"factor MultipleOf declared for {path} must be positive: {shown(wanted)}"
             found.append(invalid(path, wanted, why))
@@ -143,7 +143,7 @@ def _bound(
     def check(value: Any, path: str, found: list[FieldError]) -> None:
         if not fits:
             found.append(_unfit(f"{key.capitalize()} boundary", type_name, format_name, path))
-        wanted = _shared(value, limit, fits)
+        wanted = _comparable_limit(value, limit, fits)
         beyond = value < wanted if is_minimum else value > wanted
         if beyond or (exclusive and value == wanted):
             why = f"{path} in body should be {relation} {shown(wanted)}"

@@ -9,7 +9,10 @@ from typing import Any, Final, TypeAlias
 from steersman_cluster.apiserver.meta.go_json import NoFloat, no_float
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
-from steersman_cluster.apiserver.schema.embedded_resources import Improper, make_proper
+from steersman_cluster.apiserver.schema.embedded_resources import (
+    BadEmbeddedResource,
+    decode_metadata,
+)
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.structural import META_FIELDS
 
@@ -30,8 +33,8 @@ def accept(obj: Object, schema: Schema) -> list[str]:
     been decoded before.
     """
     try:
-        return prune(obj, schema) + make_proper(obj, schema)
-    except (Improper, NoFloat) as error:
+        return prune(obj, schema) + decode_metadata(obj, schema)
+    except (BadEmbeddedResource, NoFloat) as error:
         raise _mismatch(obj, error) from None
 
 
@@ -43,12 +46,12 @@ def accept_applied(obj: Object, schema: Schema) -> None:
     """
     try:
         _regular(obj)
-        make_proper(obj, schema)
-    except (Improper, NoFloat) as error:
+        decode_metadata(obj, schema)
+    except (BadEmbeddedResource, NoFloat) as error:
         raise _mismatch(obj, error) from None
 
 
-def _mismatch(obj: Object, error: Improper | NoFloat) -> StatusError:
+def _mismatch(obj: Object, error: BadEmbeddedResource | NoFloat) -> StatusError:
     kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
     return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
 

@@ -55,7 +55,7 @@ _TO_SECOND = (*_DATE_AND_HOUR, ("", r"(?:[.,]\d+)?"), _ZONE)
 _TO_MICROSECOND = (*_DATE_AND_HOUR, (".000000", r"[.,]\d{6}"), _ZONE)
 
 
-class Misread(Exception):
+class BadScalar(Exception):
     """Go rejects the text; the message is Go's."""
 
 
@@ -67,7 +67,7 @@ def quantity(text: str) -> str:
     except BadValue:
         if text and _NO_DIGITS(text):
             return "0"
-        raise Misread(_quantity_problem(text)) from None
+        raise BadScalar(_quantity_problem(text)) from None
 
 
 def moment(text: str) -> str | None:
@@ -79,7 +79,7 @@ def _moment(text: str) -> str | None:
     try:
         parsed = parse_time(_with_whole_hour(text))
     except BadValue:
-        raise Misread(_moment_problem(text, "2006-01-02T15:04:05Z07:00", _TO_SECOND)) from None
+        raise BadScalar(_moment_problem(text, "2006-01-02T15:04:05Z07:00", _TO_SECOND)) from None
     written = text if _FULL_SECOND(text) else format_time(parsed)
     return None if written == ZERO_TIME else written
 
@@ -102,7 +102,7 @@ def micro_moment(text: str) -> str | None:
             return None if written.startswith("0001-01-01T00:00:00.000000") else written
     except BadValue:
         pass
-    raise Misread(_moment_problem(text, layout, _TO_MICROSECOND))
+    raise BadScalar(_moment_problem(text, layout, _TO_MICROSECOND))
 
 
 def date_problem(text: str) -> str:
@@ -119,7 +119,7 @@ def base64(text: str) -> str:
     """Return base64 text without line breaks; reject other characters and leftover bits."""
     bare = text.replace("\n", "").replace("\r", "")
     if _BASE64(bare) is None:
-        raise Misread(f"illegal base64 data at input byte {_first_bad_byte(text.encode())}")
+        raise BadScalar(f"illegal base64 data at input byte {_first_bad_byte(text.encode())}")
     return _base64_of(binascii.a2b_base64(bare))
 
 

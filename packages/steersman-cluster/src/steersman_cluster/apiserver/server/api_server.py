@@ -270,16 +270,16 @@ class ApiServer:
                     measurement.reach_path(info.path)
                 reply = self._nonresource_reply(request, info)
         except StatusError as refusal:
-            reply = replies.refused(refusal, language=error_language(request), pretty=pretty)
+            reply = replies.error_reply(refusal, language=error_language(request), pretty=pretty)
             if refusal.code == FORBIDDEN and not is_authorized:
                 reply = replies.not_sniffed(reply)
         except RecursionError:
-            reply = replies.refused(status_errors.bad_request(TOO_DEEP))
+            reply = replies.error_reply(status_errors.bad_request(TOO_DEEP))
         except Exception as error:  # noqa: BLE001 - other requests continue
-            reply = replies.refused(self._failure(request, error))
+            reply = replies.error_reply(self._failure(request, error))
         if request.method == "HEAD":
             reply = msgspec.structs.replace(reply, body=b"")
-        return replies.warned(reply, warnings)
+        return replies.with_warnings(reply, warnings)
 
     def _response_format(
         self, request: Request, info: RequestInfo, served: ServedResource, warnings: list[str]
@@ -389,7 +389,7 @@ class ApiServer:
         options = WriteOptions.of(info, kind="CreateOptions")
         review = read_body(request, self._scope, options, request.content_type)
         object_meta.set_namespace(review["metadata"], info.namespace)
-        object_meta.wipe(review["metadata"])
+        object_meta.clear_system_fields(review["metadata"])
         self._scope.field_manager(request).update(
             None,
             review,

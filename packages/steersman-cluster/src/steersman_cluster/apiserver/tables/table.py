@@ -45,13 +45,13 @@ class Table:
         """Return a table with one row."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.one(entry, served)
-        return self.single(object_encoder.seen_in(entry, served), carried)
+        return self.single(object_encoder.entry_partial_view(entry, served), carried)
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
         """Return a table with one row, for an object without an entry in the log."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.unstored(obj, served)
-        return self.single(object_encoder.seen(obj, served), carried)
+        return self.single(object_encoder.partial_view(obj, served), carried)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
         """Return a table with one row, for a document that is no object of a resource: a Scale."""
@@ -75,7 +75,7 @@ class Table:
         object_encoder.prefetch(entries, served)
         rows = [
             self._row(
-                object_encoder.seen_in(entry, served),
+                object_encoder.entry_partial_view(entry, served),
                 ages,
                 None if encoder is None else encoder.one(entry, served),
             )
@@ -141,7 +141,9 @@ def _sorted(
 ) -> Sequence[Entry]:
     if order is None:
         return entries
-    return sorted(entries, key=lambda entry: order(object_encoder.seen_in(entry, served)))
+    return sorted(
+        entries, key=lambda entry: order(object_encoder.entry_partial_view(entry, served))
+    )
 
 
 class _TableLines:
@@ -155,13 +157,13 @@ class _TableLines:
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """Return the line of an event for an object."""
         carried = None if self._form is None else self._form.one(entry, served)
-        return self._line(kind, object_encoder.seen_in(entry, served), carried)
+        return self._line(kind, object_encoder.entry_partial_view(entry, served), carried)
 
     def deleted(self, entry: Entry, served: ServedResource) -> bytes:
         """Return the DELETED line for an object that the watch no longer selects."""
         gone = object_encoder.last_seen(entry)
         carried = None if self._form is None else self._form.unstored(gone, served)
-        return self._line(b"DELETED", object_encoder.seen(gone, served), carried)
+        return self._line(b"DELETED", object_encoder.partial_view(gone, served), carried)
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
         """Return the line of a bookmark: one row without an object's data."""

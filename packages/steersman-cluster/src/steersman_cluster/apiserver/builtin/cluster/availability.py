@@ -12,7 +12,7 @@ SLICES = GroupResource("discovery.k8s.io", "endpointslices")
 _SERVICE_NAME = "kubernetes.io/service-name"
 
 
-class Verdict(NamedTuple):
+class Availability(NamedTuple):
     """The status, reason and message of an ``Available`` condition."""
 
     status: str
@@ -20,10 +20,10 @@ class Verdict(NamedTuple):
     message: str
 
 
-LOCAL = Verdict("True", "Local", "Local APIServices are always available")
+LOCAL = Availability("True", "Local", "Local APIServices are always available")
 
 
-def verdict(api_service: Object, around: RuleContext) -> Verdict:
+def availability(api_service: Object, around: RuleContext) -> Availability:
     """Return the values of the condition.
 
     This server serves its own groups, and has no aggregator.
@@ -56,8 +56,8 @@ def verdict(api_service: Object, around: RuleContext) -> Verdict:
     return _no("FailedDiscoveryCheck", why)
 
 
-def _no(reason: str, message: str) -> Verdict:
-    return Verdict("False", reason, message)
+def _no(reason: str, message: str) -> Availability:
+    return Availability("False", reason, message)
 
 
 def _is_ready(endpoint_slice: Object, port: str) -> bool:
@@ -68,7 +68,7 @@ def _is_ready(endpoint_slice: Object, port: str) -> bool:
     ) and any(each.get("name") == port and each.get("port") is not None for each in ports)
 
 
-def judged(api_service: Object, found: Verdict, *, now: str) -> Object:
+def with_condition(api_service: Object, found: Availability, *, now: str) -> Object:
     """Return the APIService with the condition; the same object if the condition is unchanged."""
     conditions: list[Object] = (api_service.get("status") or {}).get("conditions") or []
     old = next((each for each in conditions if each.get("type") == "Available"), None)

@@ -77,7 +77,7 @@ def bootstrap_objects(
         *map(_namespace, NAMESPACES),
         *_api_services(format_time(now)),
         *_service(address, port, service_addresses, format_time(now)),
-        *_agreements(client_ca, now),
+        *_control_plane_config_maps(client_ca, now),
         _identity(f"{address}:{port}", now),
         *(_priority_class(*each) for each in CRITICAL),
         *flow_control_objects(format_time(now)),
@@ -216,7 +216,7 @@ def _endpoints(address: str, port: int) -> Iterator[Object]:
     )
 
 
-def _agreements(client_ca: str, now: datetime) -> Iterator[Object]:
+def _control_plane_config_maps(client_ca: str, now: datetime) -> Iterator[Object]:
     """Yield the ConfigMaps that components of the control plane read."""
     here = {"namespace": "kube-system"}
     yield _object(

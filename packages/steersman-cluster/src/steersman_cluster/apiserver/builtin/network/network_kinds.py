@@ -95,7 +95,7 @@ IP_ADDRESS = Rules(
     validate=_address_errors,
     validate_update=_address_change_errors,
     name_errors=_address_name,
-    makes_up_names=False,
+    generates_names=False,
 )
 SERVICE_CIDR = Rules(
     validate_create=_range_errors,

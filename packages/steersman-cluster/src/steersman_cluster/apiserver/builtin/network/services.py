@@ -44,7 +44,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         if not addresses.needs_address(old):
             addresses.take_addresses(name, spec, network)
         node_ports.take_ports(name, spec, old, network)
-        _drop_what_the_type_has_not(spec, old)
+        _drop_fields_of_old_type(spec, old)
         _forget_inner_policy(spec)
         if spec.get("type") != "LoadBalancer":
             service["status"] = {**old_service.get("status", {}), "loadBalancer": {}}
@@ -97,7 +97,7 @@ def default_service(service: Object) -> None:
                 point.setdefault("ipMode", "VIP")
 
 
-def _drop_what_the_type_has_not(spec: Object, old: Object) -> None:
+def _drop_fields_of_old_type(spec: Object, old: Object) -> None:
     """Clear the fields of the old type that the new type does not have.
 
     Only fields that the client left unchanged are cleared. Changed fields are validated.

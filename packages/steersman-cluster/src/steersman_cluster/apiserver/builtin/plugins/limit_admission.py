@@ -56,7 +56,7 @@ def _filled(container: Object, part: str, usual: Mapping[str, str], what: str) -
         yield f"{', '.join(missing)} {what} {container.get('name', '')}"
 
 
-def judge_pod(pod: Object, around: RuleContext) -> None:
+def validate_pod_limits(pod: Object, around: RuleContext) -> None:
     """Reject a Pod that requests more, or less, than a LimitRange permits."""
     about, spec = pod["metadata"], pod["spec"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):
@@ -95,7 +95,7 @@ def _is_of_pod(name: str) -> bool:
     return name in _OF_POD or name.startswith("hugepages-")
 
 
-def judge_claim(claim: Object, around: RuleContext) -> None:
+def validate_claim_limits(claim: Object, around: RuleContext) -> None:
     """Reject a claim that requests more, or less, than a LimitRange permits."""
     about = claim["metadata"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):

@@ -74,7 +74,7 @@ def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldEr
     return errors + [immutable("preemptionPolicy", policy)] * (policy != old["preemptionPolicy"])
 
 
-def _judge_priority(
+def _validate_priority(
     priority_class: Object, old: Object | None, around: RuleContext
 ) -> Sequence[str]:
     """Reject a second class with ``globalDefault``."""
@@ -120,7 +120,7 @@ PRIORITY_CLASS = Rules(
     default=_default_priority,
     validate_create=_priority_errors,
     validate_update=_priority_change_errors,
-    validate_admission=_judge_priority,
+    validate_admission=_validate_priority,
     name_errors=subdomain_name,
     generation_of=("value",),  # immutable, so that the generation stays 1
 )

@@ -29,7 +29,7 @@ class Standard(NamedTuple):
     def __str__(self) -> str:
         return f"{self.level}:{self.version}"
 
-    def broken_by(self, annotations: Mapping[str, str], spec: Object) -> list[tuple[str, str]]:
+    def violations(self, annotations: Mapping[str, str], spec: Object) -> list[tuple[str, str]]:
         """Return the violations of a Pod."""
         if self.level == "privileged":
             return []
@@ -85,14 +85,14 @@ def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str
         return []
     enforced, warned, _ = _policy(namespace)
     annotations = pod["metadata"].get("annotations") or {}
-    if found := enforced.broken_by(annotations, pod["spec"]):
+    if found := enforced.violations(annotations, pod["spec"]):
         why = f'violates PodSecurity "{enforced}": {_detail(found)}'
         raise status_errors.forbidden(_PODS, pod["metadata"].get("name", ""), why)
     return _warnings(warned, annotations, pod["spec"])
 
 
 def _warnings(standard: Standard, annotations: Mapping[str, str], spec: Object) -> list[str]:
-    found = standard.broken_by(annotations, spec)
+    found = standard.violations(annotations, spec)
     return [f'would violate PodSecurity "{standard}": {_detail(found)}'] if found else []
 
 
@@ -108,14 +108,14 @@ def _images(pod: Object, kind: str) -> list[tuple[str, str]]:
     return [(each.get("name", ""), each.get("image", "")) for each in pod["spec"].get(kind) or ()]
 
 
-def template_judge(
+def template_validator(
     *path: str,
 ) -> Callable[[Object, Object | None, RuleContext], Sequence[str]]:
     """Return a ``validate_admission`` function that warns about the Pod template at ``path``."""
-    return partial(_judge_template, path=path)
+    return partial(_validate_template, path=path)
 
 
-def _judge_template(
+def _validate_template(
     obj: Object, _: Object | None, around: RuleContext, *, path: Sequence[str]
 ) -> Sequence[str]:
     namespace = around.find(_NAMESPACES, "", obj["metadata"].get("namespace", ""))
@@ -127,7 +127,9 @@ def _judge_template(
     return _warnings(_policy(namespace)[1], annotations, obj.get("spec") or {})
 
 
-def judge_namespace(namespace: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
+def validate_namespace_policy(
+    namespace: Object, old: Object | None, around: RuleContext
+) -> Sequence[str]:
     """Reject invalid labels, and warn of existing Pods that violate a stricter standard."""
     if not _is_labelled(namespace):
         return ()
@@ -149,7 +151,7 @@ def _existing(namespace: str, enforced: Standard, around: RuleContext) -> list[s
     blamed: dict[str, list[str]] = {}
     for pod in pods[:_MOST_PODS]:
         about = pod["metadata"]
-        if found := enforced.broken_by(about.get("annotations") or {}, pod["spec"]):
+        if found := enforced.violations(about.get("annotations") or {}, pod["spec"]):
             reasons = ", ".join(reason for reason, _ in found)
             blamed.setdefault(reasons, []).append(about["name"])
     warnings: list[str] = []

@@ -27,7 +27,7 @@ def set_runtime(pod: Object, around: RuleContext) -> None:
         _set_scheduling(pod, scheduling)
 
 
-def judge_overhead(pod: Object, around: RuleContext) -> None:
+def validate_overhead(pod: Object, around: RuleContext) -> None:
     """Reject an overhead that differs from the one in the RuntimeClass."""
     spec = pod["spec"]
     class_name = spec.get("runtimeClassName")

@@ -48,7 +48,7 @@ _MOST_EXIT_CODES: Final = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodAround:
+class PodContext:
     """The fields of a Pod that the rules of its containers depend on."""
 
     volumes: Mapping[str, Object]
@@ -59,7 +59,7 @@ class PodAround:
 
 
 def container_errors(
-    containers: Sequence[Object], path: str, around: PodAround
+    containers: Sequence[Object], path: str, around: PodContext
 ) -> list[FieldError]:
     """Return the errors in the regular containers, of which there must be at least one."""
     if not containers:
@@ -80,7 +80,7 @@ def container_errors(
 
 
 def init_container_errors(
-    containers: Sequence[Object], path: str, others: Sequence[Object], around: PodAround
+    containers: Sequence[Object], path: str, others: Sequence[Object], around: PodContext
 ) -> list[FieldError]:
     """Return the errors in init containers, including sidecars."""
     errors: list[FieldError] = []
@@ -112,7 +112,7 @@ def init_container_errors(
 
 
 def ephemeral_container_errors(
-    containers: Sequence[Object], path: str, others: Sequence[Object], around: PodAround
+    containers: Sequence[Object], path: str, others: Sequence[Object], around: PodContext
 ) -> list[FieldError]:
     """Return the errors in a Pod's ephemeral containers."""
     errors: list[FieldError] = []
@@ -155,7 +155,7 @@ def padded_image_errors(containers: Sequence[Object], path: str) -> list[FieldEr
     ]
 
 
-def _common_errors(container: Object, path: str, around: PodAround) -> list[FieldError]:
+def _common_errors(container: Object, path: str, around: PodContext) -> list[FieldError]:
     errors: list[FieldError] = []
     if not (name := container.get("name", "")):
         errors.append(required(f"{path}.name"))
@@ -187,7 +187,7 @@ def _common_errors(container: Object, path: str, around: PodAround) -> list[Fiel
     return errors
 
 
-def _run_errors(container: Object, path: str, around: PodAround) -> list[FieldError]:
+def _run_errors(container: Object, path: str, around: PodContext) -> list[FieldError]:
     errors: list[FieldError] = []
     if (lifecycle := container.get("lifecycle")) is not None:
         errors += lifecycle_errors(lifecycle, f"{path}.lifecycle", around.grace_seconds)

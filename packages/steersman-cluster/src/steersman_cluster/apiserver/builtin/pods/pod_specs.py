@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import annotation_errors, label_errors
 from steersman_cluster.apiserver.builtin.pods.container_env import file_volume_errors
 from steersman_cluster.apiserver.builtin.pods.containers import (
-    PodAround,
+    PodContext,
     container_errors,
     ephemeral_container_errors,
     init_container_errors,
@@ -115,7 +115,7 @@ def spec_errors(spec: Object, path: str, *, pod: Object | None = None) -> list[F
     claims = spec.get("resourceClaims") or ()
     if claims:
         errors += _claim_errors(claims, metadata, f"{path}.resourceClaims")
-    around = PodAround(
+    around = PodContext(
         volumes=found,
         claims={each["name"] for each in claims if each.get("name")},
         restart_policy=spec.get("restartPolicy", ""),
@@ -152,7 +152,7 @@ def spec_errors(spec: Object, path: str, *, pod: Object | None = None) -> list[F
     return errors
 
 
-def _all_container_errors(spec: Object, path: str, around: PodAround) -> list[FieldError]:
+def _all_container_errors(spec: Object, path: str, around: PodContext) -> list[FieldError]:
     containers = spec.get("containers") or ()
     errors = container_errors(containers, f"{path}.containers", around)
     if before := spec.get("initContainers"):

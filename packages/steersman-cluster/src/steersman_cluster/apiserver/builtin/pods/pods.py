@@ -8,7 +8,7 @@ from typing import Final
 
 from steersman.names import GroupResource
 from steersman.units import format_time
-from steersman_cluster.apiserver.builtin.plugins.limit_admission import judge_pod
+from steersman_cluster.apiserver.builtin.plugins.limit_admission import validate_pod_limits
 from steersman_cluster.apiserver.builtin.plugins.pod_admission import (
     DEFAULT_TOLERATIONS,
     LIMIT_RANGER,
@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.builtin.plugins.pod_admission import (
     admit_pod,
 )
 from steersman_cluster.apiserver.builtin.plugins.pod_security import secure_pod
-from steersman_cluster.apiserver.builtin.plugins.runtime_admission import judge_overhead
+from steersman_cluster.apiserver.builtin.plugins.runtime_admission import validate_overhead
 from steersman_cluster.apiserver.builtin.pods.containers import padded_image_errors
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_pod
 from steersman_cluster.apiserver.builtin.pods.pod_specs import pod_annotation_errors, spec_errors
@@ -73,14 +73,14 @@ def _admit(
         add_default_tolerations(pod["spec"])
 
 
-def _judge(
+def _validate_admission(
     pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
 ) -> list[str]:
     if old is None and LIMIT_RANGER in plugins:
-        judge_pod(pod, around)
+        validate_pod_limits(pod, around)
     warnings = secure_pod(pod, old, around) if POD_SECURITY in plugins else []
     if old is None and RUNTIME_CLASS in plugins and "overhead" in pod["spec"]:
-        judge_overhead(pod, around)
+        validate_overhead(pod, around)
     return warnings
 
 
@@ -108,7 +108,7 @@ def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
     if owners := old["metadata"].get("ownerReferences"):
         new["metadata"]["ownerReferences"] = owners
     status: Object = new.setdefault("status", {})
-    _forget_what_is_off(status)
+    _drop_disabled_fields(status)
     before: Object = old.get("status") or {}
     for name in ("qosClass", "observedGeneration"):
         if name in before:
@@ -123,7 +123,7 @@ def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
             condition.setdefault("observedGeneration", generations[type_])
 
 
-def _forget_what_is_off(status: Object) -> None:
+def _drop_disabled_fields(status: Object) -> None:
     """Drop the fields of disabled features."""
     status.pop("nodeAllocatableResourceClaimStatuses", None)
     for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
@@ -281,7 +281,7 @@ def pod_rules(plugins: AbstractSet[str]) -> Rules:
     return Rules(
         default=_default,
         admit=partial(_admit, plugins=plugins),
-        validate_admission=partial(_judge, plugins=plugins),
+        validate_admission=partial(_validate_admission, plugins=plugins),
         prepare_create=_prepare_create,
         prepare_status=_prepare_status,
         validate=_validate,

@@ -8,7 +8,7 @@ from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
 from steersman_cluster.apiserver.builtin.go_forms import go_difference
 from steersman_cluster.apiserver.builtin.plugins.default_classes import newest_default
-from steersman_cluster.apiserver.builtin.plugins.limit_admission import judge_claim
+from steersman_cluster.apiserver.builtin.plugins.limit_admission import validate_claim_limits
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import is_native
 from steersman_cluster.apiserver.builtin.storage.persistent_volumes import basic_amount_errors
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import (
@@ -83,10 +83,10 @@ def _choose_class(claim: Object, around: RuleContext) -> None:
             spec["storageClassName"] = chosen
 
 
-def _judge(claim: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
+def _validate_admission(claim: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
     """Reject the expansion of a claim that is not bound, or whose class does not allow it."""
     if (old or claim)["metadata"].get("deletionTimestamp") is None:
-        judge_claim(claim, around)
+        validate_claim_limits(claim, around)
     if old is None or _requested(claim["spec"]) <= _requested(old["spec"]):
         return ()
     name = claim["metadata"]["name"]
@@ -260,7 +260,7 @@ PERSISTENT_VOLUME_CLAIM = Rules(
     validate_create=_create_errors,
     validate_update=_change_errors,
     validate_status=_status_errors,
-    validate_admission=_judge,
+    validate_admission=_validate_admission,
     warnings=_warnings,
     name_errors=subdomain_name,
     has_status=True,

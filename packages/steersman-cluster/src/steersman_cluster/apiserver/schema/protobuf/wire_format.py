@@ -66,7 +66,7 @@ class MessageDecoder:
             field, wire_type = find(tag >> 3), tag & 7
             if field is None or wire_type == GROUP_END:
                 self._check_unknown(tag)
-                at = _past(data, start)
+                at = _end_of_field(data, start)
                 continue
             put = field.put
             if wire_type != field.wire_type:
@@ -111,7 +111,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     raise Malformed("proto: integer overflow")
 
 
-def _past(data: bytes, at: int) -> int:
+def _end_of_field(data: bytes, at: int) -> int:
     """Return the end of an unknown field; a group ends with its end tag."""
     depth = 0
     while at < len(data):

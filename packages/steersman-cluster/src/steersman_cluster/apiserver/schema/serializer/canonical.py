@@ -222,7 +222,7 @@ def _text(canonical: Callable[[str], str | None]) -> Walk:
             raise Irregular
         try:
             return canonical(value)
-        except scalars.Misread:
+        except scalars.BadScalar:
             raise Irregular from None
 
     return text

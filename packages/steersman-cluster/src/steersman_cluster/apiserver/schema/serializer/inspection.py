@@ -182,7 +182,7 @@ class _Inspector:
             return None
         try:
             return scalars.base64(value)
-        except scalars.Misread as problem:
+        except scalars.BadScalar as problem:
             self._remember(str(problem))
             return None
 
@@ -211,7 +211,7 @@ def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
     """A JSON schema, or a list or bool in its place; Go decodes each separately."""
     what, name = what_is(value), schema.name or ""
     if what == "object" and schema.items is not None:
-        return _apart(value, schema.items, place)
+        return _decoded_separately(value, schema.items, place)
     if name.endswith("OrBool"):
         if what != "bool":
             raise Undecodable("boolean or JSON schema expected")
@@ -221,10 +221,10 @@ def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
     element = schema.items if name.endswith("PropsOrArray") else None
     element = element or Schema(type="string", go_type="string")
     # A null among them is an empty one, as the canonical form has it.
-    return [_apart(each, element, place) for each in value] or None
+    return [_decoded_separately(each, element, place) for each in value] or None
 
 
-def _apart(value: Any, schema: Schema, place: _Place) -> Any:
+def _decoded_separately(value: Any, schema: Schema, place: _Place) -> Any:
     """Decode a value separately: unknown fields are ignored, and a wrong type raises an error."""
     inspector = _Inspector()
     left = inspector.value(value, schema, place)
@@ -258,7 +258,7 @@ def whole(value: Any, *, bits: int) -> int | None:
 def _read(read: Any, text: str) -> Any:
     try:
         return read(text)
-    except scalars.Misread as problem:
+    except scalars.BadScalar as problem:
         raise Undecodable(str(problem)) from None
 
 
