@@ -20,7 +20,7 @@ from steersman.errors import (
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import ReconcileFinished, ReconcileSkipped, ignore
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import is_quiet, operating
 from tests.real.definitions import Widget, WidgetStatus, widget
 
@@ -223,7 +223,7 @@ async def test_an_apply_that_would_change_nothing_sends_nothing(scene: Scene) ->
         await is_quiet(scene, operator)
 
     assert operator.writes == before
-    assert operator.seen(ReconcileFinished)[-1].spared == 1
+    assert operator.seen(ReconcileFinished)[-1].skipped_writes == 1
     kept = await child(scene, "of-one")
     assert kept is not None
     assert kept.labels == {"foreign": "label"}
@@ -617,10 +617,10 @@ async def test_no_state_about_a_deleted_object_is_stored(scene: Scene) -> None:
             await scene.server.create(widget(HERE, f"bad-{number}"))
             await scene.server.create(widget(HERE, f"good-{number}"))
         await scene.settle()
-        assert loop.remembered > 50
+        assert loop.entry_count > 50
         for kind in (Widget, ConfigMap):
             for each in (await scene.server.list(kind, namespace=HERE)).items:
                 await scene.server.delete(kind, each.name, namespace=HERE)
         await scene.settle()
-        assert loop.remembered == 0
+        assert loop.entry_count == 0
         running.cancel()

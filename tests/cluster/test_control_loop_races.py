@@ -12,7 +12,7 @@ from steersman.controller import ControlLoop, ThreadPolicy, ThreadPool, synced_c
 from steersman.errors import BadOutcome, Invalid, NotInScope, Permanent
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ReconcileFinished, ReconcileSkipped, ignore
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import is_quiet, operating
 from tests.real.definitions import OCTOPODES, Octopus, OctopusSpec, Widget, install
 
@@ -130,7 +130,7 @@ async def test_an_object_deleted_during_its_reconcile_leaves_no_state(scene: Sce
         go.set()
         await scene.settle()
 
-        assert loop.remembered == 0
+        assert loop.entry_count == 0
 
 
 async def test_a_deleted_unowned_object_leaves_no_state(scene: Scene) -> None:
@@ -143,14 +143,14 @@ async def test_a_deleted_unowned_object_leaves_no_state(scene: Scene) -> None:
     )
     async with looping(scene, controller) as loop:
         await scene.settle()
-        remembered = loop.remembered
+        entry_count = loop.entry_count
         for name in ("one", "two"):
             await scene.server.delete(Widget, name, namespace=HERE)
             await scene.delete(f"of-{name}")
         await scene.settle()
 
-        assert remembered > 0
-        assert loop.remembered == 0
+        assert entry_count > 0
+        assert loop.entry_count == 0
 
 
 async def test_a_timeout_in_the_authors_code_is_not_a_reconcile_timeout(scene: Scene) -> None:

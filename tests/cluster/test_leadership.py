@@ -76,7 +76,7 @@ class Replica:
             async with self.leadership.term() as term, background_tasks() as start:
                 self.terms += 1
                 self.is_in_term = True
-                start(self._after(term.lost()), name="lost")
+                start(self._after(term.wait_until_lost()), name="lost")
                 await self._ended()
                 self.is_in_term = False
 
@@ -458,7 +458,7 @@ async def test_a_missing_namespace_is_reported_and_retried(scene: Scene) -> None
 
         async def lead() -> None:
             async with leadership.term() as term:
-                await term.lost()
+                await term.wait_until_lost()
 
         async with background_tasks() as start:
             start(lead(), name="lead")

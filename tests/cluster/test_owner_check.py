@@ -14,7 +14,7 @@ from steersman.errors import Conflict
 from steersman.kinds import core_v1, meta_v1, rbac_v1
 from steersman.observe import HandlerFailed, ignore
 from tests.cluster.faulty_transports import GatedTransport
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import is_quiet, operating
 from tests.cluster.test_control_loop_races import looping
 from tests.real.definitions import (
@@ -175,6 +175,6 @@ async def test_a_missing_owner_is_forgotten_with_its_dependent(scene: Scene) -> 
     async with looping(scene, controller) as loop:
         await scene.settle()
         await scene.server.delete(ConfigMap, "web", namespace=HERE)
-        await scene.until(lambda: loop.remembered == 1)
+        await scene.until(lambda: loop.entry_count == 1)
         await scene.server.delete(Widget, "one", namespace=HERE)
-        await scene.until(lambda: loop.remembered == 0)
+        await scene.until(lambda: loop.entry_count == 0)

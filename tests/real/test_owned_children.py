@@ -11,7 +11,7 @@ from steersman.kinds import apps_v1, core_v1
 from steersman.observe import FieldConflictFound, HotLoop, ReconcileFinished
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, widget
-from tests.real.operating import Operator, becomes, operating
+from tests.real.operators import Operator, becomes, operating
 
 Deployment = apps_v1.Deployment
 
@@ -144,7 +144,7 @@ async def test_a_reconcile_that_would_change_nothing_sends_nothing(scene: Scene)
     await scene.want(shiny=True)
 
     last = scene.operator.of(ReconcileFinished)[-1]
-    assert (last.writes, last.spared) == ((), 1)
+    assert (last.writes, last.skipped_writes) == ((), 1)
     assert len(scene.operator.writes) == 1
 
 
@@ -154,4 +154,4 @@ async def test_nothing_is_sent_while_the_status_of_the_child_changes(scene: Scen
     await scene.operator.wait_until_quiet()
 
     assert len(scene.operator.writes) == 1
-    assert {each.spared for each in scene.operator.of(ReconcileFinished)[-5:]} == {1}
+    assert {each.skipped_writes for each in scene.operator.of(ReconcileFinished)[-5:]} == {1}

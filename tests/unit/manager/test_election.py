@@ -17,18 +17,18 @@ from steersman.manager.leader_election.election import (
     CandidateState,
     Claim,
     LeaseEvent,
+    LeaseRead,
     LeaseSettings,
-    Read,
+    ObservedLease,
     ReadStep,
     Record,
-    Seen,
-    Sending,
     Step,
     Wait,
-    Written,
+    WriteConfirmed,
+    WriteStarted,
     advance,
     next_step,
-    released,
+    released_record,
     unique_identity,
     wait_seconds,
 )
@@ -49,10 +49,10 @@ class Candidate:
         self.state = advance(self.state, event, settings=self.settings, now_at=at)
 
     def read(self, record: Record, at: float, *, version: str = "1") -> None:
-        self.observe(Read(seen=Seen(record=record, version=version)), at)
+        self.observe(LeaseRead(observed=ObservedLease(record=record, version=version)), at)
 
     def find_no_lease(self, at: float) -> None:
-        self.observe(Read(seen=Seen()), at)
+        self.observe(LeaseRead(observed=ObservedLease()), at)
 
     def step(self, at: float) -> Step:
         return next_step(self.state, settings=self.settings, now_at=at, now_time=NOW)
@@ -64,12 +64,14 @@ class Candidate:
 
     def send(self, at: float) -> Record:
         record = self.claim(at).record
-        self.observe(Sending(claim=record), at)
+        self.observe(WriteStarted(claim=record), at)
         return record
 
     def lead(self, at: float, *, version: str = "2") -> Record:
         record = self.send(at)
-        self.observe(Written(seen=Seen(record=record, version=version), sent_at=at), at)
+        self.observe(
+            WriteConfirmed(observed=ObservedLease(record=record, version=version), sent_at=at), at
+        )
         return record
 
 
@@ -92,7 +94,7 @@ def test_a_missing_lease_is_created() -> None:
 def test_a_released_lease_is_taken_at_once() -> None:
     us = Candidate()
     us.read(RIVAL, at=0)
-    us.read(released(RIVAL, now_time=NOW), at=1, version="2")
+    us.read(released_record(RIVAL, now_time=NOW), at=1, version="2")
 
     claim = us.claim(at=1)
 
@@ -154,7 +156,7 @@ def test_a_leader_may_act_from_before_its_write_was_sent() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     record = us.send(at=1)
-    us.observe(Written(seen=Seen(record=record, version="1"), sent_at=1), at=9)
+    us.observe(WriteConfirmed(observed=ObservedLease(record=record, version="1"), sent_at=1), at=9)
 
     assert us.state.acting_until_at == 11
 
@@ -259,13 +261,13 @@ def test_a_confirmed_write_with_another_record_does_not_count() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     us.send(at=0)
-    us.observe(Written(seen=Seen(record=RIVAL, version="3"), sent_at=0), at=0)
+    us.observe(WriteConfirmed(observed=ObservedLease(record=RIVAL, version="3"), sent_at=0), at=0)
 
     assert us.state.acting_until_at == -inf
 
 
 def test_a_released_lease_has_no_holder_and_the_shortest_time() -> None:
-    record = released(RIVAL, now_time=NOW)
+    record = released_record(RIVAL, now_time=NOW)
 
     assert (record.holder, record.lease_seconds, record.transitions) == ("", 1, 4)
 
@@ -317,17 +319,17 @@ def test_invalid_intervals_are_refused(wrong: dict[str, object]) -> None:
 class Server:
     """One lease, and the replicas that act on it, by true time."""
 
-    seen: Seen = Seen()
+    observed: ObservedLease = ObservedLease()
     revision: int = 0
     acted: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
 
-    def write(self, record: Record, version: str) -> Seen | None:
+    def write(self, record: Record, version: str) -> ObservedLease | None:
         """The new state; none if it was another than ``version``."""
-        if version != self.seen.version:
+        if version != self.observed.version:
             return None
         self.revision += 1
-        self.seen = Seen(record=record, version=str(self.revision))
-        return self.seen
+        self.observed = ObservedLease(record=record, version=str(self.revision))
+        return self.observed
 
 
 @dataclass(frozen=True)
@@ -360,21 +362,21 @@ def candidate(
         must_look = us.state.acting_until_at <= now()
         if must_look or isinstance(us.step(now()), ReadStep):
             yield
-            seen = server.seen
+            observed = server.observed
             if (yield):
                 continue
-            us.observe(Read(seen=seen), now())
+            us.observe(LeaseRead(observed=observed), now())
         step = next_step(us.state, settings=us.settings, now_at=now(), now_time=time())
         if not isinstance(step, Claim):
             yield
             continue
         sent_at = now()
-        us.observe(Sending(claim=step.record), sent_at)
+        us.observe(WriteStarted(claim=step.record), sent_at)
         yield
         written = server.write(step.record, step.version)
         if (yield) or written is None:
             continue
-        us.observe(Written(seen=written, sent_at=sent_at), now())
+        us.observe(WriteConfirmed(observed=written, sent_at=sent_at), now())
         until = machine.true(us.state.acting_until_at)
         if until > true_now():
             server.acted.append((name, true_now(), until))

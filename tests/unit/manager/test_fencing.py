@@ -210,7 +210,7 @@ async def test_a_write_without_an_answer_is_given_up_once_the_fence_closes() -> 
     scene.way.reached.set()
 
     async with background_tasks() as start:
-        start(scene.fence.closing(), name="fence")
+        start(scene.fence.close_at_deadline(), name="fence")
         sending = start(scene.send(), name="send")
         await turns()
         scene.clock.advance(9.9)
@@ -230,7 +230,7 @@ async def test_a_write_that_gets_no_connection_is_given_up_once_the_fence_closes
     scene.open_for(10)
 
     async with background_tasks() as start:
-        start(scene.fence.closing(), name="fence")
+        start(scene.fence.close_at_deadline(), name="fence")
         sending = start(scene.send(), name="send")
         await turns()
         scene.clock.advance(10)
@@ -247,7 +247,7 @@ async def test_a_slow_write_is_not_given_up_while_the_fence_is_extended() -> Non
     scene.way.reached.set()
 
     async with background_tasks() as start:
-        start(scene.fence.closing(), name="fence")
+        start(scene.fence.close_at_deadline(), name="fence")
         sending = start(scene.send(), name="send")
         for _ in range(10):
             await turns()

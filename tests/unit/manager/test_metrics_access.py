@@ -17,7 +17,7 @@ from steersman.manager.endpoints.metrics_access import (
     MetricsEndpoint,
     metrics_endpoint,
 )
-from steersman.manager.endpoints.probes import Routes, said
+from steersman.manager.endpoints.probes import Routes, text_reply
 from steersman.manager.endpoints.token_reviews import (
     ALLOWED_SECONDS,
     DENIED_SECONDS,
@@ -85,7 +85,7 @@ class Scene:
         self.server = Reviewer({"good": "prometheus", "poor": "stranger"}, allowed={"prometheus"})
         self.client = Client(self.server.transport, clock=self.clock, rng=Random(0), observe=ignore)
         self.reviews = TokenReviews(self.client, clock=self.clock)
-        pages = Routes({"/metrics": lambda _: said(200, "depth 3")}, observe=ignore)
+        pages = Routes({"/metrics": lambda _: text_reply(200, "depth 3")}, observe=ignore)
         self.door = AuthorizedPages(pages, self.reviews, clock=self.clock)
 
     async def ask(self, token: str | None, *, path: str = "/metrics", method: str = "GET") -> Reply:

@@ -379,12 +379,12 @@ def test_help_names_every_setting_its_variable_and_its_default(
         read("--help")
 
     assert caught.value.code == 0
-    said = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
     for setting in SETTINGS:
-        assert f"{setting.flag} " in said
-        assert f"[{setting.variable}; " in said
-    assert "[STEERSMAN_LEASE_SECONDS; 15s]" in said
-    assert "[STEERSMAN_HEALTH_ADDRESS; 127.0.0.1:8081]" in said
+        assert f"{setting.flag} " in output
+        assert f"[{setting.variable}; " in output
+    assert "[STEERSMAN_LEASE_SECONDS; 15s]" in output
+    assert "[STEERSMAN_HEALTH_ADDRESS; 127.0.0.1:8081]" in output
 
 
 @pytest.mark.parametrize("argument", ["--nope", "word", "--lease-sec=5"])

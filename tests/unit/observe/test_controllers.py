@@ -191,9 +191,9 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
             {"outcome": "failed", "failures": 1, "error": KeyError("size")},
             "failed in 12 ms: KeyError: 'size'",
         ),
-        ({"spared": 2}, "done in 12 ms: 2 writes skipped"),
+        ({"skipped_writes": 2}, "done in 12 ms: 2 writes skipped"),
         (
-            {"writes": (replace(APPLIED, is_change=False),), "spared": 1},
+            {"writes": (replace(APPLIED, is_change=False),), "skipped_writes": 1},
             "done in 12 ms: 1 write changed nothing; 1 write skipped",
         ),
         (
@@ -400,7 +400,7 @@ def test_reconciles_are_counted_by_the_results_of_controller_runtime(
 
 
 def test_triggers_and_writes_are_counted() -> None:
-    metered = Metered(replace(FINISHED, spared=3), FINISHED)
+    metered = Metered(replace(FINISHED, skipped_writes=3), FINISHED)
 
     assert metered.value("steersman_controller_wakes_total", event="updated") == 2
     written = metered.value("steersman_controller_writes_total", verb="apply", is_change="true")

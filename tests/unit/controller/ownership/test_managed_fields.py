@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from steersman.controller.ownership.managed_fields import (
     body_fields,
-    differing,
+    differing_paths,
     held_part,
     holds,
-    lost,
+    lost_paths,
     matches_exactly,
     paths_in,
     readable_paths,
@@ -49,7 +49,7 @@ def body(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def found(live: Any, wanted: Any = None, fields: Any = FIELDS) -> tuple[str, ...]:
-    return readable_paths(differing(fields, live, body() if wanted is None else wanted))
+    return readable_paths(differing_paths(fields, live, body() if wanted is None else wanted))
 
 
 WEB, SIDE = {"name": "web", "image": "a"}, {"name": "side", "image": "b"}
@@ -121,12 +121,12 @@ def test_a_lost_item_is_named_once() -> None:
         "f:metadata": FIELDS["f:metadata"],
     }
 
-    assert readable_paths(lost(FIELDS, now)) == (
+    assert readable_paths(lost_paths(FIELDS, now)) == (
         "spec.replicas",
         "spec.template.spec.containers[name=web].image",
         "spec.template.spec.containers[name=side]",
     )
-    assert lost(FIELDS, FIELDS) == ()
+    assert lost_paths(FIELDS, FIELDS) == ()
 
 
 def test_holding_a_whole_holds_its_parts() -> None:
@@ -204,14 +204,16 @@ def test_a_boolean_in_the_place_of_the_same_number_differs(live: Any, wanted: An
     fields: dict[str, Any] = {"f:on": {}}
 
     assert not matches_exactly(fields, live, wanted)
-    assert readable_paths(differing(fields, live, wanted)) == ("on",)
+    assert readable_paths(differing_paths(fields, live, wanted)) == ("on",)
 
 
 def test_a_boolean_in_a_set_is_not_the_same_number() -> None:
     fields: dict[str, Any] = {"f:flags": {"v:true": {}}}
 
     assert not matches_exactly(fields, {"flags": [1]}, {"flags": [True]})
-    assert readable_paths(differing(fields, {"flags": [1]}, {"flags": [True]})) == ("flags[true]",)
+    assert readable_paths(differing_paths(fields, {"flags": [1]}, {"flags": [True]})) == (
+        "flags[true]",
+    )
 
 
 def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
@@ -286,9 +288,9 @@ def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.Dat
         name = steps[0].removeprefix("f:")
         return {**value, name: changed(value[name], steps[1:])}
 
-    assert list(differing(fields, obj, obj)) == []
-    assert list(differing(fields, changed(obj, path), obj)) == [path]
-    assert list(differing(fields, obj, changed(obj, path))) == [path]
+    assert list(differing_paths(fields, obj, obj)) == []
+    assert list(differing_paths(fields, changed(obj, path), obj)) == [path]
+    assert list(differing_paths(fields, obj, changed(obj, path))) == [path]
     assert matches_exactly(fields, obj, obj)
     assert not matches_exactly(fields, changed(obj, path), obj)
     assert not matches_exactly(fields, obj, changed(obj, path))

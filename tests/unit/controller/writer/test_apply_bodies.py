@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.controller.writer.apply_bodies import identified, status_to_send, to_apply
+from steersman.controller.writer.apply_bodies import status_to_send, to_apply, with_preconditions
 from steersman.kinds import Codec, CustomResource, Part, Unstructured, apps_v1, meta_v1, replace
 
 OURS = "example.com/us"
@@ -84,9 +84,9 @@ def test_the_given_object_is_not_changed(form: Any) -> None:
 def test_an_object_is_named_by_its_uid_or_version(form: Any) -> None:
     bare = to_apply(form(read()), finalizer=OURS)
 
-    assert sent(identified(bare, uid="1"))["metadata"]["uid"] == "1"
-    assert sent(identified(bare, version="2"))["metadata"]["resourceVersion"] == "2"
-    assert identified(bare) is bare
+    assert sent(with_preconditions(bare, uid="1"))["metadata"]["uid"] == "1"
+    assert sent(with_preconditions(bare, version="2"))["metadata"]["resourceVersion"] == "2"
+    assert with_preconditions(bare) is bare
 
 
 class Size(Part):

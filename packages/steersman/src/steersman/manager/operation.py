@@ -431,7 +431,7 @@ class Operation:
                 self._fence.close()
         else:
             async with leadership.term() as term:
-                yield term.lost
+                yield term.wait_until_lost
 
     # Endpoints and checks
 
@@ -534,7 +534,7 @@ class Operation:
 
     def _about(self, task: asyncio.Task[Any]) -> tuple[str, ObjectRef] | None:
         for loop in self._loops:
-            ref = loop.reconciling(task)
+            ref = loop.object_of_task(task)
             if ref is not None:
                 return loop.name, ref
         return None

@@ -100,8 +100,8 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
 
     ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``.
     ``failures`` is the number of consecutive failures. ``after_seconds`` is the time until the next
-    reconcile without a change. ``spared`` is the number of writes that were not sent because they
-    would have changed nothing.
+    reconcile without a change. ``skipped_writes`` is the number of writes that were not sent
+    because they would have changed nothing.
     """
 
     outcome: str
@@ -112,7 +112,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
     reasons: tuple[ReconcileReason, ...] = ()
     reasons_left_out: int = 0
     writes: tuple[Write, ...] = ()
-    spared: int = 0
+    skipped_writes: int = 0
     is_finalize: bool = False
     error: Exception | None = None
 
@@ -166,7 +166,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
             "failures": self.failures,
             "why": reasons,
             "writes": len(self.writes),
-            "spared": self.spared,
+            "skipped_writes": self.skipped_writes,
         }
         if after is not None:
             fields["after_seconds"] = after
@@ -188,8 +188,8 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         parts = [some_of(changes, most=_MOST_NAMED)] if changes else []
         if vain := len(self.writes) - len(changes):
             parts.append(f"{vain} {_writes(vain)} changed nothing")
-        if self.spared:
-            parts.append(f"{self.spared} {_writes(self.spared)} skipped")
+        if self.skipped_writes:
+            parts.append(f"{self.skipped_writes} {_writes(self.skipped_writes)} skipped")
         return "; ".join(parts)
 
 

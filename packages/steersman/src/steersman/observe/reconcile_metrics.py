@@ -36,7 +36,7 @@ class _OneController:
         "cancelled",
         "results",
         "seconds",
-        "spared",
+        "skipped_writes",
         "terminal",
         "timeouts",
         "wakes",
@@ -48,7 +48,7 @@ class _OneController:
         self.terminal = 0
         self.timeouts = 0
         self.cancelled = 0
-        self.spared = 0
+        self.skipped_writes = 0
         self.seconds = Seconds(_BOUNDS)
         self.writes: dict[tuple[str, bool], int] = {}
         self.wakes: dict[str, int] = {}
@@ -83,7 +83,7 @@ class ReconcileMetrics(Collector):
             one.results[_RESULT_OF[outcome]] += 1
             one.terminal += outcome == "permanent"
             one.timeouts += outcome == "timed out"
-        one.spared += finished.spared
+        one.skipped_writes += finished.skipped_writes
         for write in finished.writes:
             written = write.verb, write.is_change
             if written not in one.writes:
@@ -142,7 +142,7 @@ class ReconcileMetrics(Collector):
             "verb",
             "is_change",
         )
-        spared = counter(
+        skipped_writes = counter(
             "steersman_controller_skipped_writes",
             "Writes that would have changed nothing, and were not sent.",
         )
@@ -161,7 +161,17 @@ class ReconcileMetrics(Collector):
             cancelled.add_metric((name,), one.cancelled)
             for (verb, is_change), count in tuple(one.writes.items()):
                 writes.add_metric((name, verb, str(is_change).lower()), count)
-            spared.add_metric((name,), one.spared)
+            skipped_writes.add_metric((name,), one.skipped_writes)
             for event, count in tuple(one.wakes.items()):
                 wakes.add_metric((name, event), count)
-        yield from (results, errors, terminal, timeouts, seconds, cancelled, writes, spared, wakes)
+        yield from (
+            results,
+            errors,
+            terminal,
+            timeouts,
+            seconds,
+            cancelled,
+            writes,
+            skipped_writes,
+            wakes,
+        )

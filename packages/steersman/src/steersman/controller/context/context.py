@@ -394,7 +394,7 @@ class Context:
             self.wrote.append(EffectiveWrite(write.ref, write.version, body))
 
     @property
-    def spared(self) -> int:
+    def skipped_writes(self) -> int:
         """The number of applies that were not sent because they would have changed nothing."""
         return self._applies - len([each for each in self.writes if each.verb in _APPLY_VERBS])
 

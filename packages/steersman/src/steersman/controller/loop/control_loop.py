@@ -141,7 +141,7 @@ class ControlLoop(Generic[Obj]):
         """The name of the controller."""
         return self._controller.name
 
-    def reconciling(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
+    def object_of_task(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
         """Return the object that this task reconciles, if the task is a worker of this loop."""
         key = self._workers.current(task)
         return None if key is None else self.ref_of(key)
@@ -152,7 +152,7 @@ class ControlLoop(Generic[Obj]):
         return self._workers.stuck
 
     @property
-    def remembered(self) -> int:
+    def entry_count(self) -> int:
         """The number of stored entries about objects; none of these is about a deleted object."""
         about_own = len(self._permanent) + len(self._refused) + len(self._delayed)
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
@@ -208,8 +208,8 @@ class ControlLoop(Generic[Obj]):
             self._add_handler(own, self._on_own, resync_seconds=controller.resync_seconds)
         ]
         for owns in controller.owned:
-            handler = self._forgetting(
-                owns.kind, self._noting_lost_children(self._handlers.owned(owns))
+            handler = self._forget_deleted(
+                owns.kind, self._note_lost_children(self._handlers.owned(owns))
             )
             registered.append(self._add_handler(owns.kind, handler))
         written = {each.kind.resource_type for each in controller.written}
@@ -217,7 +217,7 @@ class ControlLoop(Generic[Obj]):
             if watch.to is not None or watch.kind.resource_type in written:
                 watched = self._handlers.watched(watch, number)
                 registered.append(
-                    self._add_handler(watch.kind, self._forgetting(watch.kind, watched))
+                    self._add_handler(watch.kind, self._forget_deleted(watch.kind, watched))
                 )
         return registered
 
@@ -253,7 +253,7 @@ class ControlLoop(Generic[Obj]):
         self._workers.forget(key)
         self._writer.forget(self._controller.kind, key)
 
-    def _forgetting(
+    def _forget_deleted(
         self, kind: type[Any], handler: Callable[[Delta[Any]], None]
     ) -> Callable[[Delta[Any]], None]:
         def handle(delta: Delta[Any]) -> None:
@@ -263,7 +263,7 @@ class ControlLoop(Generic[Obj]):
 
         return handle
 
-    def _noting_lost_children(
+    def _note_lost_children(
         self, handler: Callable[[Delta[Any]], None]
     ) -> Callable[[Delta[Any]], None]:
         def handle(delta: Delta[Any]) -> None:
@@ -395,7 +395,7 @@ class ControlLoop(Generic[Obj]):
                 reasons=reasons,
                 reasons_left_out=taken.left_out,
                 writes=tuple(context.writes),
-                spared=context.spared,
+                skipped_writes=context.skipped_writes,
                 is_finalize=is_ending,
                 error=error,
             )

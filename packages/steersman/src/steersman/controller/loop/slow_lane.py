@@ -93,7 +93,7 @@ class SlowLane:
         self.waiting[key] = max(priority, self.waiting.get(key, priority))
         return False
 
-    def ended(self, key: ObjectKey, state: object | None) -> None:
+    def note_end(self, key: ObjectKey, state: object | None) -> None:
         """Note the end of a reconcile; ``state`` is the object's fingerprint after a timeout."""
         self._running.discard(key)
         if state is None:
@@ -101,7 +101,7 @@ class SlowLane:
         else:
             self.hanging[key] = state
 
-    def cancelled(self, key: ObjectKey) -> None:
+    def note_cancellation(self, key: ObjectKey) -> None:
         """Note that a reconcile was cancelled, which does not show whether the object hangs."""
         self._running.discard(key)
 

@@ -187,7 +187,7 @@ class Workers:
             except BaseException:
                 # A cancelled reconcile is incomplete.
                 queue.add(key, priority=queue.held_priority(key))
-                lane.cancelled(key)
+                lane.note_cancellation(key)
                 raise
             finally:
                 worker.key = worker.started_at = None
@@ -196,7 +196,7 @@ class Workers:
                 if worker.is_slow:
                     lane.leave(key)
             if is_hanging or state is not None:
-                lane.ended(key, state)
+                lane.note_end(key, state)
                 self._report_lane()
             if worker.is_slow or lane.waiting:
                 self._enqueue_next_waiting()

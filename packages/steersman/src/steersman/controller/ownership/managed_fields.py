@@ -54,7 +54,7 @@ def holds(fields: Fields, path: Path) -> bool:
     return True
 
 
-def lost(before: Fields, now: Fields) -> tuple[Path, ...]:
+def lost_paths(before: Fields, now: Fields) -> tuple[Path, ...]:
     """Return the paths that were held before and are no longer held.
 
     An item of a list that is no longer held is one path.
@@ -89,7 +89,7 @@ def _readable_path(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
+def differing_paths(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
     """Yield each held path whose value, or index in a list, differs between object and body.
 
     If two values cannot be compared, because the server writes a value in another form, the path
@@ -115,7 +115,7 @@ def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
         if one is _NONE or other is _NONE:
             yield (step,)
         elif below:
-            for path in differing(below, one, other):
+            for path in differing_paths(below, one, other):
                 yield (step, *path)
         elif not same_json(one, other):
             yield (step,)
@@ -127,8 +127,9 @@ def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
 def matches_exactly(fields: Fields, live: Any, body: Any) -> bool:
     """Return whether a body has exactly the held fields, and the live object has the same values.
 
-    Values that cannot be compared count as different, as in ``differing``. An operator calls this
-    for every object at startup, so the comparison is one walk that stops at the first difference.
+    Values that cannot be compared count as different, as in ``differing_paths``. An operator calls
+    this for every object at startup, so the comparison is one walk that stops at the first
+    difference.
     """
     if isinstance(body, dict):
         return _matches_object(fields, live, body)

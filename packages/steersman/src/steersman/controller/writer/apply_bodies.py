@@ -65,7 +65,7 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
     return cast(Obj, replace(obj, **changes))
 
 
-def identified(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
+def with_preconditions(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
     """Return the same object with a precondition: this uid, or this resourceVersion."""
     if not uid and not version:
         return obj

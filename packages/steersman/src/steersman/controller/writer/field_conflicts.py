@@ -8,10 +8,10 @@ import msgspec
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.controller.ownership.managed_fields import (
-    differing,
+    differing_paths,
     fields_in,
     holds,
-    lost,
+    lost_paths,
     readable_paths,
 )
 from steersman.controller.streaks import ExpiringEntries, Streak
@@ -157,7 +157,7 @@ class FieldConflicts:
         entry = entry_of(now, self._manager, target[2])
         ours = fields_in(entry.fields) if entry is not None else {}
         before = entry_of(last.obj, self._manager, target[2])
-        gone = lost(fields_in(before.fields), ours) if before is not None else ()
+        gone = lost_paths(fields_in(before.fields), ours) if before is not None else ()
         if gone:
             managers = dict.fromkeys(
                 str(manager)
@@ -167,7 +167,9 @@ class FieldConflicts:
             return readable_paths(gone), tuple(managers)
         there = msgspec.json.decode(self._codec.encode(now))
         # Another client uses this field manager.
-        return readable_paths(differing(ours, there, msgspec.json.decode(body))), (self._manager,)
+        return readable_paths(differing_paths(ours, there, msgspec.json.decode(body))), (
+            self._manager,
+        )
 
 
 def _entries(obj: Resource | Unstructured) -> "list[tuple[Any, Any]]":

@@ -33,7 +33,7 @@ from msgspec.structs import astuple
 from steersman.controller.ownership.managed_fields import (
     Fields,
     body_fields,
-    differing,
+    differing_paths,
     fields_in,
     matches_exactly,
 )
@@ -168,7 +168,7 @@ class LastApplied:
         self, entry: ManagerEntry, live: Resource | Unstructured, body: bytes
     ) -> bool:
         there, wanted = msgspec.json.decode(self._codec.encode(live)), msgspec.json.decode(body)
-        return next(differing(fields_in(entry.fields), there, wanted), None) is None
+        return next(differing_paths(fields_in(entry.fields), there, wanted), None) is None
 
 
 _COMPARED_APART: Final = frozenset(("status", "metadata"))

@@ -28,7 +28,7 @@ from steersman.controller.status import (
     status_to_apply,
     with_condition,
 )
-from steersman.controller.writer.apply_bodies import identified, status_to_send, to_apply
+from steersman.controller.writer.apply_bodies import status_to_send, to_apply, with_preconditions
 from steersman.controller.writer.field_conflicts import FieldConflict, FieldConflicts
 from steersman.controller.writer.last_applied import ApplyTarget, LastApplied, entry_of
 from steersman.controller.writer.reports import Report
@@ -289,7 +289,7 @@ class Writer:
                 return live
             self._last.mark_uncertain(target)
         conflict = await self._conflicts.check(target, type(wanted), live, body)
-        sent = identified(wanted, uid=uid, version=version)
+        sent = with_preconditions(wanted, uid=uid, version=version)
         write = self._client.apply(sent, field_manager=self._manager, force=force)
         answer = await self._send(write, wanted, uid=uid, verb="apply")
         self._remember(target, answer, body, conflict)

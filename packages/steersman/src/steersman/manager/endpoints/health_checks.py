@@ -52,7 +52,7 @@ class HealthChecks:
                 return before
             if is_async(check.check):
                 return self._last.get(check.name, before)
-            return _said(check.check(self._services))
+            return _problem_of(check.check(self._services))
 
         return answer
 
@@ -62,7 +62,7 @@ class HealthChecks:
         while True:
             try:
                 async with self._clock.timeout(seconds):
-                    self._last[check.name] = _said(await ask(services))
+                    self._last[check.name] = _problem_of(await ask(services))
             except TimeoutError:
                 self._last[check.name] = f"it has not answered within {seconds:g} s"
             except AUTHOR_ERRORS as raised:
@@ -71,7 +71,7 @@ class HealthChecks:
             await self._clock.sleep(seconds)
 
 
-def _said(answer: object) -> str | None:
+def _problem_of(answer: object) -> str | None:
     if answer is None or isinstance(answer, str):
         return answer
     return f"it returned {answer!r} in the place of None or a reason"

@@ -13,7 +13,7 @@ import msgspec
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.errors import BadSettings, ConfigError
-from steersman.manager.endpoints.probes import Routes, header, metrics_pages, said
+from steersman.manager.endpoints.probes import Routes, header, metrics_pages, text_reply
 from steersman.manager.endpoints.token_reviews import AccessDecision, TokenReviews
 from steersman.manager.settings.address import Address
 from steersman.manager.settings.manager_settings import ManagerSettings
@@ -93,13 +93,13 @@ class AuthorizedPages:
             case AccessDecision.UNKNOWN_CALLER:
                 return _unauthorized()
             case AccessDecision.FORBIDDEN:
-                return said(403, "forbidden")
+                return text_reply(403, "forbidden")
             case AccessDecision.NO_ANSWER:
-                return said(500, "cannot find out who is asking")
+                return text_reply(500, "cannot find out who is asking")
 
 
 def _unauthorized() -> Reply:
-    return said(401, "unauthorized", ("WWW-Authenticate", "Bearer"))
+    return text_reply(401, "unauthorized", ("WWW-Authenticate", "Bearer"))
 
 
 def _bearer_token(request: Request) -> str | None:

@@ -28,19 +28,21 @@ def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) ->
     The reason of a failure names the kinds whose cache is not.
     """
     is_filled = startup is not None and startup.is_complete
-    yield Check("caches", _said(is_filled, "not all have been filled yet"), is_public=True)
+    yield Check(
+        "caches", _problem_unless(is_filled, "not all have been filled yet"), is_public=True
+    )
     if startup is not None:
         for controller, pending in startup.pending:
             kinds = "; ".join(f"{kind}: {problem}" for kind, problem in pending)
             yield Check(
                 f"controller-{controller}",
-                _said(False, f"it waits for {kinds or 'its caches'}"),
+                _problem_unless(False, f"it waits for {kinds or 'its caches'}"),
                 is_public=True,
             )
     for each in informers:
         yield Check(
             f"cache-of-{each.kind.resource_type.gvr.resource}",
-            _said(each.has_synced, "it is not up to date"),
+            _problem_unless(each.has_synced, "it is not up to date"),
             is_public=True,
         )
 
@@ -63,21 +65,25 @@ def live_checks(
     """Yield checks that the permanently running parts of an operator are still running."""
     yield Check(
         "event-loop",
-        _said(
+        _problem_unless(
             loop_idle_seconds < MISSED_CHECKS * loop_check_seconds,
             f"the operator has not checked itself for {loop_idle_seconds:.0f} s",
         ),
         is_public=True,
     )
     ended = [str(each.kind.resource_type.gvk) for each in informers if not each.is_running]
-    yield Check("informers", _said(not ended, f"ended: {', '.join(ended)}"), is_public=True)
+    yield Check(
+        "informers", _problem_unless(not ended, f"ended: {', '.join(ended)}"), is_public=True
+    )
     stopped = [each for each in workers if each.done() and not each.cancelled()]
-    yield Check("workers", _said(not stopped, f"{len(stopped)} loops have ended"), is_public=True)
+    yield Check(
+        "workers", _problem_unless(not stopped, f"{len(stopped)} loops have ended"), is_public=True
+    )
     if leadership is not None:
         idle_seconds = leadership.idle_seconds
         yield Check(
             "leader-election",
-            _said(
+            _problem_unless(
                 # Several attempts fit into one lease, whether or not the server answers.
                 idle_seconds < IDLE_SECONDS + lease_seconds,
                 f"the lease has been neither sought nor renewed for {idle_seconds:.0f} s",
@@ -86,5 +92,5 @@ def live_checks(
         )
 
 
-def _said(is_so: bool, why_not: str) -> Callable[[], str | None]:
-    return lambda: None if is_so else why_not
+def _problem_unless(holds: bool, why_not: str) -> Callable[[], str | None]:
+    return lambda: None if holds else why_not

@@ -87,15 +87,15 @@ class Routes:
         """
         page = self._pages.get(request.path)
         if page is None:
-            return said(404, "not found")
+            return text_reply(404, "not found")
         if request.method not in _READS:
-            return said(405, "method not allowed", ("Allow", ", ".join(_READS)))
+            return text_reply(405, "method not allowed", ("Allow", ", ".join(_READS)))
         try:
             return page(request)
         except AUTHOR_ERRORS as error:
             failure = failure_of(error)
             self._observe(ResponseFailed(method=request.method, path=request.path, error=failure))
-            return said(500, "internal error")
+            return text_reply(500, "internal error")
 
 
 def probe_pages(
@@ -107,9 +107,9 @@ def probe_pages(
     check, also if all of them pass.
     """
     return {
-        "/healthz": _checking("healthz", live),
-        "/livez": _checking("livez", live),
-        "/readyz": _checking("readyz", ready),
+        "/healthz": _check_page("healthz", live),
+        "/livez": _check_page("livez", live),
+        "/readyz": _check_page("readyz", ready),
     }
 
 
@@ -132,7 +132,7 @@ def header(request: Request, name: str) -> str:
     return ", ".join(value for key, value in request.headers if key.lower() == name)
 
 
-def said(status: int, text: str, *headers: tuple[str, str]) -> Reply:
+def text_reply(status: int, text: str, *headers: tuple[str, str]) -> Reply:
     """Return a reply with one short text."""
     return Reply(status=status, headers=(*_headers(_TEXT), *headers), body=f"{text}\n".encode())
 
@@ -151,26 +151,28 @@ def _detail(check: Check) -> str:
     return f": {detail}" if detail else ""
 
 
-def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
+def _check_page(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
     def page(request: Request) -> Reply:
         # By check and not by name: two caches of one kind have the same name.
-        asked = [(check, _why_not(check)) for check in checks()]
-        is_well = all(why_not is None for _, why_not in asked)
+        results = [(check, _why_not(check)) for check in checks()]
+        is_well = all(why_not is None for _, why_not in results)
         is_verbose = any(key == "verbose" for key, _ in request.query)
         if is_well and not is_verbose:
-            return said(200, "ok")
+            return text_reply(200, "ok")
         lines = [
-            f"[+]{check.name} ok{_detail(check)}" if why_not is None else _failed(check, why_not)
-            for check, why_not in asked
+            f"[+]{check.name} ok{_detail(check)}"
+            if why_not is None
+            else _failed_line(check, why_not)
+            for check, why_not in results
             if is_verbose or why_not is not None
         ]
         verdict = "passed" if is_well else "failed"
-        return said(200 if is_well else 503, "\n".join([*lines, f"{name} check {verdict}"]))
+        return text_reply(200 if is_well else 503, "\n".join([*lines, f"{name} check {verdict}"]))
 
     return page
 
 
-def _failed(check: Check, why_not: str) -> str:
+def _failed_line(check: Check, why_not: str) -> str:
     line = f"[-]{check.name} failed"
     # One line for each check, even if its text has several.
     return f"{line}: {' '.join(why_not.split())}" if check.is_public else line

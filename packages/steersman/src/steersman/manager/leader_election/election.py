@@ -93,7 +93,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedLease(msgspec.Struct, frozen=True, kw_only=True):
     """A lease as it was read: its record and its version; the version is empty without a lease."""
 
     record: Record = Record()
@@ -103,14 +103,14 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
     """The knowledge of a candidate about the lease.
 
-    ``seen`` may be out of date if ``must_read``. Unless the record changes, another replica may act
-    until ``taken_until_at``. ``claim`` is the last record that this candidate tried to write; the
-    response to that write may have been lost. By the last confirmed write, this replica may act
+    ``observed`` may be out of date if ``must_read``. Unless the record changes, another replica may
+    act until ``taken_until_at``. ``claim`` is the last record that this candidate tried to write;
+    the response to that write may have been lost. By the last confirmed write, this replica may act
     until ``acting_until_at``.
     """
 
     must_read: bool = True
-    seen: Seen = Seen()
+    observed: ObservedLease = ObservedLease()
     taken_until_at: float = -inf
     claim: Record | None = None
     acting_until_at: float = -inf
@@ -118,37 +118,37 @@ class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_claimed(self) -> bool:
         """Whether this candidate holds the lease, as far as is known."""
-        return bool(self.seen.record.holder) and self.seen.record.is_same_claim(self.claim)
+        return bool(self.observed.record.holder) and self.observed.record.is_same_claim(self.claim)
 
     @property
     def rival(self) -> str:
         """The holder of the lease if another replica holds it, as far as is known; else ``""``."""
-        return "" if self.is_claimed else self.seen.record.holder
+        return "" if self.is_claimed else self.observed.record.holder
 
 
 # Events
 
 
-class Read(msgspec.Struct, frozen=True, kw_only=True):
+class LeaseRead(msgspec.Struct, frozen=True, kw_only=True):
     """An event: the lease was read, with this result."""
 
-    seen: Seen
+    observed: ObservedLease
 
 
-class Sending(msgspec.Struct, frozen=True, kw_only=True):
-    """An event: ``claim`` is about to be written; the result is unknown until ``Written``."""
+class WriteStarted(msgspec.Struct, frozen=True, kw_only=True):
+    """An event: a write of ``claim`` begins; its result is unknown until ``WriteConfirmed``."""
 
     claim: Record
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class WriteConfirmed(msgspec.Struct, frozen=True, kw_only=True):
     """An event: the server has confirmed a write that was started at ``sent_at``."""
 
-    seen: Seen
+    observed: ObservedLease
     sent_at: float
 
 
-LeaseEvent: TypeAlias = Read | Sending | Written
+LeaseEvent: TypeAlias = LeaseRead | WriteStarted | WriteConfirmed
 
 
 def advance(
@@ -156,12 +156,12 @@ def advance(
 ) -> CandidateState:
     """Return the state after an event that happened at ``now_at`` or before."""
     match event:
-        case Read(seen=seen):
-            return _after_read(state, seen, settings, now_at)
-        case Sending(claim=claim):
+        case LeaseRead(observed=observed):
+            return _after_read(state, observed, settings, now_at)
+        case WriteStarted(claim=claim):
             return replace(state, must_read=True, claim=claim)
-        case Written(seen=seen, sent_at=sent_at):
-            updated = _after_read(state, seen, settings, now_at)
+        case WriteConfirmed(observed=observed, sent_at=sent_at):
+            updated = _after_read(state, observed, settings, now_at)
             if not updated.is_claimed:
                 return updated
             # From the time before it was sent, because others may have read it at any time after.
@@ -171,18 +171,18 @@ def advance(
 
 
 def _after_read(
-    state: CandidateState, seen: Seen, settings: LeaseSettings, now_at: float
+    state: CandidateState, observed: ObservedLease, settings: LeaseSettings, now_at: float
 ) -> CandidateState:
-    updated = replace(state, must_read=False, seen=seen)
-    if seen == state.seen:
+    updated = replace(state, must_read=False, observed=observed)
+    if observed == state.observed:
         return updated
     if updated.rival:
         # From the present, because a write is read only after it was made.
-        taken_until_at = now_at + _valid_seconds(seen.record, settings)
-    elif not seen.version and state.rival:
+        taken_until_at = now_at + _valid_seconds(observed.record, settings)
+    elif not observed.version and state.rival:
         # The lease was deleted, and its holder need not know. The holder may have renewed it up to
         # that moment, so its time counts from now.
-        taken_until_at = now_at + _valid_seconds(state.seen.record, settings)
+        taken_until_at = now_at + _valid_seconds(state.observed.record, settings)
     else:
         # It belongs to this candidate, or is free: its holder released it after it had stopped.
         taken_until_at = -inf
@@ -228,15 +228,15 @@ def next_step(
     """Return the next step of a candidate to become leader, or of a leader to stay leader."""
     if state.must_read:
         return ReadStep()
-    record = state.seen.record
+    record = state.observed.record
     if state.is_claimed:
         return Claim(
             record=replace(record, lease_seconds=ceil(settings.lease_seconds), renew_time=now_time),
-            version=state.seen.version,
+            version=state.observed.version,
         )
     if now_at < state.taken_until_at:
         return Wait(until_at=state.taken_until_at)
-    transitions = record.transitions + 1 if state.seen.version else 0
+    transitions = record.transitions + 1 if state.observed.version else 0
     claim = state.claim
     is_repeated = claim is not None and claim.transitions == transitions
     return Claim(
@@ -248,11 +248,11 @@ def next_step(
             renew_time=now_time,
             transitions=transitions,
         ),
-        version=state.seen.version,
+        version=state.observed.version,
     )
 
 
-def released(record: Record, *, now_time: datetime) -> Record:
+def released_record(record: Record, *, now_time: datetime) -> Record:
     """Return the record of a free lease, which a stopped leader writes."""
     return replace(
         record,

@@ -41,7 +41,7 @@ _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 class FencedWrite(Protocol):
     """A protocol for a write that is passing the fence."""
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         """Abort the write, because the fence has closed."""
         ...
 
@@ -49,8 +49,8 @@ class FencedWrite(Protocol):
 class Fence:
     """The deadline until which this replica may write; at first, the fence is closed.
 
-    ``closing`` closes the fence at the deadline, so that every write that waits for a response
-    fails immediately.
+    ``close_at_deadline`` closes the fence then, so that every write that waits for a response fails
+    immediately.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -69,9 +69,9 @@ class Fence:
         """Refuse all writes until the fence is extended again, and abort the writes in flight."""
         self._open_until_at = -inf
         for passing in self._passing:
-            passing.cut()
+            passing.abort()
 
-    async def closing(self) -> None:
+    async def close_at_deadline(self) -> None:
         """Wait until the deadline, and close the fence."""
         while self.is_open:
             # By then it may have been extended.
@@ -129,7 +129,7 @@ class _FencedExchange:
     __slots__ = (
         "_fence",
         "_held",
-        "_is_cut",
+        "_is_aborted",
         "_observe",
         "_request",
         "_task",
@@ -143,7 +143,7 @@ class _FencedExchange:
         self._fence = fence
         self._observe = observe
         self._task: asyncio.Task[object] | None = None
-        self._is_cut = False
+        self._is_aborted = False
         self._was_sent = False
         self._held = inner.open(msgspec.structs.replace(request, guard=self._check))
 
@@ -154,19 +154,19 @@ class _FencedExchange:
         fence.add(self)
         try:
             if not fence.is_open:
-                raise NotLeading(wanted=self._wanted)
+                raise NotLeading(wanted=self._description)
             return await self._held.__aenter__()
         except NotLeading:
-            self._tell_if_unsent()
+            self._report_if_unsent()
             raise
         except asyncio.CancelledError:
             # As in ``asyncio.timeout``: other code may cancel the task as well.
-            if not self._is_cut or task is None or task.uncancel() > cancelling:
+            if not self._is_aborted or task is None or task.uncancel() > cancelling:
                 raise
         finally:
             fence.discard(self)
-        self._tell_if_unsent()
-        raise NotLeading(wanted=self._wanted, may_have_happened=self._was_sent)
+        self._report_if_unsent()
+        raise NotLeading(wanted=self._description, may_have_happened=self._was_sent)
 
     async def __aexit__(
         self,
@@ -180,24 +180,24 @@ class _FencedExchange:
         del self._held
         return await held.__aexit__(kind, error, traceback)
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         """Stop waiting for the response."""
-        if self._task is not None and not self._is_cut:
-            self._is_cut = True
+        if self._task is not None and not self._is_aborted:
+            self._is_aborted = True
             self._task.cancel()
 
     def _check(self) -> None:
         if self._request.guard is not None:
             self._request.guard()
         if not self._fence.is_open:
-            raise NotLeading(wanted=self._wanted)
+            raise NotLeading(wanted=self._description)
         self._was_sent = True
 
     @property
-    def _wanted(self) -> str:
+    def _description(self) -> str:
         return f"{self._request.method} {self._request.path}"
 
-    def _tell_if_unsent(self) -> None:
+    def _report_if_unsent(self) -> None:
         if not self._was_sent:
             self._observe(WriteFenced(method=self._request.method, path=self._request.path))
 

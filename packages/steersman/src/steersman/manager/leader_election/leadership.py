@@ -2,7 +2,7 @@
 
     async with leadership.term() as term:   # waits until this replica leads
         ...                                  # actions of the leader
-        await term.lost()
+        await term.wait_until_lost()
 
 ``steersman.manager.leader_election.election`` contains the rules; this module applies the rules
 with a client.
@@ -25,17 +25,17 @@ from steersman.manager.leader_election.election import (
     CandidateState,
     Claim,
     LeaseEvent,
+    LeaseRead,
     LeaseSettings,
-    Read,
+    ObservedLease,
     ReadStep,
     Record,
-    Seen,
-    Sending,
     Step,
-    Written,
+    WriteConfirmed,
+    WriteStarted,
     advance,
     next_step,
-    released,
+    released_record,
     wait_seconds,
 )
 from steersman.manager.leader_election.fence import Fence
@@ -74,7 +74,7 @@ class Term:
         """Whether the term ended before its block: the lease was lost or could not be renewed."""
         return self._lost.is_set()
 
-    async def lost(self) -> None:
+    async def wait_until_lost(self) -> None:
         """Wait until the term is over; by then, no write is sent any more."""
         await self._lost.wait()
 
@@ -120,7 +120,7 @@ class Leadership:
     @property
     def holder(self) -> str:
         """The last known holder of the lease; ``""`` if no replica holds it."""
-        return self._standing.seen.record.holder
+        return self._standing.observed.record.holder
 
     @property
     def idle_seconds(self) -> float:
@@ -139,7 +139,7 @@ class Leadership:
         try:
             await self._campaign()
             async with background_tasks() as start:
-                start(self._fence.closing(), name=f"fence of {self._lease}")
+                start(self._fence.close_at_deadline(), name=f"fence of {self._lease}")
                 start(self._keep(term), name=f"renewal of {self._lease}")
                 yield term
         finally:
@@ -194,17 +194,17 @@ class Leadership:
         try:
             for _ in range(ROUNDS):
                 if self._standing.must_read:
-                    await self._look(deadline_at)
+                    await self._read_lease(deadline_at)
                 if not self._standing.is_claimed:
                     return
-                seen = self._standing.seen
-                record = released(seen.record, now_time=self._clock.now())
+                observed = self._standing.observed
+                record = released_record(observed.record, now_time=self._clock.now())
                 try:
-                    answer = await self._written(record, seen.version, deadline_at)
+                    answer = await self._write_lease(record, observed.version, deadline_at)
                 except (Conflict, NotFound):
                     self._standing = replace(self._standing, must_read=True)
                     continue
-                self._observed(Read(seen=answer))
+                self._apply(LeaseRead(observed=answer))
                 self._observe(
                     LeadershipReleased(lease=self._lease, identity=self._settings.identity)
                 )
@@ -224,10 +224,10 @@ class Leadership:
         deadline_at = self._tried_at + within_seconds
         try:
             if must_look:
-                await self._look(deadline_at)
+                await self._read_lease(deadline_at)
             for _ in range(ROUNDS):
                 if isinstance(self._step(), ReadStep):
-                    await self._look(deadline_at)
+                    await self._read_lease(deadline_at)
                 step = self._step()
                 if not isinstance(step, Claim) or await self._claim(step, deadline_at):
                     return
@@ -242,25 +242,25 @@ class Leadership:
             now_time=self._clock.now(),
         )
 
-    async def _look(self, deadline_at: float) -> None:
+    async def _read_lease(self, deadline_at: float) -> None:
         settings = self._settings
         try:
             lease = await self._until(deadline_at).get(
                 coordination_v1.Lease, settings.name, namespace=settings.namespace
             )
         except NotFound:
-            self._observed(Read(seen=Seen()))
+            self._apply(LeaseRead(observed=ObservedLease()))
         else:
-            self._observed(Read(seen=_seen(lease)))
+            self._apply(LeaseRead(observed=_observed_lease(lease)))
 
     async def _claim(self, step: Claim, deadline_at: float) -> bool:
         """Return whether the write succeeded; false if the lease has changed since it was read."""
         was_open = self._fence.is_open
         # Before anything can have been sent.
         sent_at = self._clock.monotonic()
-        self._observed(Sending(claim=step.record))
+        self._apply(WriteStarted(claim=step.record))
         try:
-            seen = await self._written(step.record, step.version, deadline_at)
+            observed = await self._write_lease(step.record, step.version, deadline_at)
         except (AlreadyExists, Conflict):
             return False
         except NotFound:
@@ -268,7 +268,7 @@ class Leadership:
             if not step.version:
                 raise
             return False
-        self._observed(Written(seen=seen, sent_at=sent_at))
+        self._apply(WriteConfirmed(observed=observed, sent_at=sent_at))
         self._fence.extend_to(self._standing.acting_until_at)
         if was_open:
             self._observe(
@@ -280,7 +280,7 @@ class Leadership:
             )
         return True
 
-    async def _written(self, record: Record, version: str, deadline_at: float) -> Seen:
+    async def _write_lease(self, record: Record, version: str, deadline_at: float) -> ObservedLease:
         """Write ``record`` over this version of the lease, and return the lease after the write."""
         client, settings = self._until(deadline_at), self._settings
         if version:
@@ -290,14 +290,14 @@ class Leadership:
             )
         else:
             lease = await client.create(_lease(record, settings))
-        return _seen(lease)
+        return _observed_lease(lease)
 
     def _until(self, deadline_at: float) -> Client:
         left_seconds = deadline_at - self._clock.monotonic()
         # A request that has no time left fails like every late one.
         return self._client.adjusted(deadline_seconds=max(left_seconds, 0.001))
 
-    def _observed(self, event: LeaseEvent) -> None:
+    def _apply(self, event: LeaseEvent) -> None:
         before = self.holder
         self._standing = advance(
             self._standing, event, settings=self._settings, now_at=self._clock.monotonic()
@@ -320,7 +320,7 @@ class Leadership:
         )
 
 
-def _seen(lease: coordination_v1.Lease) -> Seen:
+def _observed_lease(lease: coordination_v1.Lease) -> ObservedLease:
     spec = lease.spec or coordination_v1.LeaseSpec()
     record = Record(
         holder=spec.holder_identity or "",
@@ -329,7 +329,7 @@ def _seen(lease: coordination_v1.Lease) -> Seen:
         renew_time=spec.renew_time,
         transitions=spec.lease_transitions or 0,
     )
-    return Seen(record=record, version=lease.resource_version)
+    return ObservedLease(record=record, version=lease.resource_version)
 
 
 def _lease(record: Record, settings: LeaseSettings) -> coordination_v1.Lease:

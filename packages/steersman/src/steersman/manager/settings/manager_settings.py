@@ -38,7 +38,7 @@ _LENGTHS: Final = (
 )
 
 
-class _Flaw(msgspec.Struct, frozen=True, kw_only=True):
+class _Problem(msgspec.Struct, frozen=True, kw_only=True):
     """An invalid value: the problem, its fields, and what to do."""
 
     fields: tuple[str, ...]
@@ -46,10 +46,10 @@ class _Flaw(msgspec.Struct, frozen=True, kw_only=True):
     what_now: str
 
 
-class _Flawed(BadSettings):
-    def __init__(self, flaw: _Flaw, *, source: str) -> None:
-        self.flaw = flaw
-        super().__init__(source=source, problem=flaw.problem, what_now=flaw.what_now)
+class _InvalidValue(BadSettings):
+    def __init__(self, found: _Problem, *, source: str) -> None:
+        self.found = found
+        super().__init__(source=source, problem=found.problem, what_now=found.what_now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +117,9 @@ class ManagerSettings:
     user_agent: str | None = None
 
     def __post_init__(self) -> None:
-        for flaw in self._flaws():
-            given = ", ".join(f"{name}={getattr(self, name)!r}" for name in flaw.fields)
-            raise _Flawed(flaw, source=f"ManagerSettings({given})")
+        for found in self._problems():
+            given = ", ".join(f"{name}={getattr(self, name)!r}" for name in found.fields)
+            raise _InvalidValue(found, source=f"ManagerSettings({given})")
 
     @classmethod
     def read(
@@ -140,10 +140,10 @@ class ManagerSettings:
         values: dict[str, Any] = {name: each.value for name, each in given.items()}
         try:
             return cls(**(defaults | values))
-        except _Flawed as error:
+        except _InvalidValue as error:
             # A field that was not set has its default, which cannot be the mistake.
-            origins = [given[name].origin for name in error.flaw.fields if name in given]
-            raise _Flawed(error.flaw, source=" and ".join(origins)) from None
+            origins = [given[name].origin for name in error.found.fields if name in given]
+            raise _InvalidValue(error.found, source=" and ".join(origins)) from None
 
     def environ(self) -> dict[str, str]:
         """Return the environment variables from which ``read`` reads the same settings.
@@ -173,21 +173,21 @@ class ManagerSettings:
         """The log level as a number of ``logging``."""
         return _LEVELS[self.log_level]
 
-    def _flaws(self) -> Iterator[_Flaw]:
+    def _problems(self) -> Iterator[_Problem]:
         yield from self._bad_values()
         yield from self._contradictions()
 
-    def _bad_values(self) -> Iterator[_Flaw]:
+    def _bad_values(self) -> Iterator[_Problem]:
         for name in _LENGTHS:
             seconds = getattr(self, name)
             if not (math.isfinite(seconds) and seconds > 0):
-                yield _Flaw(
+                yield _Problem(
                     fields=(name,),
                     problem=f"{name} must be positive and finite, and is {seconds:g}",
                     what_now="Set a duration.",
                 )
         if self.max_threads < 1:
-            yield _Flaw(
+            yield _Problem(
                 fields=("max_threads",),
                 problem=f"with max_threads={self.max_threads} no plain function can run",
                 what_now="Set at least 1.",
@@ -198,19 +198,19 @@ class ManagerSettings:
             ("preflight", PREFLIGHT),
         ):
             if getattr(self, name) not in words:
-                yield _Flaw(
+                yield _Problem(
                     fields=(name,),
                     problem=f"{name} is not one of {', '.join(words)}",
                     what_now="Set one of them.",
                 )
         if self.user_agent is not None and not (self.user_agent and self.user_agent.isprintable()):
-            yield _Flaw(
+            yield _Problem(
                 fields=("user_agent",),
                 problem="user_agent is empty, or has characters that are not printable",
                 what_now="Set a text on one line, or None.",
             )
         if len(set(self.namespaces)) < len(self.namespaces):
-            yield _Flaw(
+            yield _Problem(
                 fields=("namespaces",),
                 problem="namespaces contains a name twice",
                 what_now="Remove one of the two.",
@@ -219,7 +219,7 @@ class ManagerSettings:
             try:
                 check(value)
             except BadValue as error:
-                yield _Flaw(
+                yield _Problem(
                     fields=(name,),
                     problem=str(error).rstrip("."),
                     what_now=f"Correct {name}, or leave it out.",
@@ -236,23 +236,23 @@ class ManagerSettings:
             if address := getattr(self, name):
                 yield name, address, Address.parse
 
-    def _contradictions(self) -> Iterator[_Flaw]:
+    def _contradictions(self) -> Iterator[_Problem]:
         if self.lease_seconds % 1:
-            yield _Flaw(
+            yield _Problem(
                 fields=("lease_seconds",),
                 problem=f"a Lease has whole seconds, and lease_seconds={self.lease_seconds:g}"
                 " is not a whole number",
                 what_now="Set a whole number.",
             )
         if self.lease_seconds > LONGEST_SECONDS:
-            yield _Flaw(
+            yield _Problem(
                 fields=("lease_seconds",),
                 problem=f"lease_seconds={self.lease_seconds:g} is more than {LONGEST_SECONDS:g}, so"
                 " no replica would act for that long after a leader fails",
                 what_now="Lower it; 15 is usual.",
             )
         if not self.renew_seconds < self.lease_seconds:
-            yield _Flaw(
+            yield _Problem(
                 fields=("lease_seconds", "renew_seconds"),
                 problem=f"renew_seconds={self.renew_seconds:g} is not less than"
                 f" lease_seconds={self.lease_seconds:g}, so a leader would still act when another"
@@ -260,14 +260,14 @@ class ManagerSettings:
                 what_now="Raise lease_seconds, or lower renew_seconds; 15 and 10 are usual.",
             )
         if not self.retry_seconds * JITTER < self.renew_seconds:
-            yield _Flaw(
+            yield _Problem(
                 fields=("renew_seconds", "retry_seconds"),
                 problem=f"retry_seconds={self.retry_seconds:g} leaves no time for a second attempt"
                 f" within renew_seconds={self.renew_seconds:g}",
                 what_now="Raise renew_seconds, or lower retry_seconds; 10 and 2 are usual.",
             )
         if not self.server_probe_seconds < self.server_timeout_seconds:
-            yield _Flaw(
+            yield _Problem(
                 fields=("server_probe_seconds", "server_timeout_seconds"),
                 problem=f"server_probe_seconds={self.server_probe_seconds:g} is not less than"
                 f" server_timeout_seconds={self.server_timeout_seconds:g}, so the server would"
@@ -276,7 +276,7 @@ class ManagerSettings:
                 " are usual.",
             )
         if (self.tls_cert_file is None) != (self.tls_key_file is None):
-            yield _Flaw(
+            yield _Problem(
                 fields=("tls_cert_file", "tls_key_file"),
                 problem="only one of tls_cert_file and tls_key_file is set, and a certificate needs"
                 " its key",
@@ -284,7 +284,7 @@ class ManagerSettings:
             )
         health, metrics = self.health, self.metrics
         if health is not None and metrics is not None and _overlap(health, metrics):
-            yield _Flaw(
+            yield _Problem(
                 fields=("health_address", "metrics_address"),
                 problem=f"probes and metrics cannot both listen on port {health.port}",
                 what_now="Use different ports, or set one address to the empty text to disable it.",
