@@ -95,11 +95,11 @@ control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller
 # Tests there wait for servers half of the time. The slowest files have the fewest tests, and by
 # number of tests they would come last, one after the other.
 test-real: $(DOCS) control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
-	$(BIN)/python -m tests.real.foreign.building
+	$(BIN)/python -m tests.real.foreign.go_programs
 	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 tests/real
 
 test-deep: $(CHECK) fuzz control-plane $(FOREIGN_READY) ## what takes long: fuzzing, long properties, many failovers, other projects' suites
-	$(BIN)/python -m tests.real.foreign.building
+	$(BIN)/python -m tests.real.foreign.go_programs
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(BIN)/python -m tests.real.failover --rounds 50
 

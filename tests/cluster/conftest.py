@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.client import Client
-from tests.cluster.informing import Scene, two_namespaces
+from tests.cluster.informer_setup import Scene, two_namespaces
 from tests.embedded import EmbeddedServer
 
 

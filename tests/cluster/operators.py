@@ -13,7 +13,7 @@ from steersman.observe import Observation
 from steersman.wire import Request, Transport
 from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.faulty_transports import FaultyTransport
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.transports import Answer
 
 E = TypeVar("E")

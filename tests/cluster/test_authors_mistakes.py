@@ -22,7 +22,7 @@ from steersman.observe import (
     TriggerFailed,
 )
 from steersman.workqueue import LOW_PRIORITY
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import Widget, WidgetStatus, widget
 from tests.transports import Answer

@@ -15,7 +15,7 @@ from steersman.kinds import Condition, Unstructured, events_v1, meta_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceSubresources
 from steersman.observe import ReconcileFinished
 from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import (
     ANYTHING,

@@ -7,7 +7,7 @@ from typing import Any
 import steersman as sm
 from steersman.kinds import core_v1
 from steersman.observe import ReconcileFinished, TriggerFailed
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.real.definitions import Widget, widget
 

@@ -13,7 +13,7 @@ from steersman.errors import BadName, Conflict, Invalid, NotOurs, Unreachable
 from steersman.kinds import Unstructured, apps_v1, core_v1, replace
 from steersman.names import ObjectKey
 from steersman.observe import FieldConflictFound
-from tests.cluster.informing import HERE, THERE, Scene, two_namespaces
+from tests.cluster.informer_setup import HERE, THERE, Scene, two_namespaces
 from tests.real.definitions import Widget, WidgetStatus
 from tests.real.objects import config_map, container, deployment
 from tests.real.writers import ControllerWriter, an_owner, running_writer

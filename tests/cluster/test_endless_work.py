@@ -6,7 +6,7 @@ import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import FieldConflictFound, HotLoop
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import operating
 from tests.real.definitions import Widget, WidgetStatus
 

@@ -11,7 +11,7 @@ from steersman.errors import BadValue, NotWatched
 from steersman.kinds import core_v1
 from steersman.observe import ignore
 from tests.cluster.faulty_transports import GatedTransport
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.real.definitions import OCTOPODES, Octopus, Widget, install
 
 ConfigMap = core_v1.ConfigMap

@@ -16,7 +16,7 @@ from steersman.errors import ContextEnded, NotLeading, Unreachable
 from steersman.manager import Runnable, Services
 from steersman.manager.leader_election.fence import Fence
 from steersman.observe import LeadershipGained, LeadershipLost, ReconcileFinished, RunnableFailed
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.embedded import turns
 from tests.real.definitions import Widget, widget

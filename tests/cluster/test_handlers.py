@@ -18,7 +18,7 @@ from steersman.observe import (
     HandlerFailed,
     HandlerStuck,
 )
-from tests.cluster.informing import (
+from tests.cluster.informer_setup import (
     HERE,
     THERE,
     RecordingHandler,

@@ -16,7 +16,7 @@ from steersman.observe import (
     SlowLaneChanged,
 )
 from steersman.wire import NetworkTransport, Request
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.embedded import turns
 from tests.real.definitions import Widget, widget

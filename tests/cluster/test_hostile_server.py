@@ -15,7 +15,7 @@ from steersman.kinds import core_v1
 from steersman.names import ObjectKey
 from steersman.observe import Listed, OutOfOrder, WatchFailed, WatchStarted
 from steersman.watch import ReflectorSettings
-from tests.cluster.informing import HERE, Scene, names
+from tests.cluster.informer_setup import HERE, Scene, names
 from tests.real.objects import config_map
 from tests.transports import refusing, saying
 

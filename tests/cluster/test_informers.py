@@ -36,7 +36,7 @@ from steersman.observe import (
     WatchSilent,
     WatchStarted,
 )
-from tests.cluster.informing import (
+from tests.cluster.informer_setup import (
     HERE,
     THERE,
     Color,

@@ -23,7 +23,7 @@ from steersman.observe import (
     StopOverdue,
 )
 from steersman.wire import Request, Response, Transport
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import ALONE, Operator, is_quiet, operating
 from tests.real.definitions import Widget, widget
 from tests.transports import refusing

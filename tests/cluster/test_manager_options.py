@@ -23,7 +23,7 @@ from steersman.observe import (
     ReconcileFinished,
     new_registry,
 )
-from tests.cluster.informing import HERE, THERE, Scene
+from tests.cluster.informer_setup import HERE, THERE, Scene
 from tests.cluster.operators import ALONE, Operator, is_quiet
 from tests.cluster.test_probes import ask
 from tests.real.definitions import Widget

@@ -23,7 +23,7 @@ from steersman.observe import (
 )
 from steersman.wire import Request, Response, Transport
 from steersman_cluster.apiserver import InProcessTransport
-from tests.cluster.informing import Scene
+from tests.cluster.informer_setup import Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.cluster.test_probes import ask
 from tests.real.definitions import OCTOPODES, Octopus, OctopusSpec, Widget, install

@@ -20,7 +20,7 @@ from steersman.errors import (
 )
 from steersman.kinds import Codec, Unstructured, core_v1, replace
 from steersman.kinds.meta_v1 import ObjectMeta
-from tests.cluster.informing import (
+from tests.cluster.informer_setup import (
     HERE,
     Colored,
     ConfigMap,

@@ -8,7 +8,7 @@ from steersman import changed
 from steersman.kinds import Unstructured, core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import ReconcileFinished, ReconcileReason
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.real.definitions import Widget, widget
 

@@ -9,7 +9,7 @@ from steersman.client import MergePatch
 from steersman.errors import Permanent
 from steersman.kinds import Unstructured, core_v1, meta_v1, metadata_only
 from steersman.observe import ReconcileFinished, ReconcileSkipped
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 
 SECRET = core_v1.Secret(

@@ -11,7 +11,7 @@ from steersman.client import MergePatch
 from steersman.errors import ContextEnded, ReconcileTimedOut
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ReconcileFinished, ThreadAbandoned, ThreadsExhausted
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import Widget, WidgetStatus, widget
 

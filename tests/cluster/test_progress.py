@@ -8,7 +8,7 @@ from steersman.client import MergePatch
 from steersman.errors import NotOurs
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import HotLoop, ReconcileFinished
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.real.definitions import Widget, WidgetStatus
 

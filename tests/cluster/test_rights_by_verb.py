@@ -10,7 +10,7 @@ from steersman.controller import permissions
 from steersman.errors import UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ReconcileFinished, StageReached
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import is_quiet, operating
 from tests.real.definitions import Widget
 

@@ -22,7 +22,7 @@ from steersman.observe import (
 )
 from steersman.watch import ReflectorSettings
 from steersman.wire import Request
-from tests.cluster.informing import Scene
+from tests.cluster.informer_setup import Scene
 from tests.cluster.operators import SERVER, Operator, is_quiet, operating
 from tests.cluster.test_probes import ask
 from tests.real.definitions import Widget

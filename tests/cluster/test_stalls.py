@@ -4,7 +4,7 @@ import threading
 
 import steersman as sm
 from steersman.observe import LoopBlocked
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import operating
 from tests.real.definitions import Widget
 

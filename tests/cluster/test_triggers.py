@@ -17,7 +17,7 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import ReconcileReason, TriggerFailed
 from steersman.workqueue import LOW_PRIORITY
-from tests.cluster.informing import HERE, Scene
+from tests.cluster.informer_setup import HERE, Scene
 from tests.real.definitions import GROUP, Widget, widget
 from tests.real.objects import config_map
 

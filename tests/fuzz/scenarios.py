@@ -19,8 +19,8 @@ from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionL
 from steersman_cluster.apiserver.request.object_encoder import rest_of
 from steersman_cluster.apiserver.request.request_info import parse_request_info
 from steersman_cluster.apiserver.request.resources import ServedResource
-from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 from tests.fuzz.request_generator import NAMESPACES, TOKEN, RequestGenerator, path_of
+from tests.fuzz.response_checks import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 
 # A client that disconnects after this many chunks of a watch: some watches would never end.
 MOST_PIECES = 6

@@ -19,9 +19,9 @@ from steersman_cluster.testing import (
     running_real_control_plane,
 )
 from steersman_cluster.testing.fixtures import controllers, namespace
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import OCTOPODES, WIDGETS, install
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 __all__ = ["controllers", "namespace"]
 
@@ -89,13 +89,13 @@ def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def seen() -> Seen:
+def seen() -> RecordingObserver:
     """What the client of this test has observed so far."""
-    return Seen()
+    return RecordingObserver()
 
 
 @pytest.fixture
-async def client(control_plane: RealControlPlane, seen: Seen) -> AsyncIterator[Client]:
+async def client(control_plane: RealControlPlane, seen: RecordingObserver) -> AsyncIterator[Client]:
     """A client that may do everything."""
     async with connected(control_plane, observe=seen) as client:
         yield client

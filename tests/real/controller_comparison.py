@@ -21,12 +21,12 @@ from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.workload_steps import UNHURRIED, Read, Stage, real_stage, virtual_stage
 
 Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
-Seen: TypeAlias = dict[str, Any]
-Ends: TypeAlias = dict[str, Seen]
+RecordingObserver: TypeAlias = dict[str, Any]
+Ends: TypeAlias = dict[str, RecordingObserver]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class ScenarioGroup:
     scenarios: Sequence[Scenario]
     kinds: Mapping[type[Resource], Read | None]
     is_caught_up: Callable[[Stage], Awaitable[bool]]
-    seen: Callable[[Stage], Awaitable[Seen]]
+    seen: Callable[[Stage], Awaitable[RecordingObserver]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +75,11 @@ class ControllerComparison:
                 mine |= self._to_ours(plane, differing)
             yield theirs, mine
 
-    def in_virtual_time(self, scenario: Scenario) -> Seen:
+    def in_virtual_time(self, scenario: Scenario) -> RecordingObserver:
         """The resulting state after a scenario on the embedded server."""
         group = self.scenarios[scenario]
 
-        async def run(cluster: SimulatedCluster) -> Seen:
+        async def run(cluster: SimulatedCluster) -> RecordingObserver:
             async with virtual_stage(cluster, group.kinds) as stage:
                 await scenario(stage)
                 return await group.seen(stage)
@@ -114,7 +114,7 @@ class ControllerComparison:
     async def _run_on(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
         """The resulting state after each of the scenarios, all run at once."""
 
-        async def run(scenario: Scenario) -> Seen:
+        async def run(scenario: Scenario) -> RecordingObserver:
             group = self.scenarios[scenario]
             async with real_stage(client, group.kinds, is_caught_up=group.is_caught_up) as stage:
                 await scenario(stage)
@@ -125,7 +125,7 @@ class ControllerComparison:
         return {name: task.result() for name, task in tasks.items()}
 
 
-def difference(theirs: Seen, ours: Seen) -> str:
+def difference(theirs: RecordingObserver, ours: RecordingObserver) -> str:
     """Where they are not alike, for people to read."""
     real, mine = (json.dumps(each, indent=1).splitlines() for each in (theirs, ours))
     return "\n".join(unified_diff(real, mine, "theirs", "ours", n=8, lineterm=""))

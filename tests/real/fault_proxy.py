@@ -19,7 +19,7 @@ from steersman.wire import (
     listening,
 )
 from steersman_cluster.testing import ControlPlane
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 MOST_BYTES = 2**30
 
@@ -96,7 +96,7 @@ class Operated:
     def __init__(self, proxy: FaultProxy, namespace: str) -> None:
         self._proxy = proxy
         self._namespace = namespace
-        self.seen = Seen()
+        self.seen = RecordingObserver()
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @asynccontextmanager

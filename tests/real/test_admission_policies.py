@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from tests.real.differential.servers import HttpsServer
-from tests.real.reviewing import MERGE, REGISTRATION, Scenario, Stage, both, next_number, tell
+from tests.real.webhook_comparison import (
+    MERGE,
+    REGISTRATION,
+    Scenario,
+    Stage,
+    both,
+    next_number,
+    tell,
+)
 
 __all__ = ["both"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.real.differential.servers import HttpsServer
-from tests.real.reviewing import Scenario, both, next_number, tell
+from tests.real.webhook_comparison import Scenario, both, next_number, tell
 from tests.real.webhook_failures import FAILURES
 from tests.real.webhook_scenarios import SCENARIOS
 

@@ -10,10 +10,10 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.observe import RequestRetried, ignore
 from steersman_cluster.testing import RealControlPlane
 from tests.clocks import ManualClock
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.objects import config_map, create_config_maps
+from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import relay_to
-from tests.real.seeing import Seen
 
 # An API server is back within seconds; the usual policy gives up sooner.
 PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, longest_seconds=2.0)
@@ -33,7 +33,7 @@ async def test_a_read_ends_by_its_deadline_when_the_server_says_nothing(
 
 
 async def test_a_write_that_ends_by_its_deadline_may_have_happened(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     # So that there is a connection on which the request can be sent.
     await client.list(core_v1.ConfigMap, namespace=namespace)
@@ -75,7 +75,7 @@ async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
 
 
 async def test_reads_go_on_while_the_server_is_restarted(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     await create_config_maps(client, namespace, "settings")
     patient = client.adjusted(retry=PATIENT)
@@ -111,7 +111,7 @@ async def test_a_write_whose_answer_is_lost_is_not_sent_again(
 
 
 async def test_a_write_that_cannot_have_arrived_is_sent_again(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     patient = client.adjusted(retry=PATIENT)
 

@@ -21,7 +21,7 @@ from steersman.names import ObjectKey
 from steersman.observe import FieldConflictFound
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, deployment
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 from tests.real.writers import ControllerWriter, an_owner, running_writer
 
 ConfigMap = core_v1.ConfigMap
@@ -31,7 +31,7 @@ KINDS = (ConfigMap, AnyConfigMap, Widget, AnyWidget, Deployment)
 
 @pytest.fixture
 async def controller(
-    client: Client, namespace: str, seen: Seen, widgets: None
+    client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> AsyncIterator[ControllerWriter]:
     """A controller of a few kinds, running."""
     async with running_writer(client, *KINDS, namespace=namespace, observe=seen) as controller:
@@ -39,7 +39,9 @@ async def controller(
 
 
 @pytest.fixture
-async def blind(client: Client, namespace: str, seen: Seen) -> AsyncIterator[ControllerWriter]:
+async def blind(
+    client: Client, namespace: str, seen: RecordingObserver
+) -> AsyncIterator[ControllerWriter]:
     """We, with a cache that shows no ConfigMaps although there are some: they lack the label."""
     labels = Labels.equal({"shown": "yes"})
     async with running_writer(
@@ -253,7 +255,7 @@ def _reference(owner: core_v1.ConfigMap) -> dict[str, Any]:
 
 
 async def test_two_controllers_each_have_their_part_of_a_status(
-    client: Client, namespace: str, seen: Seen, widgets: None
+    client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one"))
     one = await client.get(Widget, "one", namespace=namespace)
@@ -514,7 +516,7 @@ def _finalizers(obj: Any) -> list[str]:
 
 
 async def test_a_client_that_keeps_taking_our_fields_is_named_with_the_fields(
-    controller: ControllerWriter, namespace: str, seen: Seen
+    controller: ControllerWriter, namespace: str, seen: RecordingObserver
 ) -> None:
     owner = await an_owner(controller.client, namespace)
     web = deployment(namespace, "web", replicas=2)
@@ -544,7 +546,7 @@ def _grab(round: int) -> dict[str, Any]:
 
 
 async def test_a_client_that_takes_fields_under_our_own_name_is_named_too(
-    controller: ControllerWriter, namespace: str, seen: Seen
+    controller: ControllerWriter, namespace: str, seen: RecordingObserver
 ) -> None:
     for _ in range(7):
         await controller.apply(settings(namespace, color="blue"))
@@ -556,7 +558,7 @@ async def test_a_client_that_takes_fields_under_our_own_name_is_named_too(
 
 
 async def test_controllers_that_share_an_atomic_list_in_a_status_are_named_with_it(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     backend = networking_v1.IngressBackend(
         service=networking_v1.IngressServiceBackend(

@@ -7,7 +7,7 @@ from steersman.errors import AlreadyExists, ApiError, Conflict, Invalid
 from steersman.kinds import Unstructured, core_v1, meta_v1, rbac_v1, scheduling_v1
 from tests.real.definitions import AnyWidget, any_widget
 from tests.real.objects import AnyConfigMap, config_map, container, deployment, pod
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 # A ConfigMap's data may be 1 MiB, an object in etcd 1.5 MiB, and a request 3 MiB.
 MEBIBYTE = 2**20
@@ -168,7 +168,7 @@ async def test_a_config_map_over_its_limit_is_invalid(client: Client, namespace:
     ("size", "code"), [(3 * MEBIBYTE // 2, 500), (4 * MEBIBYTE, 413)], ids=["store", "server"]
 )
 async def test_an_object_over_the_limit_of_store_or_server_is_refused_once(
-    client: Client, namespace: str, widgets: None, seen: Seen, size: int, code: int
+    client: Client, namespace: str, widgets: None, seen: RecordingObserver, size: int, code: int
 ) -> None:
     with pytest.raises(ApiError, match="too large") as refusal:
         await client.create(any_widget(namespace, "large", color="x" * size))

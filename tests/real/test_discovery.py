@@ -14,9 +14,9 @@ from steersman.kinds import Unstructured
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.wire import NetworkTransport, Request, Response, TlsSettings, Transport, tls_context
 from steersman_cluster.testing import RealControlPlane
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import ANYTHING, GROUP, definition, install, version
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 POLL_SECONDS = 0.1
 # Longer than a server needs to tell the same in both forms, shorter than a test may take.
@@ -177,7 +177,7 @@ async def found_at_last(mapper: RestMapper, clock: SkippingClock, kind: str) -> 
 
 
 async def test_a_kind_that_appears_later_is_found(
-    control_plane: RealControlPlane, seen: Seen
+    control_plane: RealControlPlane, seen: RecordingObserver
 ) -> None:
     clock = SkippingClock()
     async with connected(control_plane, observe=seen, clock=clock) as client:

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from tests.real.failover.auditing import Round, Written, judged
+from tests.real.failover.audit_log import Round, Written, judged
 from tests.real.failover.rounds import Rhythm, ready, staged
 
 ROUNDS = 3

@@ -29,11 +29,11 @@ from steersman.observe import (
 from steersman.wire import Reply, Request
 from steersman_cluster.testing import ControlPlane
 from tests.cluster.test_probes import ask
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import GROUP, definition, install, of_type, version
 from tests.real.fault_proxy import FaultProxy, Operated, fault_proxy, operated
 from tests.real.objects import config_map, create_config_maps
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 WITHIN_SECONDS = 60.0
 PROBES: Any = {"health_address": "127.0.0.1:0"}
@@ -53,7 +53,7 @@ def of_config_maps() -> sm.Controller[core_v1.ConfigMap]:
     return sm.Controller(core_v1.ConfigMap, reconcile=nothing)
 
 
-async def until(seen: Seen, is_so: Callable[[], object]) -> None:
+async def until(seen: RecordingObserver, is_so: Callable[[], object]) -> None:
     async with SystemClock().timeout(WITHIN_SECONDS):
         while not is_so():
             await seen.more()
@@ -218,7 +218,7 @@ async def test_a_flood_from_the_far_future_is_survived(
     control_plane: ControlPlane, client: Client, namespace: str, times: int
 ) -> None:
     await create_config_maps(client, namespace, "one")
-    seen = Seen()
+    seen = RecordingObserver()
 
     async def patch(number: str) -> None:
         change = MergePatch({"data": {"number": number}})

@@ -11,13 +11,13 @@ from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import KindMissing, Listed, StreamingRefused, WatchFailed
 from steersman.watch import ReflectorSettings
 from steersman_cluster.testing import ControlPlane, fresh_namespace
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, install, version, widget
-from tests.real.following import Hurried, following, started, writing
 from tests.real.objects import config_map, create_config_maps
+from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import relay_to
 from tests.real.rights import allow, forbid, new_account
-from tests.real.seeing import Seen
+from tests.real.running_informers import FastClock, following, started, writing
 
 Gizmo = Unstructured.of(f"{GROUP}/v1", "Gizmo")
 GIZMOS = definition("Gizmo", "gizmos", version(spec=ANYTHING))
@@ -43,11 +43,11 @@ async def uninstall(client: Client, wanted: CustomResourceDefinition) -> None:
 async def test_a_kind_may_come_and_vanish_and_return(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
         started(ours, Gizmo, seen=seen, scope=Scope(namespaces=(namespace,))) as followed,
     ):
         missing = await seen.first(WatchFailed)
@@ -85,12 +85,12 @@ async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
 ) -> None:
     token = await new_account(client, namespace, "robot")
     await create_config_maps(client, namespace, "doomed", "kept")
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
         connected(
-            control_plane, observe=seen, server=relay.url, token=token, clock=Hurried()
+            control_plane, observe=seen, server=relay.url, token=token, clock=FastClock()
         ) as ours,
         started(
             ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
@@ -125,12 +125,12 @@ async def test_several_namespaces_are_followed_with_rights_in_just_those(
             await allow(client, each, "robot", core_v1.ConfigMap, home=namespace)
         for each in (namespace, second, third):
             await create_config_maps(client, each, "doomed", "kept")
-        seen = Seen()
+        seen = RecordingObserver()
 
         async with (
             relay_to(control_plane.url) as relay,
             connected(
-                control_plane, observe=seen, server=relay.url, token=token, clock=Hurried()
+                control_plane, observe=seen, server=relay.url, token=token, clock=FastClock()
             ) as ours,
             following(
                 ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace, second))
@@ -154,11 +154,11 @@ async def test_what_enters_and_leaves_a_selection_in_a_gap_is_delivered(
         await client.create(widget(namespace, name, color=color))
         labels = {"color": color}
         await client.create(config_map(namespace, name, labels=labels))
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
         following(
             ours,
             core_v1.ConfigMap,
@@ -196,11 +196,11 @@ async def test_metadata_alone_is_followed_like_whole_objects(
     kind = metadata_only(core_v1.ConfigMap)
     await client.create(config_map(namespace, "doomed", secret="much"))
     await client.create(config_map(namespace, "kept", secret="much"))
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
         following(ours, kind, seen=seen, scope=Scope(namespaces=(namespace,))) as followed,
     ):
         with relay.refusing():
@@ -229,11 +229,11 @@ async def test_initial_events_that_are_cut_in_the_middle_are_delivered_from_the_
             group.create_task(
                 client.create(config_map(namespace, f"many-{number:03}", filling="x" * 1000))
             )
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
     ):
         relay.cut_after(100_000)
         async with started(

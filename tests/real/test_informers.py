@@ -32,14 +32,14 @@ from steersman.wire.sockets import (
 from steersman_cluster.testing import ControlPlane
 from tests.real.black_hole import hurry, keepalive_of, sockets_to
 from tests.real.callers import open_caller
-from tests.real.connecting import connected
-from tests.real.following import Followed, Hurried, Scenario, following, started, writing
-from tests.real.meddling import from_the_beginning, list_of_the_beginning, meddled
+from tests.real.clients import connected
+from tests.real.etcd_backup import restore, save
+from tests.real.intercepting_transport import intercepted, list_at_version_1, watch_from_version_1
 from tests.real.objects import create_config_maps
+from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import Relay, relay_to
-from tests.real.restoring import restore, save
 from tests.real.rights import allow, new_account, token_for
-from tests.real.seeing import Seen
+from tests.real.running_informers import FastClock, Followed, Scenario, following, started, writing
 
 E = TypeVar("E", bound=SteersmanError)
 
@@ -67,7 +67,7 @@ def tells_all(scenario: Scenario[core_v1.ConfigMap]) -> None:
     assert scenario.of("unchanged") == ["Added"]
 
 
-def failures(seen: Seen, kind: type[E]) -> list[E]:
+def failures(seen: RecordingObserver, kind: type[E]) -> list[E]:
     """The errors of one kind that reflectors have met."""
     return [each.error for each in seen.of(WatchFailed) if isinstance(each.error, kind)]
 
@@ -77,10 +77,10 @@ async def followed_through_a_relay(
     control_plane: ControlPlane, namespace: str, *, settings: ReflectorSettings | None = None
 ) -> AsyncIterator[tuple[Relay, Followed[core_v1.ConfigMap]]]:
     """An informer of the ConfigMaps of a namespace, and its way to the server."""
-    seen = Seen()
+    seen = RecordingObserver()
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as client,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as client,
         following(
             client,
             core_v1.ConfigMap,
@@ -113,7 +113,7 @@ async def test_a_black_hole_is_found_by_the_kernel_and_the_watch_resumed(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
-    late = Seen()
+    late = RecordingObserver()
 
     async with (
         followed_through_a_relay(control_plane, namespace) as (relay, followed),
@@ -177,7 +177,7 @@ def forgetful(control_plane: ControlPlane) -> None:
 
 
 @pytest.mark.usefixtures("forgetful")
-@pytest.mark.parametrize("instead", [from_the_beginning, list_of_the_beginning])
+@pytest.mark.parametrize("instead", [watch_from_version_1, list_at_version_1])
 async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
     control_plane: ControlPlane,
     client: Client,
@@ -185,16 +185,16 @@ async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
     instead: Callable[[Request], Request],
 ) -> None:
     await populate(client, namespace)
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
-        meddled(control_plane, server=relay.url, observe=seen) as (ours, meddler),
+        intercepted(control_plane, server=relay.url, observe=seen) as (ours, transport),
         following(
             ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
         ) as followed,
     ):
-        meddler.change_next_watch(instead)
+        transport.change_next_watch(instead)
         async with writing(client, namespace):
             with relay.refusing():
                 await stir(client, namespace)
@@ -211,11 +211,11 @@ async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
-        meddled(control_plane, server=relay.url, observe=seen) as (ours, meddler),
+        intercepted(control_plane, server=relay.url, observe=seen) as (ours, transport),
         following(
             ours,
             core_v1.ConfigMap,
@@ -224,13 +224,13 @@ async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
             settings=ReflectorSettings(page_size=2),
         ) as followed,
     ):
-        meddler.change_next_watch(from_the_beginning)
-        meddler.hold_pages()
+        transport.change_next_watch(watch_from_version_1)
+        transport.hold_pages()
         relay.cut()
-        await meddler.turning_page.wait()
+        await transport.turning_page.wait()
         await stir(client, namespace)
         await asyncio.to_thread(control_plane.forget_history)
-        meddler.release_pages()
+        transport.release_pages()
         await followed.settled(client)
 
     tells_all(followed.scenario)
@@ -288,14 +288,14 @@ async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
     )
     old = await token_for(client, namespace, "robot", bound_to="old")
     (tmp_path / "token").write_text(old)
-    seen = Seen()
+    seen = RecordingObserver()
 
     async with (
         relay_to(control_plane.url) as relay,
         connected(
             control_plane,
             observe=seen,
-            clock=Hurried(),
+            clock=FastClock(),
             server=relay.url,
             login=TokenFile(path=tmp_path / "token"),
         ) as ours,

@@ -18,10 +18,10 @@ from steersman.manager.leader_election.leadership import Leadership
 from steersman.observe import LeaderChanged, LeadershipGained, LeadershipRenewed, RenewalFailed
 from steersman.units import MicroTime
 from steersman_cluster.testing import ControlPlane
-from tests.real.connecting import connected
-from tests.real.following import Hurried
+from tests.real.clients import connected
 from tests.real.objects import create_config_maps
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
+from tests.real.running_informers import FastClock
 
 # Longer than any machine stutters; no test waits for it.
 LEASE_SECONDS = 60
@@ -30,7 +30,7 @@ LEASE_SECONDS = 60
 class Candidate:
     """One replica, over connections of its own, that looks and renews more often than it must."""
 
-    def __init__(self, client: Client, namespace: str, name: str, seen: Seen) -> None:
+    def __init__(self, client: Client, namespace: str, name: str, seen: RecordingObserver) -> None:
         self.seen = seen
         self.fence = Fence(SystemClock())
         self.leadership = Leadership(
@@ -44,7 +44,7 @@ class Candidate:
                 retry_seconds=10.0,
             ),
             fence=self.fence,
-            clock=Hurried(),
+            clock=FastClock(),
             rng=Random(name),
             observe=seen,
         )
@@ -52,7 +52,7 @@ class Candidate:
 
 @asynccontextmanager
 async def candidate(plane: ControlPlane, namespace: str, name: str) -> AsyncIterator[Candidate]:
-    seen = Seen()
+    seen = RecordingObserver()
     async with connected(plane, observe=seen) as client:
         yield Candidate(client, namespace, name, seen)
 
@@ -63,7 +63,7 @@ async def spec_of(client: Client, namespace: str) -> coordination_v1.LeaseSpec:
     return lease.spec
 
 
-async def renewals(seen: Seen, number: int) -> None:
+async def renewals(seen: RecordingObserver, number: int) -> None:
     while len(seen.of(LeadershipRenewed)) < number:
         await seen.more()
 
@@ -146,7 +146,7 @@ async def test_a_lease_that_another_has_taken_over_ends_the_term_and_its_writes(
         environ={},
         home=control_plane.directory,
         kubeconfig=control_plane.kubeconfig,
-        observe=Seen(),
+        observe=RecordingObserver(),
     )
     async with (
         candidate(control_plane, namespace, "one") as one,

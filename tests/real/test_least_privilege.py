@@ -22,8 +22,8 @@ from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import EventNotRecorded, PermissionMissing, RequestFinished, StageReached
 from steersman_cluster.testing import RealControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
+from tests.real.recording_observer import RecordingObserver
 from tests.real.rights import GROUP, new_account
-from tests.real.seeing import Seen
 
 LEASE = "least-privilege"
 
@@ -112,7 +112,11 @@ async def take_back(client: Client, home: str) -> None:
 
 @asynccontextmanager
 async def operating(
-    control_plane: RealControlPlane, token: str, home: str, namespaces: tuple[str, ...], seen: Seen
+    control_plane: RealControlPlane,
+    token: str,
+    home: str,
+    namespaces: tuple[str, ...],
+    seen: RecordingObserver,
 ) -> AsyncIterator[None]:
     """The operator, while the block runs."""
     clock = SystemClock()
@@ -162,7 +166,7 @@ async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
     client: Client, control_plane: RealControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     namespaces = (namespace,) if is_limited else ()
-    seen = Seen()
+    seen = RecordingObserver()
     token = await new_account(client, namespace, "operator")
     rules = permissions([CONTROLLER], lease=(namespace, LEASE), namespaces=namespaces)
     await grant(client, namespace, rules)
@@ -202,7 +206,7 @@ async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
 async def test_an_operator_that_lacks_a_permission_continues_when_it_is_granted(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
-    seen = Seen()
+    seen = RecordingObserver()
     token = await new_account(client, namespace, "operator")
     rules = permissions([CONTROLLER], lease=(namespace, LEASE), namespaces=(namespace,))
     (lacking,) = (rule for rule in rules if rule.resource == "configmaps")

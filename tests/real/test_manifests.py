@@ -45,10 +45,10 @@ from steersman.observe import (
 )
 from steersman_cluster.testing import ControlPlane
 from tests.examples import example_controllers
-from tests.real.connecting import connected
-from tests.real.installing import apply, as_object, installed, operating, remove, until
+from tests.real.clients import connected
+from tests.real.installations import apply, as_object, installed, operating, remove, until
+from tests.real.recording_observer import RecordingObserver
 from tests.real.rights import GROUP, new_account, token_for
-from tests.real.seeing import Seen
 from tests.unit.manifests.operators import ADDED
 
 # Where, and what of which group, perhaps by name, to do what with.
@@ -137,7 +137,7 @@ def gadget(namespace: str, *, size: int) -> Gadget:
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
 async def test_the_server_accepts_every_object_unchanged(
-    client: Client, namespace: str, example: str, seen: Seen, *, is_limited: bool
+    client: Client, namespace: str, example: str, seen: RecordingObserver, *, is_limited: bool
 ) -> None:
     what = installation_of(EXAMPLES[example], namespace, *([namespace] if is_limited else ()))
     parts = parts_of(what)
@@ -156,7 +156,7 @@ async def test_the_server_accepts_every_object_unchanged(
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
 async def test_what_an_author_adds_is_accepted_as_it_is(
-    client: Client, namespace: str, seen: Seen, *, is_limited: bool
+    client: Client, namespace: str, seen: RecordingObserver, *, is_limited: bool
 ) -> None:
     bare = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     what = replace(bare, deploy=ADDED, replicas=3, image=f"op:0.1.0@sha256:{'ab' * 32}")
@@ -262,7 +262,7 @@ def pod_from(template: Any, name: str, namespace: str) -> Document:
 
 
 async def test_its_pods_are_admitted_to_a_restricted_namespace(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     what = installation_of(GADGETS, namespace)
     parts = parts_of(what)
@@ -311,7 +311,7 @@ async def test_the_operator_runs_with_the_generated_roles(
     client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
-    seen = Seen()
+    seen = RecordingObserver()
 
     async def is_ready(size: int) -> bool:
         web = await client.get(Gadget, "web", namespace=namespace)
@@ -440,7 +440,7 @@ async def test_when_a_line_is_taken_out_that_line_is_named(
         for role, less, line in lines(what):
             await apply(client, (less,))
             await settled(account, what, set(line["resources"]))
-            seen = Seen()
+            seen = RecordingObserver()
             async with operating(control_plane, what, token, seen):
                 await until(partial(is_reported, seen, line))
                 if set(line["resources"]) <= SPARED:
@@ -455,11 +455,11 @@ async def test_when_a_line_is_taken_out_that_line_is_named(
     assert named >= 8
 
 
-async def is_running(seen: Seen) -> bool:
+async def is_running(seen: RecordingObserver) -> bool:
     return any(each.stage == "running" for each in seen.of(StageReached))
 
 
-async def is_reported(seen: Seen, line: Any) -> bool:
+async def is_reported(seen: RecordingObserver, line: Any) -> bool:
     """Whether what was said to be missing is exactly what this line grants."""
     rules = [yaml.safe_load(each.rule)[0] for each in seen.of(PermissionMissing)]
     return {right for rule in rules for right in rights_in_rule(rule)} == set(rights_in_rule(line))

@@ -16,7 +16,7 @@ from steersman.observe import ignore, new_registry
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from steersman_cluster.testing import ControlPlane
 from tests.certificates import Authority
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.relay import relay_to
 from tests.real.rights import GROUP, new_account, token_for
 

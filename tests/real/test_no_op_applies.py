@@ -18,7 +18,7 @@ from steersman.kinds import (
 )
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, widget
 from tests.real.objects import container, deployment
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 from tests.real.writers import ControllerWriter, an_owner, running_writer
 
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
@@ -206,7 +206,9 @@ LEFT_ALONE = (
 
 
 @pytest.fixture
-async def controller(client: Client, namespace: str, seen: Seen) -> AsyncIterator[ControllerWriter]:
+async def controller(
+    client: Client, namespace: str, seen: RecordingObserver
+) -> AsyncIterator[ControllerWriter]:
     """A controller of Deployments in both forms, and on Widgets, running."""
     async with running_writer(
         client, Deployment, AnyDeployment, namespace=namespace, observe=seen
@@ -359,7 +361,7 @@ async def test_of_our_entry_only_the_time_tells_of_a_write_in_our_name_and_only_
 
 @pytest.fixture
 async def widget_writer(
-    client: Client, namespace: str, seen: Seen, widgets: None
+    client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> AsyncIterator[ControllerWriter]:
     """A controller of Widgets, running."""
     async with running_writer(
@@ -450,7 +452,7 @@ def widget_head(namespace: str) -> dict[str, Any]:
 
 
 async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
-    client: Client, namespace: str, seen: Seen, widgets: None
+    client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> None:
     owner = await an_owner(client, namespace)
     named = core_v1.Service(
@@ -481,7 +483,7 @@ async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
 
 
 async def test_after_a_start_what_the_new_version_says_differently_is_sent(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     owner = await an_owner(client, namespace)
     first = wanted(namespace)

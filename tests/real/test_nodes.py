@@ -10,8 +10,8 @@ from steersman.client import Client, wait_for
 from steersman.kinds import apps_v1, batch_v1, core_v1, is_ready, meta_v1
 from steersman.observe import ignore
 from steersman_cluster.testing import ControlPlane, fresh_namespace
-from tests.real.connecting import connected
-from tests.real.making_available import (
+from tests.real.clients import connected
+from tests.real.deployment_availability import (
     deployment,
     make_deployments,
     until_available,

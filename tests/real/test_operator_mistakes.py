@@ -26,7 +26,7 @@ from steersman.units import MicroTime
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import GROUP, Widget, definition, install, of_type, version, widget
 from tests.real.objects import config_map
-from tests.real.operating import Operator, event_about, operating
+from tests.real.operators import Operator, event_about, operating
 from tests.real.rights import GROUP as RBAC
 from tests.real.rights import new_account
 

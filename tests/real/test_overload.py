@@ -15,7 +15,7 @@ from steersman.kinds import core_v1, flowcontrol_v1, meta_v1, rbac_v1
 from steersman.observe import RequestRetried
 from steersman_cluster.testing import RealControlPlane
 from tests.real.objects import config_map
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 RBAC = "rbac.authorization.k8s.io"
 ADA = Impersonation(user="ada")
@@ -132,7 +132,7 @@ async def test_a_write_that_is_turned_away_is_carried_out_after_the_time_asked_f
     control_plane: RealControlPlane,
     namespace: str,
     one_at_a_time_for_ada: None,
-    seen: Seen,
+    seen: RecordingObserver,
 ) -> None:
     ada = client.adjusted(impersonate=ADA)
     names = (f"settings-{number}" for number in count())

@@ -19,7 +19,7 @@ from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.owner_scenarios import SCENARIOS, Place, Scenario
 from tests.real.workload_steps import UNHURRIED
 

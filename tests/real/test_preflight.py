@@ -14,9 +14,9 @@ from steersman.kinds import apps_v1, core_v1, meta_v1, rbac_v1
 from steersman.manager.preflight import missing_permissions
 from steersman.observe import PermissionMissing, ignore
 from steersman_cluster.testing import RealControlPlane
-from tests.real.connecting import connected
+from tests.real.clients import connected
+from tests.real.recording_observer import RecordingObserver
 from tests.real.rights import GROUP, new_account
-from tests.real.seeing import Seen
 
 
 async def reconcile(obj: Any, ctx: Context) -> Outcome:
@@ -69,7 +69,7 @@ async def operator_with(
 
 
 async def missing_soon(
-    operator: Client, rules: Sequence[RbacRule], seen: Seen, *, number: int
+    operator: Client, rules: Sequence[RbacRule], seen: RecordingObserver, *, number: int
 ) -> tuple[RbacRule, ...]:
     """What is missing once the server knows the roles, which takes it some milliseconds."""
     clock = SystemClock()
@@ -80,7 +80,7 @@ async def missing_soon(
 
 
 async def test_a_cluster_role_of_what_is_declared_is_enough(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace)
 
@@ -91,7 +91,7 @@ async def test_a_cluster_role_of_what_is_declared_is_enough(
 
 
 async def test_roles_in_the_namespaces_are_enough_where_it_is_limited_to_them(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace, namespace)
 
@@ -108,7 +108,7 @@ async def test_roles_in_the_namespaces_are_enough_where_it_is_limited_to_them(
 
 
 async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace, namespace)
     (taken,) = (rule for rule in rules if rule.resource == "deployments")
@@ -138,7 +138,7 @@ async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
 
 
 async def test_who_may_do_nothing_misses_everything(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace)
 

@@ -14,13 +14,13 @@ from steersman.errors import Forbidden
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.observe import EventNotRecorded
 from steersman_cluster.testing import RealControlPlane
-from tests.real.connecting import connected
+from tests.real.clients import connected
+from tests.real.recording_observer import RecordingObserver
 from tests.real.rights import new_account
-from tests.real.seeing import Seen
 
 
 @asynccontextmanager
-async def recording(client: Client, seen: Seen) -> AsyncIterator[EventRecorder]:
+async def recording(client: Client, seen: RecordingObserver) -> AsyncIterator[EventRecorder]:
     """A running recorder; when the block ends, everything is written."""
     clock = SystemClock()
     recorder = EventRecorder(
@@ -57,7 +57,7 @@ async def as_kubectl_describes(client: Client, obj: Resource) -> tuple[core_v1.E
 
 
 async def test_an_event_is_found_where_kubectl_looks_for_it(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
     other = await new_config_map(client, namespace, "other")
@@ -74,7 +74,7 @@ async def test_an_event_is_found_where_kubectl_looks_for_it(
 
 
 async def test_what_is_repeated_is_one_event_with_a_count(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
 
@@ -93,7 +93,7 @@ async def test_what_is_repeated_is_one_event_with_a_count(
 
 
 async def test_what_was_repeated_before_it_was_written_begins_as_a_series(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
 
@@ -108,7 +108,7 @@ async def test_what_was_repeated_before_it_was_written_begins_as_a_series(
 
 @pytest.mark.parametrize("text", ["x" * 5000, "€" * 5000, "half of \ud83d a pair", "a\x00b\nc"])
 async def test_whatever_the_words_are_the_server_takes_them(
-    client: Client, namespace: str, seen: Seen, text: str
+    client: Client, namespace: str, seen: RecordingObserver, text: str
 ) -> None:
     obj = await new_config_map(client, namespace)
 
@@ -122,13 +122,13 @@ async def test_whatever_the_words_are_the_server_takes_them(
 
 
 async def test_an_object_with_a_strange_name_and_no_namespace_has_events(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     meta = meta_v1.ObjectMeta(name=f"{namespace}:Reader:of-all")
     role = await client.create(rbac_v1.ClusterRole(metadata=meta))
 
     async with recording(client, seen) as recorder:
-        recorder.record(role, "Seen", "it is there")
+        recorder.record(role, "RecordingObserver", "it is there")
 
     (event,) = await as_kubectl_describes(client, role)
     assert event.namespace == "default"
@@ -137,7 +137,7 @@ async def test_an_object_with_a_strange_name_and_no_namespace_has_events(
 
 
 async def test_who_may_not_write_events_loses_them_and_nothing_else(
-    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
     token = await new_account(client, namespace, "mute")
@@ -154,7 +154,9 @@ async def test_who_may_not_write_events_loses_them_and_nothing_else(
     assert await as_kubectl_describes(client, obj) == ()
 
 
-async def test_a_namespace_that_ends_takes_no_events(client: Client, seen: Seen) -> None:
+async def test_a_namespace_that_ends_takes_no_events(
+    client: Client, seen: RecordingObserver
+) -> None:
     meta = meta_v1.ObjectMeta(generate_name="ending-")
     ending = await client.create(core_v1.Namespace(metadata=meta))
     obj = await client.create(

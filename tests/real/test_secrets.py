@@ -7,7 +7,7 @@ import pytest
 from steersman.client import Client, JsonPatch, MergePatch, Patch, StrategicMergePatch
 from steersman.errors import ApiError
 from steersman.kinds import Unstructured, core_v1, meta_v1
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 AnySecret = Unstructured.of("v1", "Secret")
 
@@ -40,7 +40,7 @@ def secret(namespace: str, **body: object) -> Unstructured:
     return AnySecret({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, **body})
 
 
-def assert_tells_nothing(error: ApiError, seen: Seen) -> None:
+def assert_tells_nothing(error: ApiError, seen: RecordingObserver) -> None:
     for text in (str(error), repr(error), error.message, repr(error.causes), repr(seen)):
         assert CANARY not in text
         assert STORED not in text
@@ -48,7 +48,7 @@ def assert_tells_nothing(error: ApiError, seen: Seen) -> None:
 
 @pytest.mark.parametrize("patch", BROKEN_PATCHES, ids=lambda patch: type(patch).__name__)
 async def test_no_secret_appears_in_the_refusal_of_a_patch(
-    client: Client, namespace: str, seen: Seen, patch: Patch
+    client: Client, namespace: str, seen: RecordingObserver, patch: Patch
 ) -> None:
     meta = meta_v1.ObjectMeta(name="key", namespace=namespace)
     await client.create(core_v1.Secret(metadata=meta, data={"key": CANARY.encode()}))
@@ -61,7 +61,7 @@ async def test_no_secret_appears_in_the_refusal_of_a_patch(
 
 @pytest.mark.parametrize("body", BROKEN_BODIES, ids=lambda body: next(iter(body)))
 async def test_no_secret_appears_in_the_refusal_of_an_object(
-    client: Client, namespace: str, seen: Seen, body: dict[str, object]
+    client: Client, namespace: str, seen: RecordingObserver, body: dict[str, object]
 ) -> None:
     with pytest.raises(ApiError) as creation:
         await client.create(secret(namespace, **body))

@@ -14,10 +14,10 @@ from steersman.kinds import (
 )
 from steersman.observe import ApiWarned
 from steersman_cluster.testing import RealControlPlane
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import DEPRECATION, OldWidget, Widget, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
 
@@ -40,7 +40,7 @@ def misspelt(namespace: str) -> Unstructured:
     )
 
 
-def warnings(seen: Seen) -> list[str]:
+def warnings(seen: RecordingObserver) -> list[str]:
     return [each.text for each in seen.of(ApiWarned)]
 
 
@@ -124,7 +124,7 @@ async def test_an_apply_with_a_field_that_there_is_not_is_refused_by_name(
 
 
 async def test_a_client_may_be_warned_of_a_field_that_there_is_not(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     lenient = client.adjusted(field_validation="Warn")
 
@@ -135,7 +135,7 @@ async def test_a_client_may_be_warned_of_a_field_that_there_is_not(
 
 
 async def test_a_client_may_ignore_a_field_that_there_is_not(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     careless = client.adjusted(field_validation="Ignore")
 
@@ -237,7 +237,7 @@ async def test_who_may_not_act_as_others_is_forbidden_to(control_plane: RealCont
 
 
 async def test_a_deprecated_version_is_warned_of(
-    client: Client, namespace: str, widgets: None, seen: Seen
+    client: Client, namespace: str, widgets: None, seen: RecordingObserver
 ) -> None:
     await client.list(OldWidget, namespace=namespace)
 
@@ -247,7 +247,7 @@ async def test_a_deprecated_version_is_warned_of(
 
 
 async def test_a_current_version_is_not(
-    client: Client, namespace: str, widgets: None, seen: Seen
+    client: Client, namespace: str, widgets: None, seen: RecordingObserver
 ) -> None:
     await client.list(Widget, namespace=namespace)
 

@@ -16,10 +16,10 @@ from steersman.kinds import (
     replace,
 )
 from steersman_cluster.testing import RealControlPlane
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, any_widget, widget
 from tests.real.objects import config_map, deployment, pod
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 AnyNamespace = Unstructured.of("v1", "Namespace", namespaced=False)
 
@@ -228,7 +228,7 @@ async def test_a_pod_is_evicted(client: Client, namespace: str) -> None:
 
 
 async def test_an_eviction_that_breaks_a_disruption_budget_is_refused_and_not_repeated(
-    client: Client, namespace: str, seen: Seen
+    client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     running = await client.create(pod(namespace, "web", node="here", labels={"app": "web"}))
     await client.status(core_v1.Pod, "web", namespace=namespace).patch(
@@ -268,7 +268,7 @@ async def test_a_token_lets_its_bearer_in_and_shows_nowhere(
     client: Client,
     control_plane: RealControlPlane,
     namespace: str,
-    seen: Seen,
+    seen: RecordingObserver,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     robot = core_v1.ServiceAccount(metadata=meta_v1.ObjectMeta(name="robot", namespace=namespace))

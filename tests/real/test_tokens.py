@@ -10,7 +10,7 @@ import pytest
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import HttpCaller
 from tests.real.callers import open_caller
-from tests.real.reviewing import until
+from tests.real.webhook_comparison import until
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 ISSUER = "https://kubernetes.default.svc"

@@ -10,7 +10,7 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.observe import FieldConflictFound, HotLoop, ReconcileFinished
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
-from tests.real.operating import Operator, becomes, operating
+from tests.real.operators import Operator, becomes, operating
 
 ConfigMap = core_v1.ConfigMap
 
@@ -30,7 +30,7 @@ class Party:
         await ctx.apply(ConfigMap(metadata=meta, data=self.data))
         meta = meta_v1.ObjectMeta(name=f"{self.name}-{obj.name}")
         await ctx.apply_owned(ConfigMap(metadata=meta, data={"size": str(obj.spec.size)}))
-        seen = sm.Condition.when(True, f"Seen-{self.name}", yes="Looked", no="NotYet")
+        seen = sm.Condition.when(True, f"RecordingObserver-{self.name}", yes="Looked", no="NotYet")
         ready = obj.spec.size if self.name == "left" else None
         await ctx.apply_status(obj, WidgetStatus(ready=ready).with_condition(seen))
         return sm.Done()
@@ -80,9 +80,9 @@ async def test_each_keeps_to_its_own_fields_status_and_children(
         right.may_end.set()
 
     assert shared.data == shared.labels == {"left": "1", "right": "1"}
-    assert parts(web) == (3, {"Seen-left", "Seen-right"})
+    assert parts(web) == (3, {"RecordingObserver-left", "RecordingObserver-right"})
     assert set(web.metadata.finalizers or ()) == {"toys.example.com/left", "toys.example.com/right"}
-    assert parts(now) == (5, {"Seen-left", "Seen-right"})
+    assert parts(now) == (5, {"RecordingObserver-left", "RecordingObserver-right"})
     # Each its child, and the left one the status.
     assert len(operator.writes) - writes == 3
     for name in ("left-web", "right-web"):

@@ -18,7 +18,7 @@ from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import ignore
 from steersman_cluster.testing import ControlPlane
 from tests.clocks import ManualClock
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, version, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps, deployment
 

@@ -9,7 +9,7 @@ from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Remov
 from steersman.errors import Unreachable
 from steersman.kinds import core_v1
 from steersman_cluster.testing import RealControlPlane
-from tests.real.connecting import connected
+from tests.real.clients import connected
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 from tests.real.relay import relay_to
 

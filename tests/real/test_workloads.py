@@ -9,8 +9,8 @@ from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.workloads import PARTS
-from tests.real.connecting import connected
-from tests.real.making_available import make_deployments, until_available, workloads
+from tests.real.clients import connected
+from tests.real.deployment_availability import make_deployments, until_available, workloads
 
 pytestmark = pytest.mark.timeout(240)
 

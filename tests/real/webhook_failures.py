@@ -3,7 +3,7 @@
 from base64 import b64encode
 from typing import Any
 
-from tests.real.reviewing import MERGE, Scenario, Stage
+from tests.real.webhook_comparison import MERGE, Scenario, Stage
 from tests.real.webhook_scenarios import both_kinds, config_map, encoded
 from tests.webhook_server import Said, deny, patch
 

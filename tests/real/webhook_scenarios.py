@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.real.reviewing import APPLY, MERGE, Scenario, Stage, until
+from tests.real.webhook_comparison import APPLY, MERGE, Scenario, Stage, until
 from tests.webhook_server import Said, allow, deny, patch
 
 

@@ -21,9 +21,9 @@ from steersman.manifests import crd_of
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
-from tests.real.connecting import connected
-from tests.real.convergence.auditing import AuditLog, Following, Written
-from tests.real.convergence.judging import Sight, flaws
+from tests.real.clients import connected
+from tests.real.convergence.audit_log import AuditLog, Following, Written
+from tests.real.convergence.checks import Sight, flaws
 
 ROOT = Path(__file__).parents[3]
 NAMESPACE = "apps"

@@ -13,7 +13,7 @@ from opdemo.appservice import AppService
 
 from steersman.client import Client
 from steersman.kinds import apps_v1, core_v1
-from tests.real.convergence.judging import Sight
+from tests.real.convergence.checks import Sight
 from tests.real.convergence.operator_cluster import OperatorCluster, accepted, full_cluster
 
 pytestmark = pytest.mark.timeout(480)

@@ -28,7 +28,7 @@ from tests.real.differential.compare import (
 )
 from tests.real.differential.corpus import corpus, kinds_of_corpus
 from tests.real.differential.coverage import request_shapes, table
-from tests.real.differential.recording import read_recording, write_recording
+from tests.real.differential.recording_files import read_recording, write_recording
 from tests.real.differential.replay import (
     EMBEDDED_PACE,
     REAL_PACE,

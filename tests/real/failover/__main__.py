@@ -12,7 +12,7 @@ from random import Random
 from statistics import median
 from typing import TextIO
 
-from tests.real.failover.auditing import Verdict, judged
+from tests.real.failover.audit_log import Verdict, judged
 from tests.real.failover.rounds import QUICK, Rhythm, Stage, ready, staged
 
 

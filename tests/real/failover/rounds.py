@@ -18,8 +18,8 @@ from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.credentials import ADMIN, CERTIFICATE
 from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
-from tests.real.connecting import connected
-from tests.real.failover.auditing import POLICY, Round, Written, accepted
+from tests.real.clients import connected
+from tests.real.failover.audit_log import POLICY, Round, Written, accepted
 
 ROOT = Path(__file__).parents[3]
 NAMESPACE = "ticking"

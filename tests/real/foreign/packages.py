@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from steersman.manifests import Installation, Tree, bundle_tree, helm_tree, in_folder
-from tests.real.foreign.building import BUNDLE, CHART
+from tests.real.foreign.go_programs import BUNDLE, CHART
 
 
 class ProgramFailed(Exception):

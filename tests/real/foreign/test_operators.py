@@ -7,7 +7,7 @@ import pytest
 
 from tests.real.foreign.kubectl import Kubectl, Server
 from tests.real.foreign.manifests import greeting
-from tests.real.foreign.running import (
+from tests.real.foreign.processes import (
     CLIENT_GO,
     KOPF,
     LIGHTKUBE,

@@ -24,10 +24,10 @@ from steersman_cluster.testing import (
     fresh_namespace,
     running_embedded_control_plane,
 )
-from tests.real.foreign.building import COMING_FROM_GO, GO_PODWATCH
+from tests.real.foreign.go_programs import COMING_FROM_GO, GO_PODWATCH
 from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, SITE
 from tests.real.foreign.kubectl import PATIENCE, Kubectl
-from tests.real.foreign.running import OPERATORS, PROGRAMS, Operator, running
+from tests.real.foreign.processes import OPERATORS, PROGRAMS, Operator, running
 
 ROOT = Path(__file__).parents[3]
 DEFINITION = COMING_FROM_GO_SOURCES / "site" / "crds" / "sites.yaml"

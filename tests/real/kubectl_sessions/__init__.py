@@ -7,8 +7,8 @@ Promises:  - what differs from run to run is replaced, and nothing else
 Never:     excuses a difference, except texts of ``explain`` that only a real server has
 """
 
-from tests.real.kubectl_sessions.comparing import Difference, differences
-from tests.real.kubectl_sessions.running import Outcome, Place, run_session
+from tests.real.kubectl_sessions.comparison import Difference, differences
+from tests.real.kubectl_sessions.runner import Outcome, Place, run_session
 from tests.real.kubectl_sessions.scripts import Session, all_sessions
 
 __all__ = [

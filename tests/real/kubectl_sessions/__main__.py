@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic  # noqa: TID251 - a person wants to know how long it took
 
-from tests.real.kubectl_sessions.comparing import differences
+from tests.real.kubectl_sessions.comparison import differences
 from tests.real.kubectl_sessions.pairs import (
     CLUSTERS,
     WORKLOADS,
@@ -16,7 +16,7 @@ from tests.real.kubectl_sessions.pairs import (
     real,
     running_pair,
 )
-from tests.real.kubectl_sessions.running import Outcome
+from tests.real.kubectl_sessions.runner import Outcome
 from tests.real.kubectl_sessions.scripts import Session, all_sessions, commands
 
 

@@ -16,8 +16,8 @@ from steersman_cluster.testing import (
     running_real_control_plane,
 )
 from steersman_cluster.workloads import PARTS
-from tests.real.kubectl_sessions.comparing import comparable
-from tests.real.kubectl_sessions.running import Outcome, Place, run_session
+from tests.real.kubectl_sessions.comparison import comparable
+from tests.real.kubectl_sessions.runner import Outcome, Place, run_session
 from tests.real.kubectl_sessions.scripts import Session
 from tests.real.workloads_beside import workloads_beside
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.real.differential.corpus import following, generic, options
+from tests.real.differential.corpus import generic, open_watches, options
 from tests.real.differential.corpus.definitions import (
     CUSTOM_KINDS,
     GROUP,
@@ -140,7 +140,7 @@ def scenarios() -> Iterator[Scenario]:
     """Scenarios about custom resources alone, after those about every kind."""
     for kind in CUSTOM_KINDS:
         yield from generic.scenarios_about(kind, needs=NEEDS)
-        yield from following.scenarios_about(kind, needs=NEEDS)
+        yield from open_watches.scenarios_about(kind, needs=NEEDS)
         yield from options.scenarios_about(kind, needs=NEEDS)
     yield from _schema()
     yield from _unknown_fields()

@@ -14,11 +14,11 @@ from steersman.clock import SystemClock
 from steersman.observe import Observer
 from steersman.wire import NetworkTransport, Request, Response, Transport
 from steersman_cluster.testing import ControlPlane
-from tests.real.following import Hurried
+from tests.real.running_informers import FastClock
 
 
-class Meddler:
-    """Carries requests, and can change or hold back some."""
+class InterceptingTransport:
+    """Sends requests, and can replace a watch request or delay the pages of a list."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
@@ -28,21 +28,21 @@ class Meddler:
         self.turning_page = asyncio.Event()
 
     def change_next_watch(self, into: Callable[[Request], Request]) -> None:
-        """Ask for something else when a watch is next asked for."""
+        """Replace the next watch request by ``into(request)``."""
         self._instead = into
 
     def hold_pages(self) -> None:
-        """From now on, wait before the second page of a list, and set ``turning_page``."""
+        """Block requests for further pages of a list; set ``turning_page`` at the first."""
         self.turning_page.clear()
         self._may_turn_pages.clear()
 
     def release_pages(self) -> None:
-        """Wait no longer."""
+        """Send the blocked requests."""
         self._may_turn_pages.set()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
-        """Send ``request``, or what is to be sent instead, when it may be."""
+        """Send ``request`` or its replacement, after ``release_pages`` if pages are blocked."""
         query = dict(request.query)
         if "continue" in query:
             self.turning_page.set()
@@ -53,12 +53,12 @@ class Meddler:
             yield response
 
 
-def from_the_beginning(request: Request) -> Request:
-    """The same watch from version 1: a real server says in the stream that this is long gone."""
+def watch_from_version_1(request: Request) -> Request:
+    """The same watch from version 1: a real server sends a 410 in the stream."""
     return msgspec.structs.replace(request, query=(*_without(request, "resourceVersion"), _FIRST))
 
 
-def list_of_the_beginning(request: Request) -> Request:
+def list_at_version_1(request: Request) -> Request:
     """A list as of version 1: a real server answers with status 410."""
     kept = _without(request, "resourceVersion", "watch", "allowWatchBookmarks", "timeoutSeconds")
     query = (*kept, _FIRST, ("resourceVersionMatch", "Exact"), ("limit", "1"))
@@ -73,11 +73,11 @@ def _without(request: Request, *names: str) -> tuple[tuple[str, str], ...]:
 
 
 @asynccontextmanager
-async def meddled(
+async def intercepted(
     cluster: ControlPlane, *, server: str, observe: Observer
-) -> AsyncIterator[tuple[Client, Meddler]]:
-    """A client of the cluster, as its admin, and who stands between the two."""
-    clock = Hurried()
+) -> AsyncIterator[tuple[Client, InterceptingTransport]]:
+    """A client of the cluster, as its admin, and the transport that it uses."""
+    clock = FastClock()
     config: ClusterConfig = changed(
         find_config(
             environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=observe
@@ -86,5 +86,5 @@ async def meddled(
     )
     credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
     async with NetworkTransport(clock=SystemClock(), server=server, tls=credentials.tls) as network:
-        meddler = Meddler(AuthenticatedTransport(network, credentials=credentials))
-        yield Client(meddler, clock=clock, rng=Random(0), observe=observe), meddler
+        transport = InterceptingTransport(AuthenticatedTransport(network, credentials=credentials))
+        yield Client(transport, clock=clock, rng=Random(0), observe=observe), transport

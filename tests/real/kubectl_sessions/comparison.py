@@ -10,7 +10,7 @@ from tests.real.kubectl_sessions.normal import (
     without_steps_on_the_way,
     without_unpublished_texts,
 )
-from tests.real.kubectl_sessions.running import Outcome, Place
+from tests.real.kubectl_sessions.runner import Outcome, Place
 from tests.real.kubectl_sessions.scripts import Session
 
 

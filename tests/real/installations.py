@@ -16,7 +16,7 @@ from steersman.kinds import Unstructured, apiextensions_v1, coordination_v1, is_
 from steersman.manager import Manager, ManagerEnvironment
 from steersman.manifests import Document, Installation
 from steersman_cluster.testing import ControlPlane
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 CRD = "CustomResourceDefinition"
 
@@ -65,7 +65,7 @@ async def installed(
 
 @asynccontextmanager
 async def operating(
-    cluster: ControlPlane, installation: Installation, token: str, seen: Seen
+    cluster: ControlPlane, installation: Installation, token: str, seen: RecordingObserver
 ) -> AsyncIterator[None]:
     """The operator as it is in its Pods, but for probes and metrics, while the block runs."""
     clock = SystemClock()

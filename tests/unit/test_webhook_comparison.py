@@ -1,6 +1,6 @@
 """How scenarios of webhooks are compared; tests/real runs them."""
 
-from tests.real.reviewing import without_chance
+from tests.real.webhook_comparison import without_chance
 
 UID = "0b8c57ef-b2e3-49d6-b176-778a98935602"
 PORT = 35602

@@ -1,6 +1,6 @@
 """Measures how long Deployments take to become available on nodes without processes.
 
-    python -m tests.real.making_available [DEPLOYMENTS] [ours]
+    python -m tests.real.deployment_availability [DEPLOYMENTS] [ours]
 
 On the real kube-apiserver: with the real kube-controller-manager, and nothing of ours but the
 nodes; or with all of ours, and without it.
@@ -23,7 +23,7 @@ from steersman.observe import Observer, ignore
 from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.testing import ControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import PARTS, WorkloadSettings, running_workloads
-from tests.real.connecting import connected
+from tests.real.clients import connected
 
 # All that is usual, and without the brake that a small cluster does not need.
 FLAGS = {"kube-api-qps": "2000", "kube-api-burst": "2000", "node-monitor-grace-period": "12s"}

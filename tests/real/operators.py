@@ -23,8 +23,8 @@ from steersman.observe import (
 )
 from steersman.wire import Request, Response, Transport
 from steersman_cluster.testing import ControlPlane
-from tests.real.following import Hurried
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
+from tests.real.running_informers import FastClock
 
 Obj = TypeVar("Obj", bound=Resource)
 T = TypeVar("T", bound=Observation)
@@ -77,7 +77,7 @@ class Operator:
     def __init__(self, config: ClusterConfig, namespace: str) -> None:
         self._config = config
         self._namespace = namespace
-        self.seen = Seen()
+        self.seen = RecordingObserver()
         self.registry = new_registry()
         self.writes: list[str] = []
         self._under_way: list[Request] = []
@@ -90,7 +90,7 @@ class Operator:
 
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:
         """Operate until stopped."""
-        clock = Hurried()
+        clock = FastClock()
         environment = ManagerEnvironment(
             connect=self._reach,
             namespace=self._namespace,

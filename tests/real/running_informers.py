@@ -26,7 +26,7 @@ from steersman.names import ObjectKey
 from steersman.observe import HandlerFailed, WatchFailed, WatchStarted
 from steersman.watch import ReflectorSettings, is_older
 from tests.real.objects import config_map
-from tests.real.seeing import Seen
+from tests.real.recording_observer import RecordingObserver
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -34,11 +34,11 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 WITHIN_SECONDS = 30.0
 
 
-class Hurried(SystemClock):
-    """For tests in which it does not matter how long a client waits before a retry."""
+class FastClock(SystemClock):
+    """A clock for tests that do not depend on the delays between retries."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for a tenth of it, and not for long."""
+        """Sleep for a tenth of ``seconds``, and at most 0.3 seconds."""
         await super().sleep(min(seconds / 10, 0.3))
 
 
@@ -122,7 +122,7 @@ class Followed(Generic[Obj]):
 
     informer: Informer[Obj]
     scenario: Scenario[Obj]
-    seen: Seen
+    seen: RecordingObserver
 
     async def settled(self, client: Client) -> None:
         """Return once handlers and cache have what a new list has; no client may write."""
@@ -152,7 +152,7 @@ async def started(
     client: Client,
     kind: type[Obj],
     *,
-    seen: Seen,
+    seen: RecordingObserver,
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
 ) -> AsyncIterator[Followed[Obj]]:
@@ -182,7 +182,7 @@ async def following(
     client: Client,
     kind: type[Obj],
     *,
-    seen: Seen,
+    seen: RecordingObserver,
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
 ) -> AsyncIterator[Followed[Obj]]:

@@ -8,8 +8,8 @@ from steersman.observe import Observation, RequestFinished
 T = TypeVar("T", bound=Observation)
 
 
-class Seen:
-    """What has been observed so far, in order."""
+class RecordingObserver:
+    """Keeps all observations, in order."""
 
     def __init__(self) -> None:
         self._observations: list[Observation] = []

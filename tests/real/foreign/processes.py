@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steersman_cluster.testing.enclosure import enclosure
-from tests.real.foreign.building import CLIENT_GO_GREETER
+from tests.real.foreign.go_programs import CLIENT_GO_GREETER
 from tests.real.foreign.kubectl import Server
 
 OPERATORS = Path(__file__).with_name("operators")

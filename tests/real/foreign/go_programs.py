@@ -1,4 +1,4 @@
-"""``python -m tests.real.foreign.building``: build the Go programs, and print their paths."""
+"""``python -m tests.real.foreign.go_programs``: build the Go programs, and print their paths."""
 
 import sys
 from pathlib import Path
