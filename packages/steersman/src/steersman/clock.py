@@ -30,7 +30,7 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so long."""
+        """Wait for this many seconds."""
         ...
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
@@ -51,7 +51,7 @@ class SystemClock:
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so long."""
+        """Wait for this many seconds."""
         await asyncio.sleep(seconds)
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
@@ -107,7 +107,7 @@ class _Timeout:
             raise TimeoutError from error
 
     def ring(self) -> None:
-        """Its time is over."""
+        """Cancel the block, because the timeout has expired."""
         self._has_passed = True
         self._task.cancel()
 

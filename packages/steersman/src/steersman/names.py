@@ -78,7 +78,7 @@ class ResourceType(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def gvr(self) -> GroupVersionResource:
-        """The same, by resource."""
+        """The plural resource name with its group and version."""
         return GroupVersionResource(self.gvk.group, self.gvk.version, self.plural)
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ class InflightWrites:
         return self._events.get((what, place, uid), 0) if self._events else 0
 
     def add(self, token: "WriteToken") -> None:
-        """The write was sent."""
+        """Add a write that is being sent."""
         self._tokens[token] = None
 
     def discard(self, token: "WriteToken") -> None:

@@ -57,7 +57,7 @@ Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
 
 class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of informers."""
+    """The settings of informers."""
 
     reflector: ReflectorSettings = ReflectorSettings()
 

@@ -40,7 +40,7 @@ class Lister(Generic[Obj]):
         return f"<Lister {len(self._objects)} of {self._resource_type}, {self._scope}>"
 
     def get(self, name: str, *, namespace: str | None = None) -> Obj | None:
-        """One object, or ``None``."""
+        """Return one object; ``None`` if the cache has no such object."""
         if self._resource_type.namespaced != (namespace is not None):
             # No such object can exist, and ``None`` would be taken for an answer.
             has = (

@@ -106,7 +106,7 @@ class NamespaceInformer(Generic[Obj]):
         self._notify(self._drained())
 
     def delete(self, obj: Obj) -> None:
-        """The object was deleted."""
+        """Remove a deleted object."""
         self.fifo.delete(obj)
         self._notify(self._drained())
 

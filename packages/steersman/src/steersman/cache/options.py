@@ -72,7 +72,7 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
     def limit(self, scope: Scope) -> Scope:
         """Return ``scope``, limited by these options.
 
-        If ``scope`` names namespaces, they are kept.
+        If ``scope`` names namespaces, those namespaces apply instead of the options' namespaces.
         """
         return Scope(
             namespaces=scope.namespaces or self.namespaces or (),

@@ -95,7 +95,7 @@ class Labels(msgspec.Struct, frozen=True):
 
     @classmethod
     def lacks(cls, key: str) -> "Labels":
-        """The label is not there."""
+        """Return a selector that requires the label to be missing."""
         return cls((_required(key, "missing"),))
 
     @classmethod
@@ -143,7 +143,7 @@ class Fields(msgspec.Struct, frozen=True):
 
     @classmethod
     def differ(cls, fields: Mapping[str, str]) -> "Fields":
-        """No field has this value."""
+        """Return a selector that requires each field to have another value."""
         return cls(tuple((path, "!=", value) for path, value in fields.items()))
 
     def __and__(self, other: "Fields") -> "Fields":

@@ -132,7 +132,7 @@ class Unreachable(SteersmanError):
 
 
 class DeadlinePassed(Unreachable):
-    """No answer came in time."""
+    """No response arrived in time."""
 
 
 class BadAnswer(SteersmanError):

@@ -1,10 +1,10 @@
-"""The root of all errors."""
+"""The base class of all errors."""
 
 from typing import Any
 
 
 class SteersmanError(Exception):
-    """The root of all errors that steersman raises."""
+    """The base class of all errors that steersman raises."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To copy or unpickle an exception, Python calls its class with the message; these classes

@@ -74,7 +74,7 @@ class _Parts(NamedTuple):
 
 
 def read(text: str) -> Amount:
-    """The amount of ``text``."""
+    """Return the quantity in ``text``."""
     negative, digits, places, power, style = _parts(text)
     numerator, denominator = int(digits) * NANOS, 10**places
     if style is Style.BINARY:

@@ -59,7 +59,7 @@ class Quantity:
 
     @property
     def value(self) -> Decimal:
-        """The amount, exactly."""
+        """The exact value of the quantity."""
         number, times = without_factors(self._read().nanos, 10, most=9)
         return Decimal(f"{number}E{times - 9}")
 

@@ -10,7 +10,7 @@ Tone: TypeAlias = Literal["", "good", "waiting", "bad", "quiet", "strong"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some text and its tone."""
+    """A text and its tone."""
 
     text: str
     tone: Tone = ""
@@ -20,7 +20,7 @@ Line: TypeAlias = tuple[Span, ...]
 
 
 def text_of(line: Iterable[Span]) -> str:
-    """The text of the line."""
+    """Return the text of the line."""
     return "".join(span.text for span in line)
 
 

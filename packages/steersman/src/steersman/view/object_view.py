@@ -33,7 +33,7 @@ class ObjectView:
 
     @property
     def objects(self) -> tuple[Unstructured, ...]:
-        """All current objects."""
+        """All current objects of the followed kinds."""
         return tuple(obj for each in self._informers.values() for obj in each.lister.list())
 
     @asynccontextmanager
@@ -43,7 +43,7 @@ class ObjectView:
             yield self
 
     def follow(self, kinds: Iterable[ResourceType]) -> None:
-        """Follow these kinds as well; a kind that is not served yet is followed once it is served."""
+        """Follow these kinds as well, each as soon as the server serves the kind."""
         for kind in kinds:
             if kind not in self._asked:
                 self._asked.add(kind)

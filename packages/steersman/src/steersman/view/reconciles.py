@@ -112,7 +112,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
 
 
 def length(seconds: float) -> str:
-    """A duration, short."""
+    """Return a duration as short text."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 

@@ -34,7 +34,7 @@ _PLAIN: Final = "\x1b[0m"
 
 
 def wants_color(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
-    """Whether to write colors to this stream: a terminal, unless NO_COLOR or TERM forbids colors."""
+    """Whether to write colors: to a terminal, unless NO_COLOR or TERM forbids colors."""
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 

@@ -34,7 +34,7 @@ def wait_seconds(
 
 
 class FailureStreak:
-    """Failures in a row."""
+    """A count of consecutive failures."""
 
     def __init__(self) -> None:
         self.failures = 0

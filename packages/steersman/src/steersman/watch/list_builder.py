@@ -26,7 +26,7 @@ class ListBuilder(Generic[Obj]):
 
     @property
     def objects(self) -> Mapping[ObjectKey, Obj]:
-        """The decoded objects."""
+        """The decoded objects, by key."""
         return self._objects
 
     @property
@@ -48,7 +48,7 @@ class ListBuilder(Generic[Obj]):
             self._decode_failures.setdefault(key if key.name else id(error), error)
 
     def add(self, event: Wrote[Obj] | Removed[Obj] | DecodeFailure) -> None:
-        """Apply one event."""
+        """Apply one event to the list."""
         if isinstance(event, Wrote):
             self._objects[key_of(event.obj)] = event.obj
         elif isinstance(event, Removed):

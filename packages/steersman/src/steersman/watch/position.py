@@ -76,7 +76,7 @@ class StreamStarted(msgspec.Struct, frozen=True):
 
 
 class EventReceived(msgspec.Struct, frozen=True, gc=False):
-    """An event or a bookmark."""
+    """An input: an event or a bookmark."""
 
     version: str
 
@@ -206,7 +206,7 @@ def _too_large(position: Position, too_large_limit: int) -> Position:
 
 
 def _must_list(position: Position, why: ReconcileReason | None) -> MustList:
-    """Return ``position`` as a ``MustList``; with ``why=None``, the previous reason is kept."""
+    """Return ``position`` as a ``MustList``; with ``why=None``, the previous reason is used."""
     match position:
         case MustList() | Streaming():
             before = position.before if isinstance(position, Streaming) else position

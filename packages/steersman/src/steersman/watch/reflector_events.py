@@ -40,7 +40,7 @@ class ReflectorEvents:
         )
 
     def started(self, failures: int) -> None:
-        """A watch is open."""
+        """Report that a watch is open."""
         self._observe(WatchStarted(resource=self._resource, ref=self._ref, failures=failures))
 
     def received(self, events: int) -> None:

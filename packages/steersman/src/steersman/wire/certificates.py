@@ -90,12 +90,12 @@ class CertificateAuthority:
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
-    """A new private key."""
+    """Return a new private key."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """A key as PEM."""
+    """Return a key as PEM."""
     return key.private_bytes(
         serialization.Encoding.PEM,
         # The one form in which kube-apiserver takes a key for signing and for checking alike.

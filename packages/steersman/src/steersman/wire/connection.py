@@ -353,7 +353,7 @@ class Connection(asyncio.BufferedProtocol):
         self.data_received(self._received[:nbytes])
 
     def data_received(self, data: bytes | memoryview) -> None:
-        """Take in what has come."""
+        """Parse received bytes."""
         if not self._is_awaited:
             if self._head is None:
                 self._break(NOT_HTTP)

@@ -10,7 +10,7 @@ class SocketProtocol(Protocol):
     """The callbacks that ``SocketTransport`` requires of a protocol."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection is open."""
+        """Use the opened connection ``transport``."""
         ...
 
     def get_buffer(self, sizehint: int) -> memoryview:

@@ -72,7 +72,7 @@ async def listening(
 
 
 class _Connections:
-    """The open connections."""
+    """The open connections of a listener."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

@@ -46,7 +46,7 @@ def has_body(status: int, method: str) -> bool:
 
 
 def chunk(piece: bytes) -> bytes:
-    """A piece of a stream."""
+    """Return a piece of a stream as an HTTP chunk."""
     return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 

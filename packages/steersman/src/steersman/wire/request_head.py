@@ -87,7 +87,7 @@ def _lines_of(request: Request, *, server: Address) -> list[str]:
 
 
 def connect_head(*, server: Address, proxy: Address) -> bytes:
-    """Return the request that asks ``proxy`` for a tunnel to ``server``."""
+    """Return the CONNECT request to ``proxy`` for a tunnel to ``server``."""
     lines = [f"CONNECT {server.authority} HTTP/1.1", f"Host: {server.authority}"]
     if proxy.login is not None:
         lines.append(f"Proxy-Authorization: Basic {proxy.login}")

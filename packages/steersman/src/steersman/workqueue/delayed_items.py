@@ -75,7 +75,7 @@ class DelayedItems(Generic[K]):
         return due
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all items."""
         self.items.clear()
         self._by_moment.clear()
 

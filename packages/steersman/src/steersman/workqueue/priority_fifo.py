@@ -94,7 +94,7 @@ class PriorityFifo(Generic[K]):
         return item
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all items."""
         self.items.clear()
         self._by_priority.clear()
         self._by_age.clear()

@@ -94,7 +94,10 @@ class RootGroup(Group):
 
 
 def _command_of(name: str, offered: "Sequence[EntryPoint]") -> click.Command:
-    """Return the command of an entry point; for several ones, a command that reports the conflict."""
+    """Return the command of an entry point.
+
+    If several distributions provide the command, the returned command reports this conflict.
+    """
     distributions = sorted({_distribution(each) for each in offered})
     if len(offered) > 1:
         return _Unusable(

@@ -1,4 +1,4 @@
-"""Acting as someone else."""
+"""Impersonation of another user."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Impersonation:
             )
 
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """How a request says it."""
+        """The request headers of the impersonated identity."""
         uid = (("Impersonate-Uid", self.uid),) if self.uid else ()
         groups = (("Impersonate-Group", group) for group in self.groups)
         extra = (
