@@ -511,7 +511,7 @@ async def test_waiting_ends_when_something_arrives() -> None:
     fifo = fifo_with()
 
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(fifo.arrived())
+        waiting = group.create_task(fifo.wait_for_delta())
         group.create_task(_delivered(fifo))
 
     assert waiting.done()
@@ -527,7 +527,7 @@ async def test_waiting_ends_when_a_resync_is_requested() -> None:
     fifo = fifo_with(thing("a", version=3))
 
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(fifo.arrived())
+        waiting = group.create_task(fifo.wait_for_delta())
         group.create_task(_synced(fifo))
 
     assert waiting.done()
@@ -544,7 +544,7 @@ async def test_waiting_continues_when_another_task_took_the_delta() -> None:
     fifo.drain()
 
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(fifo.arrived())
+        waiting = group.create_task(fifo.wait_for_delta())
         taken = group.create_task(_delivered_and_taken(fifo))
         await taken
         ended_early = waiting.done()

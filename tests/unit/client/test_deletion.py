@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman.client import is_gone
-from steersman.client.deletion import deleted
+from steersman.client.deletion import deletion_result
 from steersman.kinds import Codec, Resource, Unstructured, core_v1
 
 ENDING: dict[str, Any] = {"deletionTimestamp": "2026-11-15T08:51:02Z"}
@@ -50,7 +50,7 @@ def test_an_object_that_a_delete_is_answered_with_is_gone_only_if_nothing_holds_
     kind: str, marks: dict[str, Any], gone: bool
 ) -> None:
     for obj in both(kind, marks):
-        answer = deleted(obj, tried_only=False)
+        answer = deletion_result(obj, tried_only=False)
 
         assert (answer.obj, answer.uid, answer.is_gone) == (obj, "u-1", gone)
 
@@ -58,7 +58,7 @@ def test_an_object_that_a_delete_is_answered_with_is_gone_only_if_nothing_holds_
 @pytest.mark.parametrize("marks", [{}, AT_ONCE, HELD])
 def test_an_object_whose_deletion_is_only_tried_is_never_gone(marks: dict[str, Any]) -> None:
     for obj in both("Secret", marks):
-        assert not deleted(obj, tried_only=True).is_gone
+        assert not deletion_result(obj, tried_only=True).is_gone
 
 
 @pytest.mark.parametrize(

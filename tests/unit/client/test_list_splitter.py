@@ -31,7 +31,7 @@ def cut(text: bytes, *, size: int = 16) -> tuple[list[list[Any]], Any]:
     blocks = []
     for start in range(0, len(text), size):
         blocks += list(splitter.feed(text[start : start + size]))
-    return blocks, json.loads(splitter.rest)
+    return blocks, json.loads(splitter.remaining_list)
 
 
 def packed(body: Any) -> bytes:

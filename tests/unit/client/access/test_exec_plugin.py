@@ -261,9 +261,9 @@ async def test_a_plugin_is_not_started_for_every_refusal_of_what_it_gave(tmp_pat
     given = session(plugin(tmp_path, counting(tmp_path)), clock=clock)
     await given.current()
 
-    tokens = [(await given.renewed()).token for _ in range(3)]
+    tokens = [(await given.renew()).token for _ in range(3)]
     clock.advance(REST_SECONDS)
-    tokens.append((await given.renewed()).token)
+    tokens.append((await given.renew()).token)
 
     assert tokens == ["xx", "xx", "xx", "xxx"]
 

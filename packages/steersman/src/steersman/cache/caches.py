@@ -55,7 +55,7 @@ class Caches:
         self._observe = observe
         self._settings = settings or InformerSettings()
         self._options = tuple(options)
-        self._transforms = {_same(each.kind): each.transform for each in self._options}
+        self._transforms = {_kind_identity(each.kind): each.transform for each in self._options}
         self._shared: dict[Hashable, _Shared] = {}
         # The same by kind: a write concerns the informers of its kind.
         self._by_kind: dict[GroupVersionKind, list[_Shared]] = {}
@@ -66,7 +66,7 @@ class Caches:
         return f"<Caches {len(self._shared)} informers>"
 
     def __len__(self) -> int:
-        """How many informers run."""
+        """The number of running informers."""
         return len(self._shared)
 
     @property
@@ -176,7 +176,7 @@ class Caches:
             )
         if self._options and (more := options_of(kind, self._options)) is not None:
             scope = more.limit(scope)
-        identity = _same(kind), scope
+        identity = _kind_identity(kind), scope
         shared = self._shared.get(identity)
         if shared is None:
             informer = Informer(
@@ -184,7 +184,7 @@ class Caches:
                 kind,
                 observe=self._observe,
                 scope=scope,
-                transform=self._transforms.get(_same(kind)),
+                transform=self._transforms.get(_kind_identity(kind)),
                 settings=self._settings,
                 inflight=self._inflight,
             )
@@ -205,7 +205,7 @@ class Caches:
             shared.task.cancel()
 
 
-def _same(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
+def _kind_identity(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
     """Return the identity of a class of a kind.
 
     All classes that ``Unstructured.of`` created for one kind have the same identity.

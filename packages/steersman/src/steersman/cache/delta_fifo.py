@@ -41,7 +41,7 @@ class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """The position after it."""
+        """The position after this delta."""
         return self.obj.resource_version
 
 
@@ -54,7 +54,7 @@ class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """The position after it."""
+        """The position after this delta."""
         return self.obj.resource_version
 
 
@@ -278,12 +278,12 @@ class DeltaFifo(Generic[Obj]):
         return self._queue.popleft() if self._queue else None
 
     def drain(self) -> list[Popped[Obj]]:
-        """All queued deltas."""
+        """Remove and return all queued deltas."""
         everything = list(self._queue)
         self._queue.clear()
         return everything
 
-    async def arrived(self) -> None:
+    async def wait_for_delta(self) -> None:
         """Wait until a delta is queued."""
         while not self._queue:
             self._arrived.clear()
@@ -306,7 +306,7 @@ class DeltaFifo(Generic[Obj]):
 
     @property
     def dropped(self) -> int:
-        """The number of dropped events: those that were duplicate or late."""
+        """The number of duplicate or late events, which were dropped."""
         return self._dropped
 
     def __len__(self) -> int:

@@ -55,18 +55,18 @@ class Transformer(Generic[Obj]):
         self._kept_managers = kept_managers
         self._codec = Codec()
         self._deduplicator = Deduplicator()
-        self._seen = 0
+        self._count = 0
         self._has_fields_of: dict[type[Resource], bool] = {}
 
     def transform_new(self, obj: Obj) -> Obj:
         """Transform an object of a list or watch, in place if possible."""
-        obj = self._kept(obj)
-        self._seen += 1
-        if self._seen <= FEW or not isinstance(obj, Resource):
+        obj = self._transform_any(obj)
+        self._count += 1
+        if self._count <= FEW or not isinstance(obj, Resource):
             return obj
         return self._deduplicator.deduplicate(obj)
 
-    def _kept(self, obj: Obj) -> Obj:
+    def _transform_any(self, obj: Obj) -> Obj:
         if not self._keep_managed_fields:
             obj = without_managed_fields(obj, but=self._kept_managers)
         return obj if self._transform is None else self._transformed(obj, self._transform)
@@ -79,7 +79,7 @@ class Transformer(Generic[Obj]):
         """
         mine = self._kind
         if self._transform is None and (copy := _copied(obj, mine)) is not None:
-            return self._kept(copy)
+            return self._transform_any(copy)
         if issubclass(mine, MetadataOnly):
             body: object = {"metadata": obj.metadata}
         elif isinstance(obj, Unstructured) or self._has_all_fields(type(obj)):
@@ -88,7 +88,7 @@ class Transformer(Generic[Obj]):
             return None
         # Decoded again, because a transform may change its argument at any depth.
         data = self._codec.encode(body)
-        return self._kept(self._codec.decode(mine, data, wanted=f"keep {obj.ref}"))
+        return self._transform_any(self._codec.decode(mine, data, wanted=f"keep {obj.ref}"))
 
     def _has_all_fields(self, other: type[Resource]) -> bool:
         """Whether the class ``other`` has all fields of the cached class."""
@@ -147,7 +147,7 @@ class TransformedSource(Generic[Obj]):
 
     @property
     def resource(self) -> str:
-        """The plural of the kind."""
+        """The plural name of the kind."""
         return self._source.resource
 
     @property

@@ -16,7 +16,7 @@ from steersman.client.deletion import (
     Preconditions,
     Propagation,
     delete_options,
-    deleted,
+    deletion_result,
 )
 from steersman.client.list_splitter import ListSplitter
 from steersman.client.patches import APPLY, Patch
@@ -28,7 +28,7 @@ from steersman.client.request_spec import (
     about_one,
     at_version,
     query,
-    selecting,
+    selector_query,
 )
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings, SettingsChanges
@@ -111,7 +111,7 @@ class Client:
         other = object.__new__(Client)
         other.clock = self.clock
         other.rng = self.rng
-        other._sender = self._sender.under(replace(self.settings, **changes))
+        other._sender = self._sender.with_settings(replace(self.settings, **changes))
         return other
 
     # Reading
@@ -199,7 +199,7 @@ class Client:
                 resourceVersion=None if token else resource_version,
                 resourceVersionMatch=None if token else resource_version_match,
                 **{"continue": token or None},
-                **selecting(labels, fields),
+                **selector_query(labels, fields),
             )
             spec = about_many(
                 "list",
@@ -235,7 +235,7 @@ class Client:
         """
         pages = self._continuation(kind, namespace)
         while True:
-            options = query(**{"continue": pages.token or None}, **selecting(labels, fields))
+            options = query(**{"continue": pages.token or None}, **selector_query(labels, fields))
             limit_bytes = self.settings.page_limit_bytes
             spec = about_many("list", "GET", kind, namespace, options, limit_bytes)
             pieces = _stream_list(self._sender, kind, spec, clock=self.clock)
@@ -279,7 +279,7 @@ class Client:
             sendInitialEvents="true" if initial_events else None,
             resourceVersionMatch="NotOlderThan" if initial_events else None,
             timeoutSeconds=None if timeout_seconds is None else max(1, round(timeout_seconds)),
-            **selecting(labels, fields),
+            **selector_query(labels, fields),
         )
         spec = about_many("watch", "GET", kind, namespace, options)
         async with self._sender.stream(spec) as response:
@@ -340,7 +340,7 @@ class Client:
         field_manager: str | None = None,
         dry_run: bool | None = None,
     ) -> Obj:
-        """Some fields changed."""
+        """Change some fields of an object, and return the changed object."""
         options = self._sender.write_query(field_manager, dry_run)
         place = (kind, namespace, name)
         spec = about_one("patch", "PATCH", *place, options, patch.body, patch.content_type)
@@ -383,7 +383,7 @@ class Client:
         answer = await self._sender.body(spec)
         status = read_status(answer)
         if status is None:
-            return deleted(self._sender.decoded(kind, spec, answer), tried_only=bool(dry))
+            return deletion_result(self._sender.decoded(kind, spec, answer), tried_only=bool(dry))
         return Deletion(
             resource_type=kind.resource_type,
             key=ObjectKey(namespace, name),
@@ -410,7 +410,7 @@ class Client:
             "DELETE",
             kind,
             namespace,
-            query(**selecting(labels, fields)),
+            query(**selector_query(labels, fields)),
             self.settings.page_limit_bytes,
             delete_options(self._sender.dry_run(dry_run), None, propagation, grace_seconds),
         )
@@ -544,4 +544,4 @@ async def _stream_list(
                 yield piece
             if splitter.held_bytes > limit_bytes:
                 raise too_large(spec, limit_bytes)
-    yield codec.decode_list(kind, splitter.rest, wanted=wanted)
+    yield codec.decode_list(kind, splitter.remaining_list, wanted=wanted)

@@ -35,7 +35,7 @@ class Deletion(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
     is_gone: bool
 
 
-def deleted(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
+def deletion_result(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
     """Return the result of a delete request whose response is the object ``obj``."""
     return Deletion(
         resource_type=obj.resource_type,

@@ -150,12 +150,12 @@ class _Version(msgspec.Struct):
     resources: tuple[_Resource, ...] | None = None
 
 
-class _Named(msgspec.Struct):
+class _ObjectName(msgspec.Struct):
     name: str = ""
 
 
 class _Group(msgspec.Struct):
-    metadata: _Named = msgspec.field(default_factory=_Named)
+    metadata: _ObjectName = msgspec.field(default_factory=_ObjectName)
     versions: tuple[_Version, ...] | None = None
 
 
@@ -268,11 +268,11 @@ def _old_resources(api_version: str, answer: _OldResources) -> Iterator[ServedRe
                 short_names=each.short_names or (),
                 categories=each.categories or (),
                 verbs=each.verbs or (),
-                subresources=tuple(_below(each.name, all_of_them)),
+                subresources=tuple(_subresources_of(each.name, all_of_them)),
             )
 
 
-def _below(plural: str, resources: Iterable[_OldResource]) -> Iterator[str]:
+def _subresources_of(plural: str, resources: Iterable[_OldResource]) -> Iterator[str]:
     for each in resources:
         parent, slash, subresource = each.name.partition("/")
         if slash and parent == plural:

@@ -56,7 +56,7 @@ class ListSplitter(Generic[B]):
             yield block
 
     @property
-    def rest(self) -> bytearray:
+    def remaining_list(self) -> bytearray:
         """Return the remaining list: the last items and all fields of the list itself.
 
         The result is not a copy, because it may be as large as the limit permits. Do not call
@@ -66,7 +66,7 @@ class ListSplitter(Generic[B]):
 
     @property
     def held_bytes(self) -> int:
-        """How much is held."""
+        """The number of buffered bytes."""
         return len(self._buffer)
 
     def _cut(self) -> B | None:

@@ -25,7 +25,7 @@ class RequestSender:
             *(settings.impersonate.headers() if settings.impersonate else ()),
         )
 
-    def under(self, settings: ClientSettings) -> "RequestSender":
+    def with_settings(self, settings: ClientSettings) -> "RequestSender":
         """Return a sender with other settings that shares connections, decoders and budget."""
         return RequestSender(self._caller, self.codec, settings)
 
@@ -35,7 +35,7 @@ class RequestSender:
         return self._caller.answered_at
 
     async def body(self, spec: RequestSpec) -> bytes:
-        """The answer's body."""
+        """Send the request and return the body of the response."""
         return await self._caller.fetch(self._call(spec), self.settings.retry)
 
     async def object(self, kind: type[T], spec: RequestSpec) -> T:

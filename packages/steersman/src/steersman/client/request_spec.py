@@ -63,7 +63,7 @@ def about_one(
     body: object = None,
     content_type: str = JSON,
 ) -> RequestSpec:
-    """A spec about one object."""
+    """Return a spec for one object."""
     resource = kind.resource_type
     return RequestSpec(
         verb=verb,
@@ -74,7 +74,7 @@ def about_one(
         query=options,
         body=body,
         content_type=content_type,
-        accept=accepted(kind),
+        accept=accept_header(kind),
     )
 
 
@@ -98,12 +98,12 @@ def about_many(
         query=options,
         body=body,
         # A watch has its objects one by one, not in a list.
-        accept=accepted(kind) if verb == "watch" else accepted(kind, "List"),
+        accept=accept_header(kind) if verb == "watch" else accept_header(kind, "List"),
         limit_bytes=limit_bytes,
     )
 
 
-def accepted(kind: type[T], suffix: Literal["", "List"] = "") -> str:
+def accept_header(kind: type[T], suffix: Literal["", "List"] = "") -> str:
     """Return the media type to request for objects of the kind, or for lists of them."""
     if not issubclass(kind, MetadataOnly):
         return JSON
@@ -133,7 +133,7 @@ def write_query(
     )
 
 
-def selecting(labels: Labels | None, fields: Fields | None) -> dict[str, str | None]:
+def selector_query(labels: Labels | None, fields: Fields | None) -> dict[str, str | None]:
     """Return the options that limit a request to the selected objects."""
     return {
         "labelSelector": str(labels or "") or None,

@@ -6,7 +6,7 @@ from steersman.client.answers import read_status
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import object_path
 from steersman.client.request_sender import RequestSender
-from steersman.client.request_spec import Query, RequestSpec, accepted
+from steersman.client.request_spec import Query, RequestSpec, accept_header
 from steersman.errors import BadValue
 from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
 from steersman.names import ObjectRef, ResourceType
@@ -35,8 +35,8 @@ class Subresource(Generic[S]):
         self._ref = ObjectRef(resource.gvk.kind, namespace, name)
 
     async def get(self) -> S:
-        """It as it is."""
-        return await self._asked("get", "GET")
+        """Return the current subresource."""
+        return await self._send("get", "GET")
 
     async def create(
         self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
@@ -68,16 +68,16 @@ class Subresource(Generic[S]):
             raise whole_typed_write(self._ref)
         if isinstance(body, Resource | Unstructured) and not body.resource_version:
             raise unread_write(self._ref)
-        return await self._asked(
+        return await self._send(
             "update", "PUT", self._sender.write_query(field_manager, dry_run), body
         )
 
     async def patch(
         self, patch: Patch, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> S:
-        """Some fields changed."""
+        """Change some fields, and return the changed subresource."""
         options = self._sender.write_query(field_manager, dry_run)
-        return await self._asked("patch", "PATCH", options, patch.body, patch.content_type)
+        return await self._send("patch", "PATCH", options, patch.body, patch.content_type)
 
     async def apply(
         self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
@@ -85,9 +85,9 @@ class Subresource(Generic[S]):
         """Own exactly these fields, with these values (server-side apply)."""
         refuse_metadata_only(body, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
-        return await self._asked("apply", "PATCH", options, body, APPLY)
+        return await self._send("apply", "PATCH", options, body, APPLY)
 
-    async def _asked(
+    async def _send(
         self,
         verb: str,
         method: str,
@@ -116,7 +116,7 @@ class Subresource(Generic[S]):
             query=options,
             body=body,
             content_type=content_type,
-            accept=accepted(self._kind),
+            accept=accept_header(self._kind),
         )
 
 

@@ -44,7 +44,7 @@ class Proof:
 
 
 class Credentials(Protocol):
-    """Who we are, now."""
+    """A source of the current credentials of the client."""
 
     def fresh_proof(self) -> Proof | None:
         """Return the credentials for the next request; ``None`` if they must be renewed first."""
@@ -126,7 +126,7 @@ class ConfiguredCredentials:
         """
         async with self._one_at_a_time:
             if self._proof is refused:
-                given = await self._plugin.renewed() if self._plugin else None
+                given = await self._plugin.renew() if self._plugin else None
                 self._update(given)
             return self._proof is not refused
 

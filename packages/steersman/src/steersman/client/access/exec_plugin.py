@@ -70,7 +70,7 @@ class PluginSession:
             self._last = await self._sender()
         return self._last
 
-    async def renewed(self) -> PluginCredential:
+    async def renew(self) -> PluginCredential:
         """Run the plugin again, because the server rejected the last credential.
 
         If the plugin was already renewed a moment ago, return the last credential instead.

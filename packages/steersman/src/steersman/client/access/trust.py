@@ -86,7 +86,7 @@ def is_inner(host: str) -> bool:
         # and with them a name may become this machine's.
         is_odd = not _PLAIN_NAME.fullmatch(host)
         return is_odd or is_loopback(host) or _plain_name(host) in _METADATA
-    address = _beyond(address)
+    address = _translated_ipv4(address)
     return (
         address.is_loopback
         or address.is_link_local
@@ -112,7 +112,7 @@ def _address(host: str) -> _Address | None:
     return None
 
 
-def _beyond(address: _Address) -> _Address:
+def _translated_ipv4(address: _Address) -> _Address:
     """Return the IPv4 address to which a gateway would translate this address, if any."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
