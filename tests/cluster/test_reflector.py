@@ -242,7 +242,7 @@ FAULTS = [
     FAULTS,
     ids=lambda each: each.__name__,
 )
-async def test_after_any_failure_the_sink_has_what_a_new_list_has(
+async def test_after_any_failure_the_sink_contains_the_objects_of_a_new_list(
     api: EmbeddedServer,
     namespace: str,
     initial: str,
@@ -266,7 +266,7 @@ async def test_after_any_failure_the_sink_has_what_a_new_list_has(
 
 
 @pytest.mark.parametrize("initial", ["listed", "streamed"])
-async def test_what_was_deleted_in_a_gap_is_missing_from_the_list_that_follows(
+async def test_an_object_deleted_in_a_gap_is_missing_from_the_next_list(
     api: EmbeddedServer, namespace: str, initial: str
 ) -> None:
     scene = scene_of(api, namespace, initial=initial)

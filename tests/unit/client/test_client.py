@@ -276,7 +276,7 @@ async def refused(world: Fixture, call: Awaitable[object], match: str) -> None:
     assert world.server.requests == []
 
 
-async def test_a_typed_object_is_never_written_back_whole() -> None:
+async def test_a_typed_object_is_never_sent_as_a_full_update() -> None:
     world = Fixture()
     read: Any = Widget(
         metadata=meta_v1.ObjectMeta(name="web", resource_version="7"), spec=TYPED.spec

@@ -92,7 +92,7 @@ async def times_sent(verb: Verb, failure: Scripted) -> int:
 
 @pytest.mark.parametrize("verb", WRITES)
 @pytest.mark.parametrize("failure", [*MAYBE_CARRIED_OUT, *ANSWERED])
-async def test_nothing_is_sent_again_that_could_write_twice(verb: str, failure: str) -> None:
+async def test_no_request_that_could_write_twice_is_sent_again(verb: str, failure: str) -> None:
     script = {**MAYBE_CARRIED_OUT, **ANSWERED}
 
     assert await times_sent(WRITES[verb], script[failure]) == 1

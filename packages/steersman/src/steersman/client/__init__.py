@@ -3,10 +3,10 @@
 Takes:     kinds, objects, selectors and patches; a transport, a clock and randomness
 Gives:     objects, events, and errors with the failed operation, the reason and the remedy
 Promises:  - a call ends by its deadline
-           - nothing is sent again that could write twice
+           - no request that could write twice is sent again
            - retries add at most a tenth to the load
            - a watch is never resumed and a 410 never hidden
-           - a typed object is never written back whole
+           - a typed object is never sent as a full update
            - no secret appears in an error or an observation
 Never:     caches objects, makes decisions, or reads the environment unless requested
 """

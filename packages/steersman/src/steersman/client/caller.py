@@ -1,4 +1,4 @@
-"""Calls the API server, with retries where they are safe, within a deadline."""
+"""Sends calls to the API server within a deadline, and retries where that is safe."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -44,9 +44,7 @@ class Discovery(msgspec.Struct, frozen=True):
     stale: tuple[str, ...] = ()
 
     def of_kind(self, api_version: str, kind: str) -> ServedResource | None:
-        """Return the resource of this apiVersion and kind; ``None`` if the server does not serve
-        it.
-        """
+        """Return the resource of this apiVersion and kind; ``None`` if the kind is not served."""
         gvk = GroupVersionKind.of(api_version, kind)
         return next((each for each in self.resources if each.resource_type.gvk == gvk), None)
 

@@ -58,7 +58,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_safe_to_repeat(error: SteersmanError, *, reads: bool) -> bool:
-    """Whether sending the request again cannot carry it out twice, and might help."""
+    """Whether a retry might succeed, and certainly does not carry out the request twice."""
     match error:
         case TooManyRequests(retry_after_seconds=seconds, causes=causes):
             # Not every 429 is load: an eviction that would break a disruption budget gets one too.

@@ -2,8 +2,8 @@
 
 Takes:     a source (the objects of one kind, or some of them, on a server) and a sink
 Gives:     all objects, as one list, and then the events, in the server's order
-Promises:  - after any failure the sink has what a new list has
-           - what was deleted in a gap is missing from the list that follows
+Promises:  - after any failure the sink contains the objects of a new list
+           - an object deleted in a gap is missing from the next list
            - the position never goes back within one history
            - a rewound history replaces the old one and is observed
            - streamed initial events are never resumed in the middle

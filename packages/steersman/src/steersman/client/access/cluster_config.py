@@ -120,7 +120,7 @@ class ClusterConfig:
 
 
 def server_url(server: str, *, source: str) -> SplitResult:
-    """Return the parts of a server's address; raise ``ConfigError`` if it cannot be used."""
+    """Return the parts of a server's address; raise ``ConfigError`` if the address is unusable."""
     with suppress(ValueError):
         url = urlsplit(server)
         is_bare = url.username is None and not url.query and not url.fragment

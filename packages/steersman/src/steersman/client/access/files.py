@@ -47,7 +47,7 @@ def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes |
 
 
 def is_there(path: Path) -> bool:
-    """Whether the file exists and this process may see it."""
+    """Whether the file exists and this process has the permission to see it."""
     try:
         path.stat()
     except OSError:
