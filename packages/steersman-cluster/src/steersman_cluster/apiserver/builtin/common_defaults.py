@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 def fill(obj: Object, **values: Any) -> None:
     """Set each field that is missing or null."""
     for field, value in values.items():
-        # A null is how Go writes some of what is not there.
+        # Go encodes some absent fields as null.
         if obj.get(field) is None:
             obj[field] = value
 

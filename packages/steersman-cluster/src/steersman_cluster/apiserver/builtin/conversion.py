@@ -12,10 +12,10 @@ from steersman_cluster.apiserver.meta.rules import Object
 EVENTS = GroupResource("", "events")
 NEW_EVENTS = GroupResource("events.k8s.io", "events")
 
-# Where the objects of a resource are kept, if not in a place of its own.
+# The resource with which a resource shares its stored objects.
 STORED_RESOURCE: Mapping[GroupResource, GroupResource] = {NEW_EVENTS: EVENTS}
 
-# What v1 calls a field of an Event, and what events.k8s.io/v1 does.
+# The fields of an Event in v1, and their names in events.k8s.io/v1.
 _RENAMED = {
     "involvedObject": "regarding",
     "source": "deprecatedSource",
@@ -26,7 +26,7 @@ _RENAMED = {
     "reportingComponent": "reportingController",
 }
 _RENAMED_BACK = {new: old for old, new in _RENAMED.items()}
-# Which of them v1 writes even if they are empty, and events.k8s.io/v1 does not.
+# Fields that v1 writes even if they are empty. events.k8s.io/v1 omits them.
 _ALWAYS_IN_V1 = ("reportingComponent", "reportingInstance")
 
 

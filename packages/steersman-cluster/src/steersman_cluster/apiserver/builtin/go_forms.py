@@ -16,10 +16,10 @@ from steersman_cluster.apiserver.meta.object_meta import IN_ORDER
 from steersman_cluster.apiserver.meta.rules import Object
 
 _FILE: Final = Path(__file__).parent / "go-forms-kubernetes-1.36.json"
-# By what stands after the colon in the file: what a field that is not there prints as. Text is
-# marked by nothing, a pointer, list or map to plain values by a star, other types by their name.
+# The form of an absent field, by the type after the colon in the file: nothing for a string, a star
+# for a pointer, list or map of scalars, and otherwise the name of the type.
 _ABSENT: Final[dict[str, Any]] = {"": "", "i": 0, "b": False, "q": "0", "*": None}
-# Fields of the spec that the server keeps in its security context.
+# Fields of the spec that are in the security context of kube-apiserver's internal type.
 _OF_HOST: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 
 
@@ -40,7 +40,7 @@ def pod_spec_difference(old: Object, new: Object) -> str:
 
 def go_difference(type_name: str, old: Object, new: Object) -> str:
     """Return a unified diff of two values in kube-apiserver's internal form."""
-    # The first two lines would name files.
+    # The first two lines are the names of the files.
     return "".join(list(unified_diff(_lines(type_name, old), _lines(type_name, new)))[2:])
 
 

@@ -119,8 +119,8 @@ def label_keys_errors(
             for index, key in enumerate(keys):
                 errors += all_invalid(f"{path}.{name}[{index}]", key, label_key(key))
     if matched and selector is not None:
-        # The keys become expressions of the selector before this is asked, so that each is
-        # expected there once; a second time, it was there before.
+        # The strategy has already added the keys to the expressions of the selector, so that one
+        # expression with each key is expected. A second one means that the author wrote it.
         seen = set(selector.get("matchLabels") or {})
         last = {key: index for index, key in enumerate(matched)}
         for each in selector.get("matchExpressions") or ():

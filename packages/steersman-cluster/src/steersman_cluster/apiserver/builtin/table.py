@@ -50,7 +50,7 @@ from steersman_cluster.apiserver.meta.rules import Rules
 
 SERVICES = GroupResource("", "services")
 
-# Questions, which are answered and not kept, and what is only looked at.
+# Resources without stored objects, such as reviews, and read-only ones.
 _NOTHING_TO_KEEP = Rules()
 
 
@@ -77,7 +77,7 @@ def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
     return rules
 
 
-# Where those that make pods have what they make them from.
+# The path of the Pod template in each kind that has one.
 _TEMPLATES: Mapping[GroupResource, tuple[str, ...]] = {
     GroupResource("", "podtemplates"): ("template",),
     GroupResource("", "replicationcontrollers"): ("spec", "template"),

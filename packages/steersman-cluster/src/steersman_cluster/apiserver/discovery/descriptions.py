@@ -20,7 +20,7 @@ Json: TypeAlias = dict[str, Any]
 _PACKAGE = "kubernetes_validate"
 _FILE = Path("kubernetes-json-schema", f"v{VERSION}.0-local", "_definitions.json")
 
-# Custom resources have the same texts as this kind for what all objects have in common.
+# The kinds with the descriptions of the fields that custom resources share with all objects.
 _OBJECT, _LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
 _IN_COMMON = ("apiVersion", "kind", "metadata")
 _MORE = "More info: "
@@ -55,7 +55,7 @@ class Descriptions:
         schema = self._with_common(schema, _LIST)
         if not self._types or "items" not in schema.get("properties", {}):
             return schema
-        # Those are the same sentences for every kind, with a place to read on.
+        # The description of the items is the same for every kind, and ends with a link.
         _, _, place = self._property(_LIST, "metadata").partition(_MORE)
         items = f"List of {plural}. {_MORE}{place.partition('#')[0]}"
         properties = schema["properties"]
@@ -102,7 +102,7 @@ NO_DESCRIPTIONS = Descriptions({})
 @cache
 def installed_descriptions() -> Descriptions:
     """Return the package's descriptions, if it is installed and supports this version."""
-    # The name of a package is found without running it.
+    # find_spec locates a package without importing it.
     spec = find_spec(_PACKAGE)
     for directory in (spec.submodule_search_locations if spec is not None else None) or ():
         if (file := Path(directory) / _FILE).exists():

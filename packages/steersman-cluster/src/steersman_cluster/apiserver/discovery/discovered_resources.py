@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.group_versions import (
 )
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource
 
-# Kinds that are stored in another version than the one that says so, or in another group.
+# Kinds whose storage version is in another version or group.
 _STORED_ELSEWHERE = {
     GroupVersionKind("events.k8s.io", "v1", "Event"): GroupVersionKind("", "v1", "Event"),
     GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler"): GroupVersionKind(
@@ -30,7 +30,7 @@ _STORED_ELSEWHERE = {
     },
 }
 
-# The order in which kubectl looks for a name that several groups have.
+# The order of the groups in discovery, in which kubectl resolves a name that several groups have.
 _GROUPS = (
     "apiregistration.k8s.io",
     "apps",
@@ -64,7 +64,7 @@ class DiscoveredSubresource:
     """A subresource with its own path: ``status``, ``scale``."""
 
     name: str
-    gvk: GroupVersionKind  # of what it takes and gives
+    gvk: GroupVersionKind  # of the request and response bodies
     verbs: tuple[str, ...]
 
 
@@ -80,7 +80,7 @@ class DiscoveredResource:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: tuple[DiscoveredSubresource, ...] = ()
-    stored_as: GroupVersionKind | None = None  # None: it is answered and forgotten
+    stored_as: GroupVersionKind | None = None  # None: not stored
     custom: bool = False
 
     @property

@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.request.protobuf_responses import encode_docume
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 
 _AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
-# Those are for people to read.
+# These documents are indented.
 _LAID_OUT = ("/", "/version")
 
 
@@ -35,7 +35,7 @@ class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     body: bytes
     content_type: str = JSON
-    etag: str | None = None  # of an aggregated one, which clients keep
+    etag: str | None = None  # of an aggregated document, which clients cache
 
     @property
     def headers(self) -> dict[str, str]:
@@ -70,7 +70,7 @@ class Discovery:
         """Return the document at ``path``, without a trailing slash; None if there is none."""
         language = language_of_form(accept, _AGGREGATED) if path in ("/api", "/apis") else ""
         is_aggregated = language != ""
-        # Controllers ask for the same again and again, and nearly always in JSON.
+        # A shortcut: clients request the same documents repeatedly, nearly always as JSON.
         if not is_aggregated and accept in ("", JSON):
             language = JSON
         if (made := self._made.get((path, is_aggregated, language))) is not None:
@@ -128,7 +128,7 @@ def _made(
     content: Document, language: str, *, is_aggregated: bool, laid_out: bool
 ) -> DiscoveryDocument:
     body = msgspec.json.encode(content)
-    # The same in every language.
+    # The ETag does not depend on the media type.
     etag = f'"{sha512(body).hexdigest().upper()}"' if is_aggregated else None
     content_type = language
     if is_aggregated:

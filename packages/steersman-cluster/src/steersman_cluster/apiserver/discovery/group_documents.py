@@ -45,7 +45,7 @@ def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Docu
     resources = catalogue.resources(group, version)
     if not resources:
         return None
-    # The core group's list is as old as that.
+    # kube-apiserver omits the apiVersion in the list of the core group.
     api_version = {"apiVersion": "v1"} if group else {}
     return {
         "kind": "APIResourceList",
@@ -67,7 +67,7 @@ def aggregated(catalogue: DiscoveryCatalog, groups: Iterable[str]) -> Document:
     }
 
 
-# As Go calls them.
+# Go's names of architectures.
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -85,7 +85,7 @@ def version() -> Document:
         "gitCommit": "0" * 40,
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",
-        # No Go here, and yet something that runs this.
+        # Python in place of Go.
         "goVersion": f"python{platform.python_version()}",
         "compiler": platform.python_implementation().lower(),
         "platform": f"{sys.platform}/{_MACHINES.get(machine := platform.machine(), machine)}",
@@ -182,6 +182,6 @@ def _aggregated_resource(resource: DiscoveredResource) -> Document:
 
 def _response_kind(gvk: GroupVersionKind, resource: DiscoveredResource) -> Document:
     own = (gvk.group, gvk.version) == (resource.gvk.group, resource.gvk.version)
-    # A built-in kind does not say which group it is in; to clients, empty means the one above.
+    # kube-apiserver omits the group version of a built-in kind if it is that of the resource.
     group, version = ("", "") if own and not resource.custom else (gvk.group, gvk.version)
     return {"group": group, "version": version, "kind": gvk.kind}

@@ -11,7 +11,7 @@ CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"
 OPEN_ID_PATHS = (CONFIGURATION, KEYS)
 
-# Each path has one form.
+# The media type of each path.
 _FORMS = {CONFIGURATION: "application/json", KEYS: "application/jwk-set+json"}
 
 

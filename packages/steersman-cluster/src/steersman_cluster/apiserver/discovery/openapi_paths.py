@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.request.negotiation import JSON
 from steersman_cluster.apiserver.schema.builtin_schemas import META, REF
 
 Json: TypeAlias = dict[str, Any]
-# The schema's full name; None for what has none, such as the options of exec.
+# Returns the full name of the schema; None for a kind without one, such as PodExecOptions.
 NameOf: TypeAlias = Callable[[GroupVersionKind], str | None]
 
 STATUS = f"{META}.Status"
@@ -18,7 +18,7 @@ PATCH = f"{META}.Patch"
 WATCH_EVENT = f"{META}.WatchEvent"
 API_RESOURCE_LIST = f"{META}.APIResourceList"
 
-# Their deletion is answered with the object; that of other kinds with a Status.
+# Kinds whose DELETE returns the object; that of other kinds returns a Status.
 _ANSWERED_WITH_THE_DELETED = frozenset(
     (
         "CSIDriver",
@@ -77,7 +77,7 @@ class _Verb(NamedTuple):
 
     method: str
     action: str
-    word: str  # that the operation's id begins with
+    word: str  # the first word of the operation id
     parameters: tuple[str, ...] = ()
     codes: tuple[int, ...] = (200,)
 
@@ -96,7 +96,7 @@ _ON_OBJECTS = {
     "patch": _Verb("patch", "patch", "patch", (*_WRITE, "force"), (200, 201)),
 }
 _ON_SUBRESOURCES = {**_ON_OBJECTS, "create": _ON_COLLECTIONS["create"]}
-# The part of the server that answers for custom resources describes some verbs otherwise.
+# kube-apiserver describes these verbs of custom resources differently.
 _ON_CUSTOM = {
     "get": _Verb("get", "get", "read", ("resourceVersion",)),
     "patch": _ON_OBJECTS["patch"]._replace(codes=(200,)),
@@ -128,7 +128,7 @@ def paths_of(resource: DiscoveredResource, name_of: NameOf) -> Iterator[tuple[st
         everywhere = here._replace(scope="", suffix="ForAllNamespaces")
         yield f"{root}/{resource.plural}", everywhere.operations(_ON_COLLECTIONS, ("list",))
     for each in resource.subresources:
-        # A log is text, and has no schema.
+        # The log is plain text and has no schema.
         if each.name != "log" and (schema := name_of(each.gvk)) is not None:
             part = here._replace(gvk=each.gvk, schema=schema, suffix=each.name.capitalize())
             operations = part.operations(_ON_SUBRESOURCES, each.verbs, named=True)
@@ -166,7 +166,7 @@ class _Target(NamedTuple):
             _parameter("pretty"),
         ]
         if len(operations) == 1:
-            # What all operations at a path take is written once.
+            # All parameters of a single operation are parameters of the path.
             (only,) = operations.values()
             common = sorted([*common, *only.pop("parameters", ())], key=lambda each: each["name"])
         return {**operations, "parameters": common}

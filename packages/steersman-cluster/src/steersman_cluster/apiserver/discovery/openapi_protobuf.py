@@ -24,11 +24,11 @@ def protobuf(document: Mapping[str, Any]) -> bytes:
     return _DOCUMENT.write(document)
 
 
-# The field is for YAML, and JSON is YAML.
+# The field contains YAML, and JSON is valid YAML.
 _ANY = wrapped(2, JSON_TEXT)
 _EXTENSION = named(_ANY)
 
-# Schemas are in schemas, so this one is spoken of before it is known.
+# A lazy reference, because schemas contain schemas.
 _A_SCHEMA = either(lambda _: _SCHEMA.value)
 _ONE_SCHEMA = wrapped(1, _A_SCHEMA)
 _ALL_OR_NONE = wrapped(2, FLAG)

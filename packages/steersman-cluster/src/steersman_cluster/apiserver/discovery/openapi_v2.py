@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.schema.builtin_schemas import REF
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _FORMS = {
     JSON: JSON,
-    # No proper media type, but what kubectl asks for.
+    # Not a valid media type, but the one that kubectl requests.
     PROTOBUF.replace("v2.v1", "v2@v1"): PROTOBUF,
     PROTOBUF: PROTOBUF,
 }
@@ -74,7 +74,7 @@ def _everything(open_api: OpenApi) -> Json:
 
 def _definitions(open_api: OpenApi) -> Iterator[tuple[str, Json]]:
     for name, written in open_api.written.items():
-        # Numbers that may be text, and the like: v2 has only one type for them.
+        # v2 has no oneOf, as in IntOrString: such types become strings.
         form = {"type": "string"} if "oneOf" in written else {}
         yield name, {**_schema(written), **form}
     describe = open_api.descriptions
@@ -87,7 +87,7 @@ def _definitions(open_api: OpenApi) -> Iterator[tuple[str, Json]]:
 
 def _kind(written: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
     if written.get(_UNKNOWN):
-        # Without properties, because kubectl takes a field that is not among them for a mistake.
+        # Without properties, because kubectl rejects fields that are not among them.
         return {"type": "object", **selectable(written), **marked(gvk, gvk.kind)}
     return _schema(as_kind(written, gvk))
 
@@ -113,7 +113,7 @@ def _schema(written: Mapping[str, Any]) -> Json:
             case _:
                 schema[key] = value
     if written.get("nullable") or written.get(_UNKNOWN):
-        # What may be null, or anything, has no type.
+        # v2 has no nullable types: the schema allows any value.
         for key in ("type", "items", "properties"):
             schema.pop(key, None)
     if written.get("x-kubernetes-embedded-resource") and not written.get(_UNKNOWN):

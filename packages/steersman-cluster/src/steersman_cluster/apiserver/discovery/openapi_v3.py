@@ -24,12 +24,12 @@ from steersman_cluster.apiserver.request.negotiation import JSON, accepted_forma
 from steersman_cluster.apiserver.schema.builtin_schemas import META, OBJECT_META, REF
 
 INDEX = "/openapi/v3"
-# As kube-apiserver has it: its index goes out without a type, and Go guesses one.
+# kube-apiserver sends the index without a content type, and Go's HTTP server detects this one.
 INDEX_TYPE = "text/plain; charset=utf-8"
 
 SELECTABLE = "x-kubernetes-selectable-fields"
 
-# What the part of the server that answers for custom resources calls itself.
+# The title in kube-apiserver's documents of custom resources.
 _OF_CUSTOM = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 _LIST_META = f"{META}.ListMeta"

@@ -10,7 +10,8 @@ UNKNOWN = "<unknown>"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _YEAR = 365 * _DAY
 
-# Up to how many seconds a length is shown in this unit, and in which smaller one as well.
+# Each step: the limit in seconds, the unit in seconds, its letter, and the same of a smaller unit
+# that is also shown (0: none).
 _STEPS = (
     (2 * _MINUTE, 1, "s", 0, ""),
     (10 * _MINUTE, _MINUTE, "m", 1, "s"),
@@ -22,13 +23,13 @@ _STEPS = (
     (8 * _YEAR, _YEAR, "y", _DAY, "d"),
 )
 
-# What Go can count in nanoseconds: 292 years.
+# The longest duration in Go, which counts nanoseconds: 292 years.
 _LONGEST = timedelta(microseconds=2**63 // 1000)
 
-# The moment that Go takes for none.
+# Go's zero time.
 _NEVER = "0001-01-01T00:00:00Z"
 
-# Clocks of two machines may differ by so much; what lies further in the future is a mistake.
+# The tolerated difference between the clocks of two machines; a later timestamp is invalid.
 _TOLERATED_SECONDS = 1
 
 

@@ -15,7 +15,7 @@ class _Omitted:
 
 OMITTED: Final = _Omitted()
 
-# How each type begins its sentence, and whether it then shows the value.
+# The text of each error type, and whether the message contains the value.
 _TYPES = {
     "FieldValueRequired": ("Required value", False),
     "FieldValueForbidden": ("Forbidden", False),
@@ -62,7 +62,7 @@ def shown(value: Any) -> str:
     return text.translate(_ESCAPED) if isinstance(value, (dict, list, msgspec.Raw)) else text
 
 
-# Go's JSON could stand in a web page.
+# Go's JSON encoder escapes these characters for HTML.
 _ESCAPED: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 

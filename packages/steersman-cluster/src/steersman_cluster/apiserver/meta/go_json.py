@@ -127,7 +127,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 def check_syntax(body: bytes) -> None:
     """Raise ``BadSyntax`` with Go's message at the first syntax error."""
-    # Go looks at bytes; so a byte is a character here.
+    # Go scans bytes. In Latin-1, each byte is one character.
     _Scanner(body.decode("latin-1")).document()
 
 
@@ -142,7 +142,7 @@ class _Scanner:
         open_containers: list[str] = []
         while True:
             closed = self._value(open_containers)
-            # Behind a value: its containers may end, too.
+            # After a value, the containers around it may end.
             while closed and open_containers:
                 inside = open_containers[-1]
                 what = "object key:value pair" if inside == "{" else "array element"

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from steersman_cluster.apiserver.meta.go_json import Number, Pairs
 
-# What a body must be, for its kind to be found.
+# The Go type into which kube-apiserver decodes a body to determine its kind.
 TYPE_META: Final = (
     r'struct { APIVersion string "json:\"apiVersion,omitempty\"";'
     r' Kind string "json:\"kind,omitempty\"" }'

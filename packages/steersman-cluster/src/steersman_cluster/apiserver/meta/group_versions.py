@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from steersman_cluster.apiserver.meta.rules import Object
 
-# The defaults of a custom group.
+# The priorities of the groups of CustomResourceDefinitions.
 GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100
 
 
@@ -13,7 +13,7 @@ class GroupVersionInfo(NamedTuple):
 
     group_priority: int
     version_priority: int
-    remote: bool  # another server serves it; nothing is forwarded
+    remote: bool  # an aggregated server serves it; this server forwards no requests
 
     @classmethod
     def of(cls, spec: Object) -> "GroupVersionInfo":

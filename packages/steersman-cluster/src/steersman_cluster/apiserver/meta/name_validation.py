@@ -140,7 +140,7 @@ _is_plain_env_name: Final = re.compile(r"[ -<>-~]+").fullmatch
 
 
 def _in_bytes(sentences: list[str]) -> list[str]:
-    # Some of the server's checks count the same limit in "characters", others in "bytes".
+    # Some of kube-apiserver's messages name the same limit in "characters", others in "bytes".
     return [
         each.removesuffix("characters") + "bytes" if each.startswith("must be no more") else each
         for each in sentences
@@ -161,7 +161,7 @@ def label_key(value: str) -> list[str]:
     return [] if is_short and _is_label_key(value) else _label_key_errors(value)
 
 
-@lru_cache(maxsize=1024)  # the same few keys are on every object, and looked at in every write
+@lru_cache(maxsize=1024)  # most objects have the same few keys, and each write validates them
 def _is_label_key(value: str) -> bool:
     return not _label_key_errors(value)
 
@@ -308,7 +308,7 @@ def _read_ip(value: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-_short_ip = lru_cache(maxsize=1024)(_read_ip)  # the same ones are in each status written again
+_short_ip = lru_cache(maxsize=1024)(_read_ip)  # each update of a status contains the same addresses
 
 
 def ip(value: str) -> list[str]:
@@ -338,7 +338,7 @@ def sloppy_cidr(value: str) -> tuple[IPv4Address | IPv6Address, int] | None:
     found = sloppy_ip(address)
     if found is None or not length.isdecimal() or not length.isascii():
         return None
-    # Zeros may lead; Python would not even read thousands of digits.
+    # Leading zeros are valid. Python's int() rejects thousands of digits.
     digits = length.lstrip("0") or "0"
     if len(digits) > 3 or int(digits) > found.max_prefixlen:
         return None

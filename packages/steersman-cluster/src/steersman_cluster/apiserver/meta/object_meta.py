@@ -22,8 +22,8 @@ from steersman_cluster.apiserver.meta.field_errors import (
 
 Metadata: TypeAlias = dict[str, Any]
 
-# What generated names end in: no vowels, so that no words come about, and nothing that looks like
-# something else.
+# The characters of generated suffixes. No vowels and no characters that resemble others, so that a
+# suffix neither spells a word nor is misread.
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
 MOST_BASE = 63 - SUFFIX_LENGTH
@@ -32,10 +32,11 @@ MOST_ANNOTATION_BYTES = 256 * 1024
 MOST_MANAGER_BYTES = 128
 MOST_SUBRESOURCE_BYTES = 256
 
-# Each of them shows all owners; the real server goes on until its memory ends.
+# The error of each additional controller contains all owners, so that the response grows
+# quadratically. kube-apiserver has no limit.
 MOST_DISPUTES = 100
 
-# What the server sets, and an author of a new object cannot.
+# Fields that only the server sets in a new object.
 _SYSTEM_FIELDS = (
     "creationTimestamp",
     "uid",
@@ -65,7 +66,7 @@ _FREE_FINALIZERS = frozenset(
     )
 )
 
-# Its fields as Go writes them.
+# The fields of ObjectMeta in Go's order.
 IN_ORDER = (
     "name",
     "generateName",
@@ -258,7 +259,7 @@ def _common_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
         errors.append(invalid("metadata.generation", generation, name_validation.NOT_NEGATIVE))
     for field, errors_of in _CHECKS:
         value = metadata.get(field)
-        if value and value != old.get(field):  # what stays as it was has been looked at
+        if value and value != old.get(field):  # an unchanged value has been validated before
             errors += errors_of(value)
     return errors
 
@@ -288,7 +289,7 @@ def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
     controller = ""
     disputed = 0
     for owner in owners:
-        # Those of a resource inside another may lack what Go would have written for them.
+        # The owners of an embedded resource may lack required fields, which Go would decode as "".
         api_version, kind = owner.get("apiVersion", ""), owner.get("kind", "")
         if not api_version or api_version.count("/") > 1 or api_version.endswith("/"):
             yield invalid(f"{where}.apiVersion", api_version, "version must not be empty")
@@ -349,7 +350,7 @@ def _managed_field_errors(managed: list[dict[str, Any]]) -> Iterator[FieldError]
         manager = entry.get("manager", "")
         if len(manager.encode()) > MOST_MANAGER_BYTES:
             yield too_long(f"{where}.manager", "", MOST_MANAGER_BYTES)
-        # Nearly all are printable as a whole.
+        # A shortcut: nearly all names are printable.
         for at, character in () if manager.isprintable() else enumerate(manager):
             if not character.isprintable():
                 why = f"invalid character U+{ord(character):04X} (at position {at})"

@@ -81,66 +81,68 @@ class Rules:
     the separation of the status from the rest by the status subresource.
     """
 
-    # Fills in what the author left out, in place.
+    # Sets the defaults in place.
     default: Callable[[Object], None] = _nothing
-    # The new object, the old one or None, and the context: what the server's own plugins
-    # change, before webhooks see the object; in the version of the request.
+    # (new, old or None, context): the changes of built-in admission plugins, before webhooks see
+    # the object. The object has the version of the request.
     admit: Callable[[Object, Object | None, RuleContext], None] = _nothing
-    # The new object and the context: allocates, normalises; a dry run goes through it too.
+    # (new, context): allocates and normalizes; also runs for dry runs.
     prepare_create: Callable[[Object, RuleContext], None] = _nothing
-    # The new object and who asks: writes into it who it is from.
+    # (new, user): sets the fields that identify the requester.
     set_requester: Callable[[Object, User], None] = _nothing
-    # The new object, the old one, and the context.
+    # Arguments: new, old, context.
     prepare_update: Callable[[Object, Object, RuleContext], None] = _nothing
     prepare_status: Callable[[Object, Object, RuleContext], None] = _nothing
-    # The new object, and the old one where there is one.
+    # Arguments: new, and old for updates. They return all errors.
     validate: Callable[[Object], list[FieldError]] = _no_errors
     validate_create: Callable[[Object], list[FieldError]] = _no_errors
     validate_update: Callable[[Object, Object], list[FieldError]] = _no_errors
     validate_status: Callable[[Object, Object], list[FieldError]] = _no_errors
-    # The new object, the old one or None, and the context: what the server's own plugins
-    # refuse, once everything else is right, and what they warn of.
+    # (new, old or None, context): built-in admission plugins, after all other validation. They
+    # reject the object, or return warnings.
     validate_admission: Callable[[Object, Object | None, RuleContext], Iterable[str]] = (
         _no_sentences
     )
-    # (old, new): called after every write that is stored; None: there was, or is, nothing.
+    # (old, new), None if there is none: called after every stored write.
     stored: Callable[[Object | None, Object | None], None] = _nothing
-    # What is wrong with a name, in sentences; (name, is_prefix of generateName).
+    # (name, is_prefix): the errors in a name, or in a generateName.
     name_errors: Callable[[str, bool], list[str]] = _no_sentences
-    # Of kinds whose names follow from the rest of the object: name_errors for this one.
+    # For kinds whose names depend on the rest of the object: returns its name_errors.
     name_errors_of: Callable[[Object], Callable[[str, bool], list[str]]] | None = None
-    # What the last validation of this object found wrong but let through, as sentences for Warning
-    # headers: they are said even if the object is refused.
+    # Returns warnings for the errors that the last validation of this object ignored because of
+    # ratcheting. They are sent even if the object is rejected.
     ratcheted_errors: Callable[[Object], list[str]] = _no_sentences
-    # Sentences for Warning headers: (new, old or None).
+    # Return warnings. (new, old or None), (new, old)
     warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
     status_warnings: Callable[[Object, Object], list[str]] = _no_sentences
-    # What field selectors may name, with the object's values.
+    # Returns the fields that field selectors support, with the object's values.
     selectable: Callable[[Object], Mapping[str, str]] = name_and_namespace
 
-    # An annotation that stands for a field inside the real server: seen only in whole objects.
+    # An annotation that is a field in kube-apiserver's internal type: tables and metadata do not
+    # show it.
     hidden_annotation: str = ""
-    # The parts of an object whose change makes a new generation; none: it has no generation.
+    # The parts of an object whose changes increment the generation; empty: it has no generation.
     generation_of: tuple[str, ...] = ()
-    # When errors in the metadata of a new object are reported: before what validate says, after
-    # it, or only if all else is right; a kind of the last sort lets finalizers have any name.
+    # Whether the metadata errors of a new object precede or follow those of validate, or are
+    # reported only without other errors. With "last", finalizers may have any name.
     metadata_errors_order: Literal["first", "second", "last"] = "first"
-    update_first: bool = False  # what validate_update says stands before what validate does
-    has_status: bool = False  # kept by writes of the object, written by writes of its status
-    status_on_create: bool = False  # a new object keeps the status that it was sent with
-    unconditional_update: bool = True  # a PUT without resourceVersion is fine
-    create_on_update: bool = False  # a PUT of what is not there creates it
-    settles_late: bool = False  # the first update is a write, even if it changes nothing
-    generates_names: bool = True  # otherwise what generateName says is the whole name
-    returns_deleted: bool = False  # DELETE answers the object; otherwise a Status
-    has_dependents: bool = True  # otherwise DELETE takes no notice of propagation policies
-    orphans: bool = False  # DELETE without a propagation policy leaves its dependents alone
-    orphan_warning: str = ""  # the warning where the request names no policy
-    # How long an object is kept after it was last written; None: until it is deleted.
+    update_first: bool = False  # the errors of validate_update precede those of validate
+    has_status: bool = False  # only writes of the status subresource change the status
+    status_on_create: bool = False  # a new object keeps the status in the request
+    unconditional_update: bool = True  # a PUT may omit the resourceVersion
+    create_on_update: bool = False  # a PUT creates a missing object
+    settles_late: bool = False  # the first update is stored even if it changes nothing
+    generates_names: bool = True  # otherwise, generateName is used as the name, without a suffix
+    returns_deleted: bool = False  # DELETE returns the object; otherwise a Status
+    has_dependents: bool = True  # otherwise, DELETE ignores propagation policies
+    orphans: bool = False  # the default propagation policy of DELETE is Orphan
+    orphan_warning: str = ""  # the warning for a DELETE without a propagation policy
+    # How long an object is kept after its last write; None: until it is deleted.
     kept_seconds: float | None = None
-    # How long deletion may take, of an object for which so much (or nothing) was asked.
+    # Returns the grace period of a deletion: (obj, requested seconds or None).
     grace_seconds: Callable[[Object, int | None], int] | None = None
-    # Of kinds that go only when they are empty: what DELETE stores at first, (obj, now).
+    # For kinds that are deleted only when they are empty: returns the object that DELETE stores
+    # first. (obj, now)
     begin_end: Callable[[Object, str], Object] | None = None
-    # Whether something other than metadata.finalizers still holds what is being deleted.
+    # Whether something other than metadata.finalizers blocks the deletion.
     is_held: Callable[[Object], bool] = _no

@@ -31,7 +31,7 @@ class StatusError(Exception):
         self.retry_after_seconds = retry_after_seconds
         if retry_after_seconds:
             details = {**(details or {}), "retryAfterSeconds": retry_after_seconds}
-        # Details may be there and empty; clients get `{}` then.
+        # Empty details are sent as `{}`; None omits the field.
         self.details = details and {name: value for name, value in details.items() if value}
         super().__init__(f"{code} {reason}")
 

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 Cell: TypeAlias = str | int | float | bool | None
 
-# What stands in one cell of an object's row.
+# Returns the value of one cell.
 CellOf: TypeAlias = Callable[[Object, Ages], Cell]
 
 
@@ -40,9 +40,10 @@ class Printer:
 
     columns: Sequence[Column]
     cells: Callable[[Object, Ages], Sequence[Cell]]
-    # What a row says of its object beside the cells.
+    # The conditions of the row, for example Completed.
     conditions: Callable[[Object], Sequence[Object]] | None = None
-    # By what the rows of a list are sorted, where that is not the order of the list.
+    # The sort key of the rows; None: the order of the list.
     order: Callable[[Object], Any] | None = None
-    # The real server has one way of its own to write a table without rows.
+    # Whether a table without rows has null instead of an empty list, as kube-apiserver's default
+    # table convertor writes it.
     empty_is_null: bool = False

@@ -159,7 +159,7 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
         request.served.rules.default(obj)
     if entry is None:
         scope.authorize(request, "create")
-        # It is of a deleted object; kube-apiserver ignores it, too.
+        # The resourceVersion of a deleted object. kube-apiserver ignores it, too.
         obj["metadata"].pop("resourceVersion", None)
         return Answer(201, _create(request, scope, obj, options, is_applied=True))
     made = _mutated(request, scope, entry, obj)
@@ -274,7 +274,7 @@ def _create(
         served.drop_status(kept)
     rules.prepare_create(kept, store)
     rules.set_requester(kept, request.user)
-    name = about.get("name", "")  # some kinds generate it
+    name = about.get("name", "")  # some strategies set the name
     if rules.generation_of or served.custom:
         about["generation"] = 1
     errors = _errors_of_create(request, kept)

@@ -81,7 +81,7 @@ class MetadataEncoder(NamedTuple):
     def bookmark(
         self,
         revision: int,
-        served: ServedResource,  # noqa: ARG002 - as in other forms
+        served: ServedResource,  # noqa: ARG002 - as in other encoders
         *,
         initial_events_end: bool,
     ) -> bytes:

@@ -199,7 +199,7 @@ class ProtobufMetadataEncoder(NamedTuple):
     def bookmark(
         self,
         revision: int,
-        served: ServedResource,  # noqa: ARG002 - as in other forms
+        served: ServedResource,  # noqa: ARG002 - as in other encoders
         *,
         initial_events_end: bool,
     ) -> bytes:

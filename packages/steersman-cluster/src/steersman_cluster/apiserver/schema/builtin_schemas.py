@@ -19,7 +19,7 @@ REF = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 OBJECT_META = f"{META}.ObjectMeta"
 
-# What a schema alone does not say about the types that are written in a way of their own.
+# The formats of types with a special JSON form, which their schemas do not specify.
 FORMATS = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
@@ -34,7 +34,7 @@ OPAQUE = {
     *(f"{JSON_SCHEMA}Or{other}" for other in ("Array", "Bool", "StringArray")),
 }
 
-# The Go type that each kind becomes inside the server, by apiVersion, then kind.
+# The internal Go type of each kind, by apiVersion and kind.
 KnownKinds: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
@@ -49,7 +49,7 @@ class BuiltinResource:
     verbs: tuple[str, ...]
     short_names: tuple[str, ...]
     categories: tuple[str, ...]
-    subresources: Mapping[str, Mapping[str, Any]]  # as discovery has them: kind, verbs, …
+    subresources: Mapping[str, Mapping[str, Any]]  # in the form of discovery: kind, verbs, …
 
 
 class BuiltinSchemas:
@@ -117,17 +117,17 @@ class BuiltinSchemas:
         if name not in self._compiled:
             written = self.written[name]
             schema = _node(written, name=name)
-            # Before its properties are there, because one of them may be of this type again.
+            # Cached before its properties are compiled, because one of them may have the same type.
             self._compiled[name] = schema
             if name.startswith(f"{JSON_SCHEMA}Or"):
                 schema.format, schema.items = "schema-or-other", self.named(JSON_SCHEMA)
             properties = written.get("properties", {})
-            # In the order of Go, in which it writes them.
+            # In the order of the Go struct, in which Go encodes them.
             for key, declaration in self._declarations[name].items():
                 if key in properties:
                     schema.properties[key] = as_declared(self._use(properties[key]), declaration)
             if name == OBJECT_META:
-                # None at all asks the server to forget all managers.
+                # An empty list is a request to remove all managers.
                 schema.properties["managedFields"].drops_empty = False
                 schema.properties["managedFields"].pointer = True
         return self._compiled[name]

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-# What is kept has to be read, merged and written again by later requests, however deep in calls
-# they are: a real server takes fifty times as much, which no Python stack would.
+# Later requests process stored objects recursively, and the Python stack is limited. kube-apiserver
+# accepts fifty times this depth.
 DEEPEST: Final = 200
 
-#: What Go says of JSON that is nested too deeply.
+#: Go's error for JSON that is nested too deeply.
 EXCEEDED: Final = "exceeded max depth"
 
 

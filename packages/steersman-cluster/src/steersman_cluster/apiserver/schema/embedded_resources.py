@@ -135,7 +135,7 @@ def _resource_errors(resource: dict[str, Any], path: str) -> Iterator[FieldError
         if key not in resource:
             yield required(f"{path}.{key}")
     if not _is_well_formed(resource):
-        return  # the schema reports that, if anything does
+        return  # the validation by the schema reports wrong types
     api_version, kind = resource.get("apiVersion", "v1"), resource.get("kind", "Kind")
     if not api_version:
         yield invalid(f"{path}.apiVersion", api_version, "must not be empty")

@@ -26,7 +26,8 @@ def _uuid(third: str, fourth: str) -> Callable[[str], bool]:
     return _spelled(pattern, re.ASCII | re.IGNORECASE)
 
 
-# Letters and symbols of all the world may stand in a host's name; they are read as "a" and "$".
+# Non-ASCII letters and symbols are valid in a host name. They are replaced by "a" and "$" before
+# the match.
 _is_host = _spelled(
     r"[a-zA-Z0-9$+<=>^`|~](-?[a-zA-Z0-9$+<=>^`|~]{0,62})?"
     r"|([a-zA-Z0-9$+<=>^`|~]([a-zA-Z0-9$+<=>^`|~-]{0,61}[a-zA-Z0-9$+<=>^`|~])?\.)+[a-zA-Z]{2,63}"
@@ -105,8 +106,8 @@ def _is_ip_literal(text: str) -> bool:
     return "%" not in address and bool(zone or not has_zone)
 
 
-# Possessive, here and below: what a part has taken it never gives back, so that texts of any length
-# are read once.
+# Possessive quantifiers, also below: without backtracking, the time is linear in the length of the
+# text.
 _ATOM = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\x00-\x7f])++"
 _QUOTED = r'"(?:[^"\\\r\n]|\\[^\r\n])*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\ ]+\])"
@@ -121,7 +122,7 @@ def _date(text: str) -> bool:
         return False
     year, month, day = map(int, text.split("-"))
     try:
-        # The year 0 is one to the server, and a leap year; Python's begin with 1.
+        # kube-apiserver accepts the year 0, a leap year. Python's first year is 1.
         date(year or 4, month, day)
     except ValueError:
         return False
@@ -185,7 +186,7 @@ _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _is_label = _spelled(_LABEL)
 _is_subdomain = _spelled(rf"{_LABEL}(\.{_LABEL})*")
 
-# By their names without dashes: "date-time" and "datetime" are the same.
+# Keyed by the name without dashes: "date-time" and "datetime" are the same format.
 _FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "bsonobjectid": _spelled("[0-9a-fA-F]{24}"),
     "uri": is_request_uri,

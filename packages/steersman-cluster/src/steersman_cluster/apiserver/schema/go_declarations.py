@@ -6,8 +6,8 @@ from typing import Any
 
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
-# What Go's zero value of a type looks like, by format and by type; an empty list or map is a null,
-# because the server stores objects in a form that knows no difference.
+# Go's zero value of each format and type. An empty list or map is null, because kube-apiserver
+# stores objects as protobuf, which does not distinguish them.
 _ZERO_OF_FORMAT: Mapping[str | None, Any] = {
     "quantity": "0",
     "int-or-string": 0,
@@ -40,7 +40,7 @@ def as_declared(schema: Schema, declaration: str) -> Schema:
         absent=UNSET if omits_zero or (pointer and omission) else zero_of(schema, pointer=pointer),
         go_name=go_name,
         go_embedding=embedding,
-        # TypeMeta, which has no number, is not part of any message.
+        # TypeMeta has no field number: it is not part of the message.
         number=() if number[:1] in ("", ".") else tuple(map(int, number.split("."))),
     )
 

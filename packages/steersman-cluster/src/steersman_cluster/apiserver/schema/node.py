@@ -22,7 +22,7 @@ class Unset:
 UNSET: Final = Unset()
 
 
-# Without equality: types refer to themselves, and each use of one is a node of its own.
+# Without equality: types may contain themselves, and each use of a type is a separate node.
 @dataclass(slots=True, kw_only=True, eq=False)
 class Schema:
     """The schema of a value: its type, and how it is merged, defaulted and encoded.
@@ -44,29 +44,30 @@ class Schema:
     nullable: bool = False
     int_or_string: bool = False
     embedded_resource: bool = False
-    holds_resource: bool = False  # it is an embedded resource, or has one inside
+    holds_resource: bool = False  # it is or contains an embedded resource
     preserve_unknown: bool = False
 
-    # How it is merged. A list without a type is atomic, a map or struct granular.
+    # For server-side apply and strategic merge patches. A list without a type is atomic, a map or
+    # struct granular.
     list_type: ListType = "atomic"
     list_map_keys: tuple[str, ...] = ()
     map_type: MapType = "granular"
     patch_strategies: tuple[str, ...] = ()  # "merge", "replace", "retainKeys"
     patch_merge_key: str | None = None
 
-    # How Go would write it, for built-in types: what stands there when nothing was given, and
-    # whether an empty value that was given goes away (a field that is not a pointer, "omitempty").
+    # For built-in types, as Go encodes them: the value of an absent field, and whether an empty
+    # value is omitted (`omitempty` on a field that is not a pointer).
     absent: Any = UNSET
     drops_empty: bool = False
-    pointer: bool = False  # a null is the same as nothing; otherwise it is the zero value
-    # How Go's own messages name the type, the field, and the embedded struct that it comes from.
+    pointer: bool = False  # null is the same as absent; otherwise it is the zero value
+    # The names in Go's error messages: of the type, the field, and the embedded struct.
     go_type: str = ""  # "int32", "v1.PodSpec", "[]v1.Container"
     go_name: str = ""  # "HostPath"
     go_embedding: str = ""  # "VolumeSource."
-    # Where protobuf has it: (2, 1) is field 1 of the message in field 2. Not there: nowhere.
+    # The protobuf field: (2, 1) is field 1 of the message in field 2. Empty: not encoded.
     number: tuple[int, ...] = ()
 
-    # What a custom resource's author wrote, for the rules about values: minimum, pattern, enum, …
+    # The schema in the CustomResourceDefinition, for value validation: minimum, pattern, enum, …
     written: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

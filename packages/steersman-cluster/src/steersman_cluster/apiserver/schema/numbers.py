@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, s
 
 _LARGEST_SAFE: Final = float((1 << 53) - 1)
 _INTEGER_BITS: Final = {"int32": 32}
-_LARGEST_FLOAT32: Final = 3.4028235677973366e38  # from here on it rounds to infinity
+_LARGEST_FLOAT32: Final = 3.4028235677973366e38  # larger values round to infinity
 
 
 def is_integral(value: float) -> bool:
@@ -99,7 +99,7 @@ def _comparable_limit(value: Any, limit: float, fits: bool) -> Any:
     """
     if not isinstance(value, int) or not fits:
         return float(limit)
-    # A limit too large for any integer becomes the least of them.
+    # Go converts a limit that does not fit an int64 to the smallest int64.
     return trunc(limit) if abs(limit) < 1 << 63 else -(1 << 63)
 
 

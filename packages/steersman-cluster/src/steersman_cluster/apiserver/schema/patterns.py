@@ -19,9 +19,10 @@ from typing import Any
 
 _LONGEST_REPEAT = 1000
 _DEEPEST = 1000
-# What RE2 may use for one pattern: as much as Go takes for the largest that it does not refuse.
+# RE2's memory limit for one pattern: enough for the largest pattern that Go accepts.
 _RE2_BYTES = 128 << 20
-# Each may double the ways in which a text can fail to match; so many times that is no matter.
+# Each `?` and each alternative may double the time of a failing match. Up to these numbers, this is
+# harmless.
 _FEW_OPTIONS = 3
 _FEW_ALTERNATIVES = 5
 _REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
@@ -33,7 +34,7 @@ _CATEGORY = re.compile(r"[pP](?:\{(\^?)(\w+)\}|(\w))")
 _POSIX = re.compile(r"\[:(\^?)(\w+):\]")
 
 _CONTROLS = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-# Each as it is written inside a class.
+# Perl's classes, as they are written inside a bracket expression.
 _PERL = {"d": "0-9", "w": "0-9A-Za-z_", "s": r"\t\n\f\r "}
 _POSIX_CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -54,7 +55,8 @@ _POSIX_CLASSES = {
 
 
 _EVERYTHING = (range(sys.maxunicode + 1),)
-# Beyond these nothing has a name; what has none is in no script, and in categories C only.
+# No other character has a name. Characters without a name are in no script, and only in the C
+# categories.
 _NAMED_CHARACTERS = (range(0x34000), range(0xE0000, 0xE0200))
 
 
@@ -80,7 +82,7 @@ def _linear_search(pattern: str) -> Callable[[str], object] | None:
     """
     if (linear := _linear(pattern)) is None:
         return None
-    # Of bytes it need not say at which character the match begins.
+    # On bytes, RE2 does not have to convert the positions of matches to characters.
     return lambda text: linear.search(text.encode(errors="replace"))
 
 
@@ -112,13 +114,13 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def compile_finder(pattern: str) -> Callable[[str], Iterator[str]]:
     """Return a function that yields every match of ``pattern`` in a text, from left to right."""
     by_re = compiled(pattern)
-    # RE2 if it is there, also because it knows of matches that are as short as can be ((?U)).
+    # RE2 is preferred also because it supports ungreedy matches, (?U).
     found_in = (_linear(pattern) or by_re).finditer
 
     def find(text: str) -> Iterator[str]:
         end = -1
         for each in found_in(text):
-            # An empty match right after another is none to Go.
+            # Go ignores an empty match directly after another match.
             if each.start() != each.end() or each.start() != end:
                 yield each.group()
             end = each.end()
@@ -131,12 +133,12 @@ class _Reader:
         self._pattern = pattern
         self._at = 0
         self._out: list[str] = []
-        # For each open group: the flags set amid it, which Python wants as groups of their own,
-        # and whether ^ and $ mean lines in it.
+        # For each open group: the groups opened for flags that are set within it, because Python
+        # does not allow flags in the middle of a group; and whether ^ and $ match at line ends.
         self._amid: list[list[str]] = [[]]
         self._lines: list[bool] = [False]
         self._opened: list[int] = []
-        # What makes backtracking long.
+        # The constructs that slow down backtracking.
         self._repeats = 0
         self._options = 0
         self._alternatives = 0
@@ -152,8 +154,8 @@ class _Reader:
 
     def translated(self) -> str:
         pattern = self._pattern
-        repeatable_from: int | None = None  # where the last thing that may be repeated begins
-        repeat_from: int | None = None  # where the repetition that was just read begins
+        repeatable_from: int | None = None  # the start of the last repeatable item
+        repeat_from: int | None = None  # the start of the last repetition operator
         after_group = False
         while self._at < len(pattern):
             start, letter = self._at, pattern[self._at]
@@ -168,7 +170,7 @@ class _Reader:
                 if repeat == "?":
                     self._options += 1
                 else:
-                    # In a group that is repeated there may be anything.
+                    # A repeated group may itself contain repetitions.
                     self._repeats += 2 if after_group else 1
                 if pattern[self._at : self._at + 1] == "?":
                     self._out.append("?")
@@ -238,7 +240,8 @@ class _Reader:
             on, off, closing = found.groups()
             self._at = found.end()
             lines = ("m" in on or self._lines[-1]) and "m" not in (off or "")
-            # m is spelled out where it matters, and U changes nothing that is asked.
+            # The flag m is translated at ^ and $, and the flag U does not change whether a text
+            # matches.
             wanted = "".join(each for each in on if each in "is")
             unwanted = "".join(each for each in off or "" if each in "is")
             group = f"(?{wanted}{f'-{unwanted}' if unwanted else ''}:"
@@ -337,7 +340,7 @@ class _Reader:
         negated = pattern.startswith("^", self._at)
         self._at += negated
         members: list[str] = []
-        excluded: list[str] = []  # sets whose opposite is a member
+        excluded: list[str] = []  # negated classes in the bracket expression
         first = True
         while first or not pattern.startswith("]", self._at):
             first = False

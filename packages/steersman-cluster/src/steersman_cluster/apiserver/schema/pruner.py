@@ -16,10 +16,10 @@ from steersman_cluster.apiserver.schema.embedded_resources import (
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.structural import META_FIELDS
 
-# The keys and indexes that lead to a value.
+# The keys and indexes of a value in an object.
 Path: TypeAlias = tuple[str | int, ...]
 
-# Nothing is known of what stands there.
+# The schema of values of unspecified fields.
 _UNKNOWN: Final = Schema()
 
 _LEAST_INTEGER: Final = -(1 << 63)

@@ -15,9 +15,9 @@ from steersman.units import Quantity, format_micro_time, format_time, parse_time
 ZERO_TIME = "0001-01-01T00:00:00Z"
 
 _QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
-# Possessive, so that no digits are tried in two places.
+# Possessive quantifiers: no backtracking over digits.
 _QUANTITY_SHAPE = re.compile(r"[+-]?([0-9]*+)(\.[0-9]*+)?([eEinumkKMGTP]*+[-+]?[0-9]*+)")
-# Go takes a suffix alone for so much of nothing.
+# Go parses a suffix without digits as zero.
 _NO_DIGITS = re.compile(r"[+-]?\.?(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3}|)").fullmatch
 _BASE64_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
@@ -25,7 +25,7 @@ _SHORT_HOUR = re.compile(r"(?<=T)\d(?=:)", re.ASCII)
 _FULL_SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII).fullmatch
 _MICRO_SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
-# What Go looks for in a moment, in turn: how its messages call each, and what it may be.
+# The parts of a timestamp in Go's order: the name in Go's layout, and a pattern.
 _DATE_AND_HOUR = (
     ("2006", r"\d{4}"),
     ("-", "-"),
@@ -84,7 +84,7 @@ def _moment(text: str) -> str | None:
     return None if written == ZERO_TIME else written
 
 
-# Each write of an object brings along all moments that are in it.
+# Each write of an object contains all its timestamps again, so that parsed ones are cached.
 _USUAL: Final = len("2006-01-02T15:04:05.000000000+07:00")
 _short_moment = lru_cache(maxsize=1024)(_moment)
 
@@ -134,7 +134,7 @@ def _base64_of(content: bytes) -> str:
 
 def _first_bad_byte(text: bytes) -> int:
     """Return the position of Go's error: the first bad byte. Go decodes groups of four."""
-    taken = 0  # of the group of four
+    taken = 0  # characters in the current group of four
     for at, byte in enumerate(text):
         if byte in b"\r\n":
             continue

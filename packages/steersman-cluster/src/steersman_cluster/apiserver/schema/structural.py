@@ -24,7 +24,7 @@ VALIDATIONS: Final = "x-kubernetes-validations"
 
 META_FIELDS: Final = frozenset(("apiVersion", "kind", "metadata"))
 
-# Where alternatives to one another stand.
+# Keywords with a list of subschemas.
 JUNCTORS: Final = ("allOf", "anyOf", "oneOf")
 
 _INTEGER_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
@@ -37,7 +37,7 @@ _UNSUPPORTED: Final = {
     "additionalItems": "additionalItems",
     "definitions": "definitions",
 }
-# What may not be said among rules about values, and how it is put.
+# Keywords that are forbidden within allOf, anyOf, oneOf and not, with kube-apiserver's messages.
 _STRUCTURE: Final = {
     "type": "must be empty to be structural",
     "default": "must be undefined to be structural",
@@ -75,7 +75,8 @@ def _node(written: Written, object_meta: Schema, *, is_resource: bool = False) -
             for name, each in (written.get("properties") or {}).items()
         },
         required=tuple(written.get("required") or ()),
-        # Of values that may be anything nothing is known: their own fields are pruned.
+        # `additionalProperties: true` allows any value but specifies no fields, so that their
+        # fields are pruned.
         additional=None
         if additional is None
         else _node(additional if isinstance(additional, Mapping) else {}, object_meta),

@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.schema.numbers import is_integral, number_check
 from steersman_cluster.apiserver.schema.patterns import compile_pattern
 
 Written: TypeAlias = Mapping[str, Any]
-# (value, the old value or UNSET, path, what was found wrong so far)
+# (value, old value or UNSET, path, errors): appends to the errors.
 Check: TypeAlias = Callable[[Any, Any, str, list[FieldError]], None]
 
 _TYPES: Final[Mapping[type, str]] = {
@@ -37,7 +37,7 @@ _TYPES: Final[Mapping[type, str]] = {
     bool: "boolean",
     type(None): "null",
 }
-# What the server calls the format of a value that it has decoded.
+# kube-apiserver's name for the format of a decoded number.
 _FORMATS: Final[Mapping[type, str]] = {int: "int64", float: "float64"}
 
 
@@ -62,7 +62,7 @@ def _placed(found: Iterable[FieldError], at: str) -> list[FieldError]:
     placed: dict[tuple[str, str, str], FieldError] = {}
     for error in found:
         name = error.field.removeprefix(".")
-        # A problem of several alternatives at once belongs to no field, as the server sees it.
+        # An error of several alternatives together has no field, as in kube-apiserver.
         field = (f"{at}.{name}" if name else at) if at else name or "<nil>"
         placed.setdefault((error.type, field, error.detail), error._replace(field=field))
     return list(placed.values())
@@ -145,7 +145,7 @@ class _Node:
         if self.format:
             if of is not str and of is not list:
                 return _TypeCheck(self.format, _FORMATS.get(of, ""))
-            # A list in the place of a formatted text is let through; so does the real server.
+            # kube-apiserver accepts a list in place of a formatted string.
             if not numeric:
                 return None
         return _TypeCheck(",".join(types), actual) if types else None
@@ -226,7 +226,7 @@ def _best(failures: list[tuple[_Node, list[FieldError]]], value: Any) -> list[Fi
     return max(failures, key=lambda each: each[0].matches(value))[1]
 
 
-# What stays as it was is excused as a whole only, not for the sake of one of its alternatives.
+# Ratcheting ignores the errors of an unchanged value as a whole, not those of one alternative.
 
 
 def _any_of(node: _Node) -> Check:
@@ -336,13 +336,15 @@ def _enum_check(values: list[Any]) -> Check:
 
 def _equal(value: Any, listed: Any) -> bool:
     if type(value) is float and type(listed) is int:
-        return int(value) == listed  # what the server compares has been cut to an integer
+        # Kube-apiserver truncates the value to an integer before the comparison.
+        return int(value) == listed
     return value is not None and same_json(value, listed)
 
 
 def _list_check(node: _Node, written: Written) -> Check | None:
     items, shortest, longest = node.items, written.get("minItems"), written.get("maxItems")
-    # Only items with keys are the same item as before.
+    # Ratcheting compares an item with the old item with the same keys. Without keys, all items
+    # count as new.
     keys = written.get("x-kubernetes-list-map-keys") or ()
     if items is None and shortest is None and longest is None:
         return None

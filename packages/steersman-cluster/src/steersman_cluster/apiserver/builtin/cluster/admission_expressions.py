@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.cel.cel_types import (
 )
 from steersman_cluster.apiserver.meta.rules import Object
 
-# An expression, or what is wrong with it.
+# A compiled expression, or its errors.
 Compiled: TypeAlias = Expression | NotCompiled
 
 

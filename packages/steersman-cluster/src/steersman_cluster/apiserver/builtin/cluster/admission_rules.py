@@ -279,7 +279,7 @@ def _variable_errors(spec: Object) -> Iterator[FieldError]:
         if not text.strip():
             yield required(f"{path}.expression", "expression is not specified")
             continue
-        # Each sees those before it, also where two have the same name.
+        # A variable may use those before it, even one with the same name.
         known = variables_of({**spec, "variables": variables[:index]})
         common = declared(params=spec.get("paramKind") is not None)
         found = compiled(text, with_variables(common, known), result=None)

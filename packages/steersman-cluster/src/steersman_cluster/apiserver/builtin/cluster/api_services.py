@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _STATUSES: Final = ("True", "False", "Unknown")
-# What a write of the status leaves alone, beside the spec.
+# Metadata that a write of the status does not change.
 _OF_OTHERS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 
 

@@ -119,5 +119,5 @@ SIGNING_REQUEST_APPROVAL = replace(
     REQUEST,
     prepare_update=_prepare_approval,
     validate_update=_approval_errors,
-    has_status=False,  # of the status, it is just the conditions that are written
+    has_status=False,  # the strategy keeps the status, except its conditions
 )

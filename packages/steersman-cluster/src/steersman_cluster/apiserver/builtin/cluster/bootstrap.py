@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
-# The values are above a billion, the highest value that users may set.
+# The values are above one billion, the highest value that users may set.
 CRITICAL = (
     (
         "system-node-critical",
@@ -34,7 +34,7 @@ CRITICAL = (
 )
 
 
-# Which group, and which of its versions, clients meet first.
+# The group and version priorities of the built-in APIServices.
 PRIORITIES = {
     ("", "v1"): (18000, 1),
     ("admissionregistration.k8s.io", "v1"): (16700, 15),
@@ -59,7 +59,7 @@ PRIORITIES = {
     ("storage.k8s.io", "v1"): (16800, 15),
 }
 
-# What the server calls itself among others of its kind, in the form in which those are called.
+# The name of the server's identity Lease, in kube-apiserver's form.
 IDENTITY = "apiserver-steersmansteersmansteersma"
 IDENTITY_SECONDS = 3600
 

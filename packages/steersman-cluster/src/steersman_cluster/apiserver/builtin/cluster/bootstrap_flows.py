@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 API_VERSION = "flowcontrol.apiserver.k8s.io/v1"
 
-# Name, share of the server, percentage that it lends, and (queues, hand size) if it has queues.
+# Name, concurrency shares, lendable percent, and (queues, hand size) if it has queues.
 _LEVELS: tuple[tuple[str, int, int, tuple[int, int] | None], ...] = (
     ("catch-all", 5, 0, None),
     ("global-default", 20, 50, (128, 6)),

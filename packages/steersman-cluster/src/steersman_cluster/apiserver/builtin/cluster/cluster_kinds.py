@@ -30,7 +30,7 @@ MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
 
 def _prepare_account(account: Object, _: RuleContext) -> None:
     if secrets := account.get("secrets"):
-        # Of a reference only the name means anything.
+        # Only the name of a reference is stored.
         account["secrets"] = [
             {"name": each["name"]} if each.get("name") else {} for each in secrets
         ]
@@ -99,7 +99,7 @@ def _new_revision_errors(revision: Object) -> list[FieldError]:
 
 def _revision_change_errors(revision: Object, old: Object) -> list[FieldError]:
     data = revision.get("data")
-    # Shown as it was written.
+    # With the keys in the order of the request.
     shown = msgspec.Raw(msgspec.json.encode(data))
     return [immutable("data", shown)] if data != old.get("data") else []
 

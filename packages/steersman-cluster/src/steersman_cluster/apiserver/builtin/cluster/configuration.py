@@ -23,7 +23,7 @@ SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
 TLS = "kubernetes.io/tls"
 FROZEN = "field is immutable when `immutable` is set"
 
-# Which keys a Secret of a type must have.
+# The required keys of each type of Secret.
 _KEYS_OF_TYPE = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
@@ -31,7 +31,7 @@ _KEYS_OF_TYPE = {
 }
 _HOLDING_JSON = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 
-# What Go says where Python's parser stops.
+# Go's message for each message of Python's parser.
 _GO_WORDS = {
     "Expecting value": "looking for beginning of value",
     "Expecting property name enclosed in double quotes": (
@@ -54,7 +54,7 @@ def _config_map_errors(config: Object) -> list[FieldError]:
         errors += all_invalid(f"binaryData[{key}]", key, config_key(key))
     size = sum(_utf8_size(each) for each in data.values())
     if size + sum(_decoded_size(each) for each in binary.values()) > LARGEST_BYTES:
-        # Of no field: it is the object that is too long, and so the server writes it.
+        # The whole object is too long. kube-apiserver's error has no field.
         errors.append(too_long("[]", None, LARGEST_BYTES))
     return errors
 
@@ -90,9 +90,10 @@ def _type_errors(secret: Object, data: Mapping[str, str]) -> Iterator[FieldError
 
 def _object_problem(written: bytes) -> str | None:
     """Return Go's message for bytes that are not a JSON object; None if they are one."""
-    text = written.decode("latin-1")  # Go looks at bytes, and shows them as such
+    text = written.decode("latin-1")  # Go scans bytes; in Latin-1, each byte is one character
     try:
-        # Whole numbers as floats: a very long one would be refused, and none of them matters.
+        # Integers are parsed as floats, because int() rejects thousands of digits. The numbers are
+        # not used.
         found = json.loads(text, parse_int=float, parse_constant=_not_json)
     except RecursionError:
         return "exceeded max depth"

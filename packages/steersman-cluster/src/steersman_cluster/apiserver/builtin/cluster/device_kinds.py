@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError, immutable,
 from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 
-# Each says for which nodes a slice is.
+# A slice has exactly one of these.
 _FOR_NODES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 
 

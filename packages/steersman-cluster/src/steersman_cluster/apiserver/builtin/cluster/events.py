@@ -47,7 +47,7 @@ _UNCHANGING = (
     "firstTimestamp",
     "lastTimestamp",
     "count",
-    "reason",  # the server complains of it twice
+    "reason",  # kube-apiserver reports it twice
     "type",
     "eventTime",
     "action",
@@ -136,7 +136,7 @@ def _series_errors(event: Object) -> Iterator[FieldError]:
 
 
 def _as_the_server_shows_it(field: str, value: Any) -> Any:
-    # Its own types, not those of the API: with capitals, and with what is empty.
+    # kube-apiserver prints its internal types: with capitalized names, and with empty fields.
     if field in ("involvedObject", "related") and value is not None:
         return _capitalized(value, _REFERENCE_FIELDS)
     if field == "source":

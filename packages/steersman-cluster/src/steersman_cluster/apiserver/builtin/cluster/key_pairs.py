@@ -61,7 +61,7 @@ def chain_problem(pem: bytes) -> str | None:
         try:
             der = binascii.a2b_base64(content)
         except binascii.Error:
-            return "must contain at least one CERTIFICATE PEM block"  # to Go it is no block
+            return "must contain at least one CERTIFICATE PEM block"  # Go ignores an invalid block
         if not der:
             return "found CERTIFICATE PEM block containing 0 certificates"
         while der:

@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 
 def _forget_unfinished(lease: Object, _: RuleContext) -> None:
-    # Coordinated leader election is not on, and its fields are then not kept.
+    # CoordinatedLeaderElection is disabled.
     for field in ("strategy", "preferredHolder"):
         lease["spec"].pop(field, None)
 

@@ -98,7 +98,7 @@ def _amounts(item: Object, kind: str) -> dict[str, dict[str, str]]:
     return {part: item.get(part) or {} for part in _parts(kind)}
 
 
-# Of each pair, the first must not be above the second; then what is shown of it, and where.
+# (low, high, field, value, message): the error if low exceeds high.
 _ORDER: Final = (
     ("min", "max", "min", "min", "min value {} is greater than max value {}"),
     (

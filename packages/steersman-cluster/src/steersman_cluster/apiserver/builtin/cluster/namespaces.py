@@ -80,7 +80,7 @@ def _label(metadata: Object) -> None:
 
 
 def _prepare_create(namespace: Object, _: RuleContext) -> None:
-    _label(namespace["metadata"])  # of a name that the server has made up only now
+    _label(namespace["metadata"])  # with generateName, the name is new
     namespace["status"] = {"phase": "Active"}
     finalizers = namespace.get("spec", {}).get("finalizers", [])
     if FINALIZER not in finalizers:
@@ -127,7 +127,7 @@ def _status_errors(namespace: Object, _: Object) -> list[FieldError]:
     if phase == expected:
         return []
     problem = f"may only be '{expected}' if `deletionTimestamp` {state} empty"
-    # The capital is the server's.
+    # kube-apiserver's error has the capital letter.
     return [invalid("status.Phase", phase, problem)]
 
 
@@ -152,5 +152,5 @@ NAMESPACE = Rules(
     is_held=_is_held,
 )
 
-# For ``namespaces/NAME/finalize``, where alone the finalizers of the spec can be changed.
+# For ``namespaces/NAME/finalize``, the only path that changes the finalizers of the spec.
 NAMESPACE_FINALIZE = replace(NAMESPACE, prepare_update=_prepare_finalize, validate=_finalize_errors)

@@ -39,7 +39,7 @@ def _default(node: Object) -> None:
     status, spec = node.get("status", {}), node.get("spec") or {}
     if "capacity" in status:
         fill(status, allocatable=dict(status["capacity"]))
-    # The older field and the newer one say the same; where they do not, the older one counts.
+    # podCIDR and the first of podCIDRs must be equal; podCIDR takes precedence.
     first, ranges = spec.get("podCIDR"), spec.get("podCIDRs")
     if first and (not ranges or ranges[0] != first):
         spec["podCIDRs"] = [first]
@@ -50,14 +50,14 @@ def _default(node: Object) -> None:
 def _admit(node: Object, old: Object | None, _: RuleContext) -> None:
     if old is not None:
         return
-    # A node that has not yet said that it is ready gets no pods.
+    # The admission plugin TaintNodesByCondition: no Pods before the Node reports that it is ready.
     taints = node.setdefault("spec", {}).get("taints", [])
     if not any(each.items() >= NOT_READY.items() for each in taints):
         node["spec"]["taints"] = [*taints, dict(NOT_READY)]
 
 
 def _prepare_create(node: Object, _: RuleContext) -> None:
-    # Of a way to configure nodes that is no more.
+    # Fields of the removed DynamicKubeletConfig.
     (node.get("spec") or {}).pop("configSource", None)
     (node.get("status") or {}).pop("config", None)
 
@@ -89,7 +89,7 @@ def _taint_errors(taints: list[Object]) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(taints):
-        path = f"metadata.taints[{index}]"  # so the server says
+        path = f"metadata.taints[{index}]"  # the path in kube-apiserver's errors
         key, effect, value = (taint.get(each, "") for each in ("key", "effect", "value"))
         errors += all_invalid(f"{path}.key", key, label_key(key))
         if wrong := label_value(value):
@@ -168,7 +168,7 @@ def _change_errors(node: Object, old: Object) -> list[FieldError]:
     """Return the errors for changes of fields that are immutable once set."""
     spec, was = node.get("spec") or {}, old.get("spec") or {}
     status = node.get("status") or {}
-    # The server looks at these a second time.
+    # kube-apiserver validates these a second time.
     errors = _amount_errors(status)
     errors += _feature_errors(status.get("declaredFeatures") or [])
     errors += _address_errors(status.get("addresses") or [])

@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 EXEMPT: Final = "exempt"
 MOST_QUEUES: Final = 10_000_000
-# As many bits of a hash deal the hands.
+# The bits of a flow's hash that shuffle sharding uses to choose its hand of queues.
 HASH_BITS: Final = 60
 
 

@@ -16,7 +16,7 @@ _OF_PODS: Final = frozenset(
     ("pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory")
 )
 _OF_CLAIMS: Final = frozenset(("persistentvolumeclaims", "requests.storage"))
-# What may be counted of what is in a scope.
+# The resources that may be limited in each scope.
 _COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
     "Terminating": _OF_PODS,
     "NotTerminating": _OF_PODS,
@@ -26,7 +26,7 @@ _COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
     "BestEffort": frozenset(("pods",)),
     "VolumeAttributesClass": _OF_CLAIMS,
 }
-# These are there or not, and have no values.
+# Scopes that allow only the operator Exists.
 _BARE: Final = frozenset(_COUNTED_IN) - {"PriorityClass", "VolumeAttributesClass"}
 _EXCLUSIVE: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 _STANDARD: Final = frozenset(

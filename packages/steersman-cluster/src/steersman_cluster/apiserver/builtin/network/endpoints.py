@@ -33,7 +33,7 @@ _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
 _MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
 _SLICE_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
-# What these write is in its best form already, and much.
+# No warnings for the slices of these controllers: they write many, with canonical addresses.
 _CONTROLLERS: Final = (
     "endpointslice-controller.k8s.io",
     "endpointslicemirroring-controller.k8s.io",
@@ -125,7 +125,7 @@ def _prepare_slice(endpoint_slice: Object, _: RuleContext) -> None:
 
 
 def _prepare_slice_update(endpoint_slice: Object, old: Object, around: RuleContext) -> None:
-    # The only kind of which a change of labels is a new generation.
+    # The only kind for which changed labels increment the generation.
     about, was = endpoint_slice["metadata"], old["metadata"]
     if about.get("labels") != was.get("labels"):
         about["generation"] = was.get("generation", 0) + 1

@@ -136,7 +136,7 @@ def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
             f'failed to allocate a serviceIP for Service "{name}": range is full'
         )
     if not name:
-        # The address would belong to a Service without a name.
+        # The IPAddress would have a reference to a Service without a name.
         problem = (
             f'failed to allocate IP: IPAddress.networking.k8s.io "{given}" is invalid:'
             " spec.parentRef.name: Required value"
@@ -175,7 +175,7 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
     if len(several) > 2:
         errors.append(invalid("spec.clusterIPs", several, "may only hold up to 2 values"))
     if broken:
-        # The rules below would only speak of the same addresses again.
+        # The checks below would report the same addresses again.
         return errors
     if len(several) > 1 and len({is_ipv6(each) for each in several}) == 1:
         problem = "may specify no more than one IP for each IP family"
@@ -203,7 +203,7 @@ def _changed(spec: Object, old: Object, field: str, one: str) -> list[FieldError
     now, before = spec.get(field, []), old.get(field, [])
     errors: list[FieldError] = []
     if len(now) == len(before):
-        # The server names the first family, whichever has changed.
+        # kube-apiserver reports the first family, regardless of which one changed.
         places = (index if field == "clusterIPs" else 0 for index in range(len(now)))
         pairs = zip(places, now, before, strict=True)
         return [

@@ -14,8 +14,8 @@ from steersman_cluster.apiserver.meta.rules import Object
 ADDRESSES = IPv4Network("10.0.0.0/16")
 PORTS = range(30000, 32768)
 
-# Picked addresses and ports come from the upper part of their range while it has any, so that
-# people who choose their own from the lower part seldom find them taken.
+# Addresses and ports are allocated from the upper part of the range first, so that they seldom
+# conflict with values that users choose from the lower part.
 LARGEST_LOWER_ADDRESSES = 256
 LARGEST_LOWER_PORTS = 128
 SMALLEST_LOWER = 16
@@ -34,7 +34,7 @@ class ServiceNetwork:
         self._taken_ports: set[int] = set()
         self._moved: dict[str, Object | None] = {}
         first = int(addresses.network_address)
-        # Neither the network's own address nor its last, the broadcast address.
+        # Without the network address and the broadcast address.
         hosts = range(first + 1, first + addresses.num_addresses - 1)
         self._hosts = _parts(hosts, _lower(addresses.num_addresses // 16, LARGEST_LOWER_ADDRESSES))
         self._ports = _parts(ports, _lower(len(ports) // 32, LARGEST_LOWER_PORTS))

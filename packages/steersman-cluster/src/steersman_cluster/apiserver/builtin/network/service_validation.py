@@ -135,7 +135,7 @@ def _type_errors(spec: Object) -> Iterator[FieldError]:
         for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
             if spec.get(field):
                 yield forbidden(f"spec.{field}", "may not be set for ExternalName services")
-        # A trailing dot says that the name is complete.
+        # A trailing dot marks a fully qualified name.
         name = spec.get("externalName", "").removesuffix(".")
         if name:
             yield from all_invalid("spec.externalName", name, dns_subdomain(name))
@@ -168,7 +168,7 @@ def _ports_errors(spec: Object) -> Iterator[FieldError]:
 def _affinity_errors(spec: Object) -> Iterator[FieldError]:
     affinity = spec.get("sessionAffinity", "")
     yield from _unknown("spec.sessionAffinity", affinity, AFFINITIES)
-    # The defaults have set the configuration where, and only where, the affinity needs it.
+    # The defaults set the configuration exactly for this affinity.
     if affinity == "ClientIP":
         seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
         if not 0 < seconds <= LONGEST_AFFINITY_SECONDS:
@@ -236,7 +236,7 @@ def _balancer_errors(service: Object) -> Iterator[FieldError]:
     spec = service["spec"]
     balanced = spec.get("type") == "LoadBalancer"
     annotated = service["metadata"].get("annotations", {}).get(SOURCE_RANGES)
-    # The capital is the server's.
+    # kube-apiserver's error has the capital letter.
     at, ranges = "spec.LoadBalancerSourceRanges", spec.get("loadBalancerSourceRanges", [])
     if ranges or annotated is not None:
         if not ranges:

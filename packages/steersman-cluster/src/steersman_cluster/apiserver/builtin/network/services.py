@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.builtin.network.service_validation import (
 from steersman_cluster.apiserver.meta.name_validation import label_name
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
 
-AFFINITY_SECONDS = 10800  # three hours, as the server has it
+AFFINITY_SECONDS = 10800  # three hours, kube-apiserver's default
 
 
 def service_rules(network: ServiceNetwork) -> Rules:
@@ -123,7 +123,7 @@ def _drop_fields_of_old_type(spec: Object, old: Object) -> None:
 
 
 def _forget_inner_policy(spec: Object) -> None:
-    # A name has no traffic; the server never shows such a policy, whatever was written.
+    # kube-apiserver drops the policy of ExternalName Services, which have no traffic.
     if not addresses.needs_address(spec):
         spec.pop("internalTrafficPolicy", None)
 

@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidde
 
 DEFAULT_ACCOUNT: Final = "default"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
-# kube-apiserver's value. A token with this lifetime is extended to a year, and the server warns
-# clients that still send it after the requested time: they do not reload it.
+# kube-apiserver's value. It extends a token with this lifetime to a year, and warns clients that
+# still send it after the requested expiry: they do not reload it.
 TOKEN_SECONDS: Final = 3607
 
 _PODS: Final = GroupResource("", "pods")

@@ -13,17 +13,18 @@ from steersman_cluster.apiserver.meta.status_errors import forbidden
 
 _PODS: Final = GroupResource("", "pods")
 _PRIORITY_CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
-# For so long a pod stays on a node that does not answer.
+# How long a Pod tolerates a Node that is not ready or unreachable.
 _TOLERATED_SECONDS: Final = 300
 
-# Plugins, as flags call them.
+# The names of the plugins, as in --enable-admission-plugins.
 DEFAULT_TOLERATIONS: Final = "DefaultTolerationSeconds"
 LIMIT_RANGER: Final = "LimitRanger"
 POD_SECURITY: Final = "PodSecurity"
 PRIORITY: Final = "Priority"
 RUNTIME_CLASS: Final = "RuntimeClass"
 SERVICE_ACCOUNT: Final = "ServiceAccount"
-# Not the one for accounts: it refuses every pod until a controller has made the namespace's.
+# Without ServiceAccount, which rejects every Pod until a controller has created the namespace's
+# ServiceAccount.
 USUAL_PLUGINS: Final = frozenset(
     (DEFAULT_TOLERATIONS, LIMIT_RANGER, POD_SECURITY, PRIORITY, RUNTIME_CLASS)
 )

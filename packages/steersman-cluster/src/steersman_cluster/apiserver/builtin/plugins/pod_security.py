@@ -47,7 +47,8 @@ def _standard(
     if level is not None and not is_known:
         why = f"must be one of {', '.join(_LEVELS)}"
         errors.append(invalid(f"metadata.labels[{_LABEL}{mode}]", level, why))
-        # As kube-apiserver does: an unknown level enforces the strictest, and warns of nothing.
+        # As in kube-apiserver: an unknown level enforces the strictest level, and causes no
+        # warnings.
         level = "restricted" if mode == "enforce" else "privileged"
     if version is not None and version != "latest" and not _is_version(version):
         why = 'must be "latest" or "v1.x"'

@@ -62,7 +62,7 @@ _DEFAULT_CAPABILITIES: Final = frozenset(
     )
 )
 _LABELS: Final = ("", "container_t", "container_init_t", "container_kvm_t")
-# By the version that they are safe since.
+# The safe sysctls, with the minor version since which each is safe.
 _SYSCTLS: Final = {
     "kernel.shm_rmid_forced": 0,
     "net.ipv4.ip_local_port_range": 0,
@@ -351,7 +351,7 @@ def _needed_seccomp(pod: Pod) -> Finding:
     return ("seccompProfile", f"pod or {_named(silent)} {what}") if silent else None
 
 
-# Each with the first version that has it, in the order in which the server lists violations.
+# Each check with its first minor version, in kube-apiserver's order of violations.
 _BASELINE: Final[tuple[tuple[Check, int], ...]] = (
     (_app_armor, 0),
     (_capabilities, 0),
@@ -375,7 +375,7 @@ _RESTRICTED: Final[tuple[tuple[Check, int], ...]] = (
     (_root, 23),
     (_needed_seccomp, 19),
 )
-# Baseline checks that a restricted check includes, each with the first version in which it does.
+# Baseline checks that a restricted check includes, each with the minor version since which it does.
 _OVERRIDDEN: Final[Mapping[Check, int]] = {
     _capabilities: 22,
     _baseline_proc_mount: 35,

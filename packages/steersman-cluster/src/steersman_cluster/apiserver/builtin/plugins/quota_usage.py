@@ -17,7 +17,7 @@ ONE: Final = Quantity(1)
 _PODS: Final = GroupResource("", "pods")
 _SERVICES: Final = GroupResource("", "services")
 _CLAIMS: Final = GroupResource("", "persistentvolumeclaims")
-# What is counted under its own name, too.
+# Resources that are also counted under their own name, not only as count/RESOURCE.
 _OLD_COUNTS: Final = frozenset(
     GroupResource("", each)
     for each in ("configmaps", "resourcequotas", "replicationcontrollers", "secrets")

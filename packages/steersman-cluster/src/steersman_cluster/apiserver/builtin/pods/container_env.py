@@ -193,7 +193,7 @@ def _file_key_errors(reference: Reference, path: str) -> list[FieldError]:
     return errors
 
 
-# In the order in which the server looks at them.
+# In kube-apiserver's order of validation.
 _SOURCES: Final[Mapping[str, Callable[[Reference, str], list[FieldError]]]] = {
     "fieldRef": field_ref_errors,
     "resourceFieldRef": resource_ref_errors,

@@ -15,11 +15,11 @@ from steersman_cluster.apiserver.meta.rules import Object
 _FILE_MODE: Final = 0o644
 _TOKEN_SECONDS: Final = 3600
 _MODES: Final = ("secret", "configMap", "downwardAPI", "projected")
-# Features that are off: the server forgets the fields.
+# The feature gates of these fields are disabled: kube-apiserver drops the fields.
 _PROJECTIONS_THAT_ARE_OFF: Final = ("clusterTrustBundle", "podCertificate")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HUGE_PAGES: Final = "hugepages-"
-# Of a time when init containers were written into annotations.
+# Annotations from the time before initContainers was a field.
 _DROPPED_ANNOTATIONS: Final = tuple(
     f"pod.{stage}.kubernetes.io/init-container{ending}"
     for stage in ("alpha", "beta")
@@ -76,14 +76,14 @@ def _spec_of(owner: Object) -> Object:
 
 def default_spec(spec: Object) -> None:
     """Set the defaults of a Pod's spec."""
-    # Of a feature that is off.
+    # The feature gate of this field is disabled.
     spec.pop("schedulingGroup", None)
     spec.setdefault("dnsPolicy", "ClusterFirst")
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("securityContext", {})
     spec.setdefault("terminationGracePeriodSeconds", 30)
     spec.setdefault("schedulerName", "default-scheduler")
-    # The old name of a field, which the server writes beside the new one.
+    # serviceAccount is the deprecated name; kube-apiserver writes both.
     if account := spec.get("serviceAccountName") or spec.get("serviceAccount"):
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for volume in spec.get("volumes") or ():
@@ -125,7 +125,7 @@ def _default_container(container: Object) -> None:
 
 
 def _default_lifecycle(container: Object, lifecycle: Object) -> None:
-    # A feature that is off: the server forgets the field.
+    # The feature gate of this field is disabled.
     if lifecycle.pop("stopSignal", None) is not None and not lifecycle:
         del container["lifecycle"]
     for hook in lifecycle.values():

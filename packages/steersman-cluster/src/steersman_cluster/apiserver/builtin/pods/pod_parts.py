@@ -26,7 +26,7 @@ def _prepare_debugging(pod: Object, old: Object, _: RuleContext) -> None:
 
 def _prepare_resizing(pod: Object, old: Object, _: RuleContext) -> None:
     if any(len(_all(pod, kind)) != len(_all(old, kind)) for kind in _CONTAINERS):
-        return  # for validation to refuse
+        return  # the validation rejects this
     containers = {kind: _resized(pod, old, kind) for kind in _CONTAINERS}
     _keep_all_but(pod, old, resources=pod["spec"].get("resources"), **containers)
 

@@ -100,7 +100,7 @@ def pod_annotation_errors(
 
 
 def _is_int32(text: str) -> bool:
-    # Without a leading zero or plus, which would be read differently by different readers.
+    # Leading zeros and plus signs are invalid, because parsers interpret them differently.
     digits = text.removeprefix("-")
     is_number = digits.isascii() and digits.isdecimal() and (digits[0] != "0" or text == "0")
     return is_number and -(2**31) <= int(text) < 2**31
@@ -305,7 +305,7 @@ def _scalar_errors(spec: Object, path: str) -> list[FieldError]:
     return errors
 
 
-# Lists with rules of their own, in the order in which the server looks at them.
+# Lists with their own checks, in kube-apiserver's order of validation.
 _LISTS: Final[Mapping[str, Callable[[Sequence[Object], str], list[FieldError]]]] = {
     "readinessGates": readiness_gate_errors,
     "schedulingGates": scheduling_gate_errors,

@@ -149,7 +149,8 @@ def _containers(spec: Object, annotations: Mapping[str, str], before: str) -> It
         if key in annotations and "seccompProfile" not in context:
             yield f"{before}metadata.annotations[{key}]: {_OLD_SECCOMP}"
         key = f"{APP_ARMOR}{container.get('name', '')}"
-        # A pod's own field may have come from the annotation, which is then warned of.
+        # In a Pod, the field may be a copy of the annotation, so that only templates skip the
+        # warning.
         is_said = before and "appArmorProfile" in context
         if key in annotations and not is_said:
             profile = app_armor_profile(annotations[key])
@@ -236,7 +237,7 @@ def _affinity(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
                 yield f"{field}: {_NULL_SELECTOR}"
 
 
-# In the order in which the server warns.
+# In the order of kube-apiserver's warnings.
 _FINDERS: Final[Sequence[Callable[[Object, Mapping[str, str], str], Iterator[str]]]] = (
     _nodes,
     _annotations,

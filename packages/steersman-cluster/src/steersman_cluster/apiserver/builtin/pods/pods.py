@@ -185,7 +185,7 @@ def _selectable(pod: Object) -> Mapping[str, str]:
         "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
         "status.phase": status.get("phase", ""),
         "status.podIP": status.get("podIP", ""),
-        # The server takes this one, and matches it with nothing.
+        # kube-apiserver accepts this selector but has no values for it.
         "status.podIPs": "",
         "status.nominatedNodeName": status.get("nominatedNodeName", ""),
     }
@@ -220,7 +220,7 @@ def check_binding(binding: Object, name: str) -> None:
     if binding["metadata"].get("name") != name:
         raise bad_request("name in URL does not match name in Binding object")
     if errors := _target_errors(binding.get("target") or {}):
-        # The server forgets to say that this is the caller's fault.
+        # kube-apiserver returns a 500 for this error of the client.
         raise StatusError(500, "", aggregated(errors))
 
 

@@ -56,7 +56,7 @@ def _sleep_errors(action: Handler, path: str, grace_seconds: int | None) -> list
     return [invalid(path, seconds, detail)]
 
 
-# In the order in which the server looks at them.
+# In kube-apiserver's order of validation.
 _HANDLERS: Final[Mapping[str, Callable[[Handler, str, int | None], list[FieldError]]]] = {
     "exec": _exec_errors,
     "httpGet": _http_errors,

@@ -173,7 +173,7 @@ def _claim_errors(
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[str] = set()
-    in_part: set[str] = set()  # of which one request is used
+    in_part: set[str] = set()  # claims that are used with a request name
     for index, claim in enumerate(used):
         field = f"{path}[{index}]"
         name, request = claim.get("name", ""), claim.get("request", "")

@@ -29,7 +29,7 @@ _LONGEST_SYSCTL: Final = 253
 _LONGEST_PROFILE: Final = 4095
 _IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
 
-# What means nothing on Windows, in the order in which the server looks for it.
+# Fields that are invalid for Windows Pods, in kube-apiserver's order of validation.
 _NOT_FOR_WINDOWS: Final = {
     "containers": (
         "appArmorProfile",

@@ -199,7 +199,7 @@ def named_secret_errors(source: Source, path: str, *names: str) -> list[FieldErr
     return [] if secret is None else need(secret, f"{path}.secretRef", "name", *names)
 
 
-# The same in pods and in PersistentVolumes.
+# Sources with the same checks in Pods and in PersistentVolumes.
 SHARED: Final[Mapping[str, Check]] = {
     "hostPath": host_path_errors,
     "gcePersistentDisk": _partitioned("pdName"),
@@ -217,6 +217,6 @@ SHARED: Final[Mapping[str, Check]] = {
     "azureDisk": _azure_disk_errors,
     "scaleIO": needs_all("gateway", "system", "volumeName"),
 }
-# Where the server's errors name a source otherwise than its field is called: if it is the first.
+# Names of sources in kube-apiserver's errors for the first source, if they differ from the field.
 CALLED: Final = {"gcePersistentDisk": "persistentDisk"}
 ONLY_ONE: Final = "may not specify more than 1 volume type"

@@ -202,7 +202,7 @@ def pull_policy_errors(policy: str, path: str) -> list[FieldError]:
     return [not_supported(path, policy, ("Always", "IfNotPresent", "Never"))]
 
 
-# In the order in which the server looks at them: the first that is there is the volume's source.
+# In kube-apiserver's order of validation: the first one that is set is the volume's source.
 _SOURCES: Final[Mapping[str, Callable[[Source, str], list[FieldError]]]] = {
     "emptyDir": _empty_dir_errors,
     "hostPath": SHARED["hostPath"],
@@ -235,7 +235,7 @@ _SOURCES: Final[Mapping[str, Callable[[Source, str], list[FieldError]]]] = {
     "ephemeral": _ephemeral_errors,
     "image": _image_errors,
 }
-# Where the server's errors name a source otherwise than its field is called: if it is one too many.
+# Names of sources in kube-apiserver's errors for additional sources, if they differ from the field.
 _ALSO_CALLED: Final = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
 
 

@@ -170,7 +170,7 @@ def _compared(claim: Object, old: Object, *, bound: bool) -> tuple[Object, Objec
         None,
         spec.get("storageClassName"),
     ):
-        # A claim that named no class may be given one.
+        # A claim without a storage class may get one.
         spec.pop("storageClassName", None)
     if bound:
         requests = (spec.get("resources") or {}).get("requests")
@@ -202,7 +202,7 @@ def _join_data_sources(spec: Object, old: Object | None = None) -> None:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     had_reference = old is not None and "dataSourceRef" in old
     if reference and reference.get("namespace") and not had_reference:
-        # From elsewhere only with a feature that is off.
+        # CrossNamespaceVolumeDataSource is disabled.
         del spec["dataSourceRef"]
         reference = None
     has_had_one = old is not None and ("dataSource" in old or had_reference)
@@ -211,7 +211,8 @@ def _join_data_sources(spec: Object, old: Object | None = None) -> None:
         if known or has_had_one:
             spec["dataSourceRef"] = dict(source)
         else:
-            # Such sources were once ignored, and old clients count on it.
+            # kube-apiserver drops other sources without an error, for compatibility with old
+            # clients.
             del spec["dataSource"]
     elif reference and not source and not reference.get("namespace"):
         spec["dataSource"] = {key: each for key, each in reference.items() if key != "namespace"}

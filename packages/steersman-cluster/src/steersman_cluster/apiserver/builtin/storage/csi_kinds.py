@@ -52,13 +52,13 @@ def _default_driver(driver: Object) -> None:
 
 
 def _prepare_driver(driver: Object, _: RuleContext) -> None:
-    # Only with a feature that is off.
+    # The feature gate of this field is disabled.
     driver["spec"].pop("preventPodSchedulingIfMissing", None)
 
 
 def _prepare_driver_update(driver: Object, old: Object, around: RuleContext) -> None:
     _prepare_driver(driver, around)
-    # A driver is born without a generation, and gets one with its first change.
+    # A driver has no generation until its spec changes.
     if driver.get("spec") != old.get("spec"):
         driver["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -109,7 +109,7 @@ def _driver_change_errors(driver: Object, old: Object) -> list[FieldError]:
     spec, was = driver["spec"], old["spec"]
     return [
         immutable(f"spec.{shown}", spec.get(field))
-        # The server misspells one of them.
+        # kube-apiserver's error misspells attachRequired.
         for field, shown in (
             ("attachRequired", "attachedRequired"),
             ("volumeLifecycleModes", "volumeLifecycleModes"),

@@ -33,7 +33,7 @@ def source_errors(spec: Object, path: str, *, name: str, inline: bool) -> list[F
     errors: list[FieldError] = []
     given = [each for each in _SOURCES if spec.get(each) is not None]
     for index, each in enumerate(given):
-        # Of this sort alone the server does not ask whether there was another.
+        # kube-apiserver does not check whether flexVolume is a second source.
         if index and each != "flexVolume":
             called = "cephFS" if each == "cephfs" else each
             errors.append(forbidden(f"{path}.{called}", ONLY_ONE))
@@ -131,7 +131,7 @@ def _secret_errors(secret: Source, path: str) -> list[FieldError]:
     return errors
 
 
-# In the order in which the server looks at them.
+# In kube-apiserver's order of validation.
 _SOURCES: Final[Mapping[str, Check]] = {
     "hostPath": SHARED["hostPath"],
     "gcePersistentDisk": SHARED["gcePersistentDisk"],
@@ -142,7 +142,7 @@ _SOURCES: Final[Mapping[str, Check]] = {
     "rbd": SHARED["rbd"],
     "quobyte": SHARED["quobyte"],
     "cephfs": SHARED["cephfs"],
-    "iscsi": _nothing_more,  # what is asked of it needs the volume's name
+    "iscsi": _nothing_more,  # its checks need the name of the volume
     "cinder": _placed(cinder_errors),
     "fc": SHARED["fc"],
     "flexVolume": SHARED["flexVolume"],

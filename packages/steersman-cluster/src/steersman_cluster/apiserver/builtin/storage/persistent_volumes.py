@@ -35,7 +35,7 @@ _OLD_ANNOTATIONS: Final = {
     ),
     _OPTIONS: 'deprecated since v1.31; use "mountOptions" attribute instead',
 }
-# In the order of the server's warnings. The server spells storageos as storageOS.
+# In the order of kube-apiserver's warnings, which spell storageos as storageOS.
 _OLD_SOURCES: Final = {
     "cephfs": "cephfs: deprecated in v1.28, non-functional in v1.31+",
     "photonPersistentDisk": "photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",
@@ -47,7 +47,7 @@ _OLD_SOURCES: Final = {
 _NOT_MOUNTED: Final = frozenset(
     ("csi", "fc", "flexVolume", "flocker", "hostPath", "local", "portworxVolume", "scaleIO")
 )
-_MAY_COME: Final = "controllerExpandSecretRef"  # later than the rest
+_MAY_COME: Final = "controllerExpandSecretRef"  # may be added to an existing source
 
 
 def _default(volume: Object) -> None:
@@ -188,7 +188,7 @@ def _class_errors(spec: Object, path: str, *, inline: bool) -> list[FieldError]:
 
 def _change_errors(volume: Object, old: Object) -> list[FieldError]:
     spec, was = volume["spec"], old["spec"]
-    # It looks twice, and tells every complaint twice.
+    # kube-apiserver validates the spec twice, and reports each error twice.
     errors = volume_spec_errors(spec, "spec", name=volume["metadata"]["name"])
     new, before = source_of(spec), source_of(was)
     if "csi" in before and _MAY_COME not in before["csi"]:
@@ -226,7 +226,7 @@ def _renamed(affinity: Object, other: Object | None) -> Object:
 
 def _renamed_term(term: Object, other: Object) -> Object:
     def renamed(rule: Object, its: Object) -> Object:
-        # A label without a newer name may, to the server, become one without a name.
+        # As in kube-apiserver, a label that has not been renamed matches an empty key.
         newer, key = NEWER_NAMES.get(rule.get("key", ""), ""), its.get("key", "")
         return {**rule, "key": key} if newer == key else rule
 

@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _MOST_PARAMETERS: Final = 512
-_LARGEST: Final = 256 * 1024  # of parameters, and of what an attachment says about itself
+_LARGEST: Final = 256 * 1024  # of parameters, and of an attachment's metadata
 _LONGEST_MESSAGE: Final = 1024
 _RECLAIMING: Final = ("Delete", "Retain")
 _BINDING: Final = ("Immediate", "WaitForFirstConsumer")
@@ -83,7 +83,8 @@ def _topology_errors(topologies: list[Object]) -> list[FieldError]:
             term[key] = set(values)
         errors += [duplicate(path, "") for each in seen if each == term]
         if not term:
-            # The server begins with as many empty ones as there are in all.
+            # kube-apiserver preallocates as many empty terms as there are topologies, and compares
+            # with all of them.
             errors += [duplicate(path, "")] * len(topologies)
         seen.append(term)
     return errors
@@ -154,7 +155,8 @@ def _attachment_errors(attachment: Object) -> list[FieldError]:
 def _failure_errors(failure: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     if len(failure.get("message", "").encode()) > _LONGEST_MESSAGE:
-        errors.append(too_long(f"{path}.message", "", _LARGEST))  # so the server says
+        # Kube-apiserver's message has the wrong limit.
+        errors.append(too_long(f"{path}.message", "", _LARGEST))
     code = failure.get("errorCode")
     if code is not None and code < 0:
         errors += all_invalid(f"{path}.errorCode", code, within(code, 0, 2**31 - 1))

@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 from steersman_cluster.apiserver.meta.name_validation import dns_label, path_segment
 from steersman_cluster.apiserver.meta.rules import Object
 
-# In the order in which they are looked at: what carries the details of each type.
+# The field with the details of each metric type, in kube-apiserver's order of validation.
 _SOURCES: Final = {
     "object": "Object",
     "external": "External",

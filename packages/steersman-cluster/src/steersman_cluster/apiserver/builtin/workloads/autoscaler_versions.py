@@ -29,8 +29,8 @@ CARRIED = {
 
 UTILIZATION_PERCENT = 80
 
-# Of each kind of metric, in the order in which they are written: what the first version calls a
-# field, where the second has it, and what stands there if it has nothing.
+# For each metric type, in the order of encoding: the field in v1, the path in v2, and the value
+# that v1 writes for an absent one.
 _SPEC_FIELDS: dict[str, tuple[tuple[str, str, str | None], ...]] = {
     "object": (
         ("target", "describedObject", None),
@@ -97,7 +97,7 @@ _Records: TypeAlias = list[dict[str, Any]]
 _CONDITION_FIELDS = ("type", "status", "lastTransitionTime", "reason", "message")
 
 
-# The annotation of behaviour alone is in the words of the server's inside.
+# Unlike the other annotations, that of the behavior contains kube-apiserver's internal type.
 class _Policy(msgspec.Struct, rename="pascal"):
     type: str = ""
     value: int = 0
@@ -250,7 +250,7 @@ def _with_target_type(metric: Object) -> Object:
         elif "averageValue" in target and (source != "external" or "value" not in target):
             target["type"] = "AverageValue"
             if source == "object" and target.get("value") == "0":
-                # It cannot leave the value out, and zero is not a target.
+                # v1 cannot omit the value, and zero is not a valid target.
                 del target["value"]
         else:
             target["type"] = "Value" if "value" in target else "AverageValue"
@@ -301,7 +301,7 @@ def _annotated(metadata: Object, annotations: dict[str, str]) -> Object:
 
 def _go_json(value: Any) -> str:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    # Go keeps its JSON harmless in a web page.
+    # Go's JSON encoder escapes these characters for HTML.
     for harmful in "<>&":
         text = text.replace(harmful, f"\\u{ord(harmful):04x}")
     return text

@@ -24,7 +24,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
-# Metrics that are there even where no pod is.
+# Metrics that exist without Pods, so that they allow minReplicas 0.
 _OF_OTHERS: Final = ("Object", "External")
 _LONGEST_WINDOW: Final = 3600
 _LONGEST_PERIOD: Final = 1800
@@ -37,7 +37,7 @@ def _default(autoscaler: Object) -> None:
     spec = autoscaler.setdefault("spec", {})
     fill(spec, minReplicas=1)
     if autoscaler.get("apiVersion") == "autoscaling/v1":
-        # The other defaults depend on fields that v1 has in annotations: the conversion sets them.
+        # The other defaults depend on fields that v1 has in annotations. The conversion sets them.
         return
     fill_empty(spec, metrics=[utilization_metric(UTILIZATION_PERCENT)])
     if "behavior" in spec:
@@ -73,7 +73,7 @@ def _spec_errors(spec: Object, old: Object | None) -> list[FieldError]:
         target,
         "spec.scaleTargetRef",
         needs_group=target.get("kind") != "ReplicationController",
-        # What once was accepted stays so.
+        # Ratcheting: an unchanged reference stays valid.
         any_version=old is not None and _same_kind(target, old.get("scaleTargetRef", {})),
     )
     metrics = spec.get("metrics") or ()

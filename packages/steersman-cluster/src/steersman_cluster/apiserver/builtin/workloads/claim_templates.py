@@ -69,7 +69,7 @@ def _source_errors(spec: Object, path: str, *, any_group: bool) -> list[FieldErr
             errors += _data_source_errors(each, f"{path}.{name}", any_group=any_group)
     if source is None or reference is None:
         return errors
-    # The server shows the path of the field where its value was meant.
+    # kube-apiserver passes the path as the value of the error.
     if reference.get("namespace"):
         why = "may not be specified when dataSourceRef.namespace is specified"
         errors.append(invalid(path, {}, why))

@@ -42,7 +42,7 @@ _DAEMON_COUNTS: Final = (
 
 
 def _default_daemon_set(daemon_set: Object) -> None:
-    # As if the author had written it: it counts as theirs.
+    # A default, not a strategy's change: the manager of the request owns the field.
     daemon_set["metadata"].setdefault("annotations", {}).setdefault(TEMPLATE_GENERATION, "0")
     spec: Object = daemon_set.setdefault("spec", {})
     strategy: Object = spec.setdefault("updateStrategy", {})

@@ -113,7 +113,7 @@ DEPLOYMENT = Rules(
     validate_status=_validate_status,
     name_errors=subdomain_name,
     warnings=template_warnings(),
-    # A new annotation makes a new generation too: kubectl records the cause of a rollout there.
+    # Annotations count as well: kubectl records the cause of a rollout in one.
     generation_of=("spec", "metadata.annotations"),
     has_status=True,
 )

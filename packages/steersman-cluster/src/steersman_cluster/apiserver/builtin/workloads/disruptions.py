@@ -130,7 +130,7 @@ def _why_none_is_left(name: str, status: Object) -> str:
     no = f"The disruption budget {name} does not allow evicting pods currently"
     condition = _condition(status, _ALLOWED) or {}
     said = condition.get("message") if condition.get("status") == "False" else ""
-    # A budget that could not be worked out says nothing true about health.
+    # After a failed sync, the counts in the status are not valid.
     if said and condition.get("reason") == "SyncFailed":
         return f"{no} because it failed sync: {said}"
     needed, there = _health(status)

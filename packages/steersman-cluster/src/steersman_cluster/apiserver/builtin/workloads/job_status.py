@@ -222,7 +222,7 @@ def _is_unmet(status: _Status) -> bool:
 
 
 def _times(status: _Status) -> tuple[Any, Any]:
-    # Canonical moments are in UTC and of one length: they compare as text.
+    # Canonical timestamps are in UTC and have the same length, so that they sort as strings.
     return status.fields.get("startTime"), status.fields.get("completionTime")
 
 

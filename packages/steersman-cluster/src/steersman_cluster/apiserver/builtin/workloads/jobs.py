@@ -51,7 +51,7 @@ _NUMBERS: Final = (
 )
 _COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
 _REPLACEMENT_POLICIES: Final = ("Failed", "TerminatingOrFailed")
-# With the type that is shown of each that is one.
+# Immutable fields, with the Go type that the error message shows if the value is a struct.
 _FIXED: Final = {
     "completionMode": "",
     "podFailurePolicy": "PodFailurePolicy",
@@ -59,7 +59,8 @@ _FIXED: Final = {
     "managedBy": "",
     "successPolicy": "SuccessPolicy",
 }
-# So many indexes the server is sure to be able to list.
+# The limits of parallelism and maxFailedIndexes in an Indexed Job. The lower limit applies with
+# backoffLimitPerIndex and more than 100,000 completions.
 _MANY: Final = 100_000
 _MANY_WITH_LIMITS: Final = 10_000
 _LONGEST_MANAGER: Final = 63
@@ -69,8 +70,8 @@ def _default_job(job: Object) -> None:
     spec: Object = job.setdefault("spec", {})
     _default_spec(spec)
     if (labels := template_labels(spec)) and not job["metadata"].get("labels"):
-        # The same map, which tells _prepare_job that the labels are not the author's own. Not where
-        # the server makes up a name: kube-apiserver copies the object for each one that it tries.
+        # The identity of the map tells _prepare_job that the labels are defaults. With generateName
+        # it is a copy, because kube-apiserver copies the object for each name that it tries.
         needs_name = job["metadata"].get("generateName") and not job["metadata"].get("name")
         job["metadata"]["labels"] = {**labels} if needs_name else labels
     spec.setdefault("completionMode", "NonIndexed")

@@ -68,7 +68,7 @@ def _default_stateful_set(stateful_set: Object) -> None:
     spec.setdefault("revisionHistoryLimit", 10)
     default_template(spec.setdefault("template", {}))
     for claim in spec.get("volumeClaimTemplates") or ():
-        # Whatever was sent: inside, the server knows what these are.
+        # Overwrites the values in the request: the internal type of the field determines its kind.
         claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
         default_claim(claim.setdefault("spec", {}))
         claim["status"] = {**(claim.get("status") or {})}
@@ -142,7 +142,7 @@ def _stateful_template_errors(spec: Object) -> list[FieldError]:
             return errors + forever_errors(pod_spec, "spec.template.spec", "StatefulSet")
     if not selects(selector, template_labels(spec)):
         errors.append(unselected_error(spec, "spec"))
-    # Each pod gets a claim of its own, which its containers may mount like any volume.
+    # Each Pod gets a claim for each template, and its containers may mount it like any volume.
     claims = {
         claim["metadata"].get("name", ""): claim for claim in spec.get("volumeClaimTemplates") or ()
     }
@@ -151,7 +151,7 @@ def _stateful_template_errors(spec: Object) -> list[FieldError]:
     ]
     judged = {**pod_spec, "volumes": volumes, "hostname": "", "subdomain": ""}
     errors += template_errors({**spec["template"], "spec": judged}, "spec.template")
-    # The server looks at the metadata of this template twice, and says so twice.
+    # kube-apiserver validates the metadata of this template twice, and reports each error twice.
     errors += template_metadata_errors(spec["template"], "spec.template")
     return errors + forever_errors(pod_spec, "spec.template.spec", "StatefulSet")
 

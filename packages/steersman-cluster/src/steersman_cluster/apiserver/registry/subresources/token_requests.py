@@ -17,8 +17,8 @@ USUAL_SECONDS = 3600
 SHORTEST_SECONDS = 600
 LONGEST_SECONDS = 2**32
 
-# The lifetime that the kubelet requests for Pods. kube-apiserver extends such tokens to a year, for
-# clients that do not reload them, and records in the token when they should have.
+# The lifetime that the kubelet requests for Pods. kube-apiserver extends it to a year, for clients
+# that do not reload tokens, and records the requested expiry in the token.
 POD_SECONDS = 3607
 POD_EXTENDED_SECONDS = 365 * 24 * 3600
 

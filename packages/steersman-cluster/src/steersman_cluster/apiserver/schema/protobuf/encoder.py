@@ -19,12 +19,12 @@ from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.protobuf.messages import MAGIC, is_struct, type_name
 from steersman_cluster.apiserver.schema.protobuf.wire_format import BYTES, FIXED64, VARINT
 
-# From a value to its bytes; those of a field begin with its tag.
+# Encodes a value. The encoding of a field begins with its tag.
 Encode: TypeAlias = Callable[[Any], bytes]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ONE_BYTE = tuple(bytes((number,)) for number in range(0x80))
-# Fields shorter than this have their tag and size in one ready piece: nearly all texts are.
+# The tag and the size of shorter fields are precomputed. Nearly all strings are shorter.
 _SHORT = 0x80
 
 
@@ -59,7 +59,8 @@ class _Value(NamedTuple):
 
     wire_type: int
     encode: Encode
-    zero: bytes | None  # None: a struct, or what is not written at all, as bytes that are nil
+    # None: a struct, or a type whose zero value is not written, such as nil bytes.
+    zero: bytes | None
 
 
 def _quantity(value: str) -> bytes:
@@ -72,7 +73,8 @@ def _int_or_string(value: int | str) -> bytes:
     return b"\x08\x00\x10" + varint(value) + b"\x1a\x00"
 
 
-# One write stamps several managers, and one client writes many objects, within a second.
+# Timestamps repeat: in the managers of one write, and in the objects that a client writes within a
+# second.
 @lru_cache(maxsize=1024)
 def _time(value: str) -> bytes:
     since = datetime.fromisoformat(value) - _EPOCH
@@ -85,7 +87,7 @@ def _raw(value: Any) -> bytes:
 
 
 def _sorted_raw(value: Any) -> bytes:
-    # Go converts these to values and back, and its maps have their keys in order.
+    # Go decodes these values and encodes them again; it sorts the keys of maps.
     return b"\x0a" + sized(msgspec.json.encode(value, order="sorted"))
 
 
@@ -127,7 +129,7 @@ class MessageEncoders:
 
     def of(self, schema: Schema) -> Encode:
         """Return the encoder of objects of a type; its result has no size in front."""
-        # By the properties: uses of one type share them, and a type may contain itself.
+        # Cached by the properties: all uses of a type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:
             self._structs[key] = _message(lambda: self._fields(schema))
@@ -141,7 +143,7 @@ class MessageEncoders:
                 inside.setdefault(path[:depth], {})
             if path:
                 inside[path[:-1]][path[-1]] = self._field(key, path[-1], each)
-        # Structs that Go embeds are messages of their own, the deepest first.
+        # Embedded Go structs are separate messages. The innermost come first.
         for path in sorted(inside, key=len, reverse=True):
             if path:
                 inside[path[:-1]][path[-1]] = _embedded(path[-1], _in_order(inside[path]))
@@ -171,7 +173,8 @@ class MessageEncoders:
         if schema.type in _BY_TYPE:
             return _BY_TYPE[schema.type]
         if schema.type == "array" and schema.items is not None:
-            # Protobuf has no lists in maps or lists: such a list is a message with one in it.
+            # Protobuf has no lists in maps or lists. An inner list is a message with one repeated
+            # field.
             encode = _encoded(1, self._value(schema.items))
             return _Value(BYTES, lambda values: b"".join(map(encode, values)), b"")
         return _Value(BYTES, self.of(schema), None)
@@ -200,7 +203,7 @@ class MessageEncoders:
 
 
 def _message(make_fields: Callable[[], list[_Field]]) -> Encode:
-    absents: list[bytes] = []  # the message of an object without any field, in pieces
+    absents: list[bytes] = []  # the encoded fields of an empty object
     places: dict[str, tuple[int, Encode]] = {}
     embedded: list[tuple[int, Encode]] = []
 
@@ -214,9 +217,10 @@ def _message(make_fields: Callable[[], list[_Field]]) -> Encode:
 
     def message(value: Object) -> bytes:
         if not absents:
-            # Not before the first object: the zero of a field may need a type that is being made.
+            # Deferred to the first object: the zero value of a field may need a type that is still
+            # being compiled.
             make()
-        # Most fields of most objects are absent: those that are there take the place of nothing.
+        # Most fields are absent in most objects, so that only the present ones are replaced.
         pieces = absents.copy()
         for key, found in value.items():
             if found is not None and key in places:
@@ -277,14 +281,14 @@ def _envelope_opening(api_version: str, kind: str) -> bytes:
 
 def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
     """Return a complete body: a message in an envelope with its kind."""
-    # Neither an encoding nor a type of the content is named, which are two empty texts.
+    # contentEncoding and contentType are empty strings.
     opening = _envelope_opening(api_version, kind)
     return b"".join((opening, varint(len(message)), message, b"\x1a\x00\x22\x00"))
 
 
 def watch_frame(event_type: bytes, body: bytes) -> bytes:
     """Return the frame of a watch event: the length, then a WatchEvent that contains a body."""
-    # field 2 of the event, a RawExtension, has the body in its field 1
+    # Field 2 of the event is a RawExtension, whose field 1 is the body.
     raw = b"\x0a" + varint(len(body))
     opening = b"\x0a" + sized(event_type) + b"\x12" + varint(len(raw) + len(body)) + raw
     return pack(">I", len(opening) + len(body)) + opening + body

@@ -73,7 +73,7 @@ def open_envelope(body: bytes) -> Envelope:
         raise Malformed("empty body")
     found = _ENVELOPE.read(body[len(MAGIC) :], {})
     api_version = found.get("apiVersion", "")
-    # One that cannot be understood counts as none.
+    # kube-apiserver ignores an apiVersion that it cannot parse.
     if api_version.count("/") > 1:
         api_version = ""
     return Envelope(api_version, found.get("kind", ""), found.get("raw", b""))
@@ -96,7 +96,7 @@ def _micro_moment(found: Object) -> str:
 
 
 def _since_epoch(found: Object, *, with_fraction: bool) -> datetime:
-    # Towards zero, as Go rounds.
+    # int() rounds towards zero, as Go does.
     microseconds = int(found.get("nanos", 0) / 1000) if with_fraction else 0
     try:
         return _EPOCH + timedelta(seconds=found.get("seconds", 0), microseconds=microseconds)
@@ -119,7 +119,7 @@ def _json(found: Object) -> Any:
 def _time(format_moment: Callable[[Object], str]) -> ValueDecoder:
     fields = {1: one("seconds", "Seconds", INT64), 2: one("nanos", "Nanos", INT32)}
     message = MessageDecoder("Timestamp", fields)
-    # Nothing at all is no moment; it does not stand for the epoch.
+    # An empty message is a null time, not the epoch.
     return ValueDecoder(BYTES, lambda data: format_moment(message.read(data, {})) if data else None)
 
 
@@ -158,7 +158,7 @@ class Messages:
 
     def of(self, schema: Schema) -> MessageDecoder:
         """Return the message of a struct."""
-        # By the properties: uses of one type share them, and a type may contain itself.
+        # Cached by the properties: all uses of a type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:
             fields: dict[int, FieldDecoder] = {}
@@ -197,7 +197,8 @@ class Messages:
         if schema.type in _BY_TYPE:
             return _BY_TYPE[schema.type]
         if schema.type == "array" and schema.items is not None:
-            # Protobuf knows no lists in maps or lists: such a list is a message with one in it.
+            # Protobuf has no lists in maps or lists. An inner list is a message with one repeated
+            # field.
             items = many("items", "Items", self._value(schema.items))
             return _wrapping(type_name(schema), {1: items}, lambda found: found.get("items", []))
         message = self.of(schema)

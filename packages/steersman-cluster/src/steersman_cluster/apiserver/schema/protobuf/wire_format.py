@@ -40,7 +40,7 @@ class FieldDecoder(NamedTuple):
     go_name: str
     wire_type: int
     put: Put
-    put_packed: Put | None = None  # many values at once, where there may be many
+    put_packed: Put | None = None  # sets packed values of a repeated field
 
 
 class MessageDecoder:
@@ -58,7 +58,7 @@ class MessageDecoder:
         at, end = 0, len(data)
         while at < end:
             start, tag = at, data[at]
-            # Nearly all tags are so short, and there are many.
+            # A shortcut: nearly all tags have one byte.
             if tag < 128:
                 at += 1
             else:
@@ -144,7 +144,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        # Go puts one mark for every byte that it cannot read, not for every few.
+        # Go writes one replacement character for each invalid byte, Python one for several.
         return _UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", data.decode(errors="surrogateescape"))
 
 

@@ -12,10 +12,10 @@ from steersman_cluster.apiserver.schema import scalars
 from steersman_cluster.apiserver.schema.go_declarations import zero_of
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
-# Takes a value that is not null, gives the one that stands in its place: often the same.
+# Returns the canonical form of a value that is not null; often the same value.
 Walk: TypeAlias = Callable[[Any], Any]
-# Of what is in a struct, a list or a map: the type whose values are canonical as they are unless
-# empty, what makes others canonical, and what does so with those that are empty or null.
+# For the members of a struct, list or map: the type whose non-empty values are already canonical,
+# the function for other values, and the function for empty values and null.
 Member: TypeAlias = tuple[type | None, Walk, Walk]
 
 
@@ -50,7 +50,8 @@ class Canonical:
             case "object" if schema.additional is not None:
                 return _map(*self._element(schema.additional))
             case "object":
-                # By the properties: uses of one type share them, and a type may contain itself.
+                # Cached by the properties: all uses of a type share them, and a type may contain
+                # itself.
                 key = id(schema.properties)
                 if key not in self._structs:
                     self._structs[key] = self._struct(schema)
@@ -99,7 +100,7 @@ class Canonical:
                 elif each.absent is not UNSET:
                     fill = self.of(each) if each.absent == {} else None
                     always.append((name, fill, each.absent))
-            # All at once and last: fields that are there say that the rest is.
+            # Last, because non-empty fields mark the struct as built.
             fields.update((name, self._field(each)) for name, each in schema.properties.items())
 
         def struct(value: Any) -> Any:
@@ -138,7 +139,7 @@ class Canonical:
             nothing = DROPPED if schema.absent is UNSET else None
             return plain, walk, lambda value: nothing if value is None else walk(value)
         if schema.drops_empty:
-            # Neither lists nor numbers become empty.
+            # The canonical form of a non-empty list or number is never empty.
             stays = schema.type in ("array", "integer") and schema.format not in _BY_FORMAT
             some = walk if stays else lambda value: walk(value) or DROPPED
             return plain, some, lambda value: _empty(value, walk)
@@ -151,7 +152,7 @@ class Canonical:
         walk = self.of(schema)
         if schema.type == "array":
             return _plain(schema), walk, lambda value: [] if value is None else walk(value)
-        # Bytes that are missing there are empty bytes, once they have been stored.
+        # After storage, null bytes in a list or map are empty bytes.
         zero = "" if schema.format == "byte" else zero_of(schema)
         return _plain(schema), walk, _with_zero(walk, zero)
 
@@ -166,7 +167,7 @@ def _with_zero(walk: Walk, zero: Any) -> Walk:
 
 
 def _empty(value: Any, walk: Walk) -> Any:
-    # Still looked at: an empty list where a number belongs is no empty number.
+    # Validated although it is dropped: an empty list is not a valid number.
     if value is not None:
         walk(value)
     return DROPPED
@@ -229,7 +230,7 @@ def _text(canonical: Callable[[str], str | None]) -> Walk:
 
 
 def _quantity(value: Any) -> Any:
-    # A number with a point or an exponent counts as it is written, which the float has forgotten.
+    # Go parses a quantity from the text of a number, which a float does not preserve.
     return _quantity_text(str(value) if value.__class__ is int else value)
 
 

@@ -17,7 +17,7 @@ _KINDS: Final = {
     float: "float64",
 }
 _SCALARS: Final = {"string": "string", "boolean": "bool", "number": "float64"}
-# Types that read JSON in a way of their own, and have words of their own for what is none.
+# Types with their own JSON decoders and error messages.
 _OWN_WORDS: Final = frozenset(("quantity", "int-or-string", "date-time", "micro-time", "byte"))
 
 

@@ -31,7 +31,7 @@ from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, p
 
 YAML = "application/yaml"
 
-# The server's own name for the sets of kinds that it knows.
+# The name of kube-apiserver's scheme, for error messages.
 _SCHEME = "pkg/runtime/scheme.go:111"
 _SUMMARY_BYTES = 30
 
@@ -41,10 +41,10 @@ class BodyDecoder:
     """The decoder of bodies of one kind; ``BodyDecoders`` creates it."""
 
     gvk: GroupVersionKind
-    schema: Schema  # of the whole object, or of the metadata alone if the kind is custom
+    schema: Schema  # of the object, or only of its metadata if the kind is custom
     walk: Walk
     messages: Messages
-    kinds: KnownKinds | None  # None: a custom kind, which no Go type stands for
+    kinds: KnownKinds | None  # None: a custom kind, which has no Go type
 
 
 class OtherVersion(status_errors.StatusError):
@@ -152,7 +152,7 @@ def _from_json(body: bytes, expected: BodyDecoder, *, is_own: bool) -> Decoded:
             return _regular(value, expected)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Irregular):
         pass
-    # Once more, with every pair and every number as it is written.
+    # Parsed again, with duplicate keys and the text of each number.
     try:
         written = go_json.parse(body)
     except go_json.BadSyntax as problem:
@@ -223,7 +223,7 @@ def _custom(obj: Object, expected: BodyDecoder, complaints: list[str]) -> Decode
     except Irregular:
         pass
     try:
-        # The server looks at metadata by itself, and its fields are then in alphabetical order.
+        # kube-apiserver decodes the metadata separately, after it has sorted the fields.
         metadata = msgspec.json.decode(msgspec.json.encode(metadata, order="sorted"))
         left, unknown = inspect(metadata, expected.schema, path="metadata")
     except Undecodable as problem:
@@ -245,7 +245,7 @@ def _check_kind(value: Any, body: bytes, expected: BodyDecoder) -> None:
     if kind == expected.gvk.kind and api_version == expected.gvk.api_version:
         return
     if kind == expected.gvk.kind == "DeleteOptions":
-        return  # each group has its own, all of them the same
+        return  # every group version has the same DeleteOptions
     for name in value:
         found = value[name]
         if name in ("kind", "apiVersion") and found is not None and found.__class__ is not str:

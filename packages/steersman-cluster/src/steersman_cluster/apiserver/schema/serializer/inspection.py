@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.schema import scalars
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.serializer.canonical import INTEGER_BITS
 
-# Go stops counting there.
+# Go's limit of errors in strict decoding.
 MOST_COMPLAINTS = 100
 
 
@@ -78,7 +78,8 @@ class _Place(NamedTuple):
 class _Inspector:
     def __init__(self) -> None:
         self.complaints: dict[str, None] = {}
-        # Go goes on after a value of the wrong type, unless the type reads its text by itself.
+        # The first type error: Go continues after it, except after an error of a type with its own
+        # decoder.
         self.first_problem: str | None = None
 
     def value(self, value: Any, schema: Schema, place: _Place) -> Any:
@@ -220,7 +221,7 @@ def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
         return None
     element = schema.items if name.endswith("PropsOrArray") else None
     element = element or Schema(type="string", go_type="string")
-    # A null among them is an empty one, as the canonical form has it.
+    # null elements become empty ones, as in the canonical form.
     return [_decoded_separately(each, element, place) for each in value] or None
 
 

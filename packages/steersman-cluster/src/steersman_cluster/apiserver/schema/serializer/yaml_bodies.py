@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import yaml
 from yaml.scanner import ScannerError
 
-# Room for the largest body that the server takes, with every alias written out.
+# Enough for the largest accepted body, after the expansion of aliases.
 MOST_NODES = 400_000
-# Far deeper than any object, and not so deep that the stack gives way.
+# Far deeper than any object, but safe for the Python stack.
 DEEPEST = 200
 
 Value: TypeAlias = Any
@@ -29,7 +29,7 @@ _INTEGER: Final = re.compile(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))"
 )
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-# Python refuses to read thousands of digits, and Go takes no more than these for a whole number.
+# Python's int() rejects thousands of digits; Go accepts no longer integers than this.
 _LONGEST_NUMBER: Final = 64
 
 
@@ -61,7 +61,7 @@ def parse_yaml(body: bytes) -> Read:
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
-    # Go counts a scanner's lines from one, and a parser's from nought.
+    # In Go, scanner errors count lines from one, and parser errors from zero.
     mark = error.problem_mark or error.context_mark
     line = mark.line if mark else 0
     if line and isinstance(error, ScannerError):
@@ -77,7 +77,7 @@ class _Reader:
         self._repeated: list[str] = []
 
     def document(self) -> Value:
-        self._events.get_event()  # the stream begins
+        self._events.get_event()  # the start of the stream
         if isinstance(self._events.get_event(), yaml.StreamEndEvent):
             return None
         return self._value(self._events.get_event(), 1)
@@ -125,7 +125,7 @@ class _Reader:
     def _mapping(self, depth: int) -> dict[str, Value]:
         entries: dict[str, Value] = {}
         merged: dict[str, Value] = {}
-        # A number and a text that reads like it are two keys, of which the later one stays.
+        # A number and a string with the same text are different keys. The later one wins.
         seen: set[tuple[type, str]] = set()
         while not isinstance(event := self._events.get_event(), yaml.MappingEndEvent):
             key = self._value(event, depth + 1)
