@@ -81,7 +81,9 @@ def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
     )
     child = "Service default/nginx-app"
     of_it = [
-        line for line in of_step(lines, "delete its Service: the controller creates it again") if line.startswith(child)
+        line
+        for line in of_step(lines, "delete its Service: the controller creates it again")
+        if line.startswith(child)
     ]
     back = f"{child}, of AppService nginx-app: ready"
     # A view that looks meanwhile shows that it is gone, and then that it is there.
