@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from steersman_cluster.workloads.jobs.local_state import Batches, Vanished
+from steersman_cluster.workloads.jobs.local_state import Batches, VanishedPods
 from tests.unit.workloads.jobs.samples import NOW, pod
 
 
 def test_only_deleted_pods_are_recorded_as_vanished() -> None:
-    vanished = Vanished()
+    vanished = VanishedPods()
 
     vanished.note("job", [pod("a", is_going=True), pod("b", "Failed")], NOW)
 
@@ -16,7 +16,7 @@ def test_only_deleted_pods_are_recorded_as_vanished() -> None:
 
 
 def test_a_finished_job_has_no_entries() -> None:
-    vanished = Vanished()
+    vanished = VanishedPods()
     vanished.note("job", [pod("a", is_going=True)], NOW)
 
     vanished.forget("job")
@@ -25,7 +25,7 @@ def test_a_finished_job_has_no_entries() -> None:
 
 
 def test_entries_expire_after_the_longest_backoff() -> None:
-    vanished = Vanished()
+    vanished = VanishedPods()
     vanished.note("gone", [pod("a", is_going=True)], NOW)
 
     vanished.note("job", [pod("b", is_going=True)], NOW + timedelta(seconds=601))

@@ -9,8 +9,8 @@ from steersman_cluster.workloads.pods import (
     by_controller_or_labels,
     by_selector,
     claimed,
-    index_key,
     is_empty,
+    selector_index_key,
     selects,
 )
 from tests.unit.workloads.pods.samples import pod, replica_set
@@ -110,7 +110,7 @@ def test_a_selected_pod_without_a_controller_is_found_without_a_scan_of_the_othe
     selector = meta_v1.LabelSelector(match_labels=wanted)
     orphan = pod(labels=labels)
 
-    is_found = index_key("here", selector) in by_controller_or_labels(orphan)
+    is_found = selector_index_key("here", selector) in by_controller_or_labels(orphan)
 
     assert is_found or not selects(selector, labels)
 

@@ -6,7 +6,7 @@ from steersman.controller import owner_reference
 from steersman.kinds import Resource, apps_v1, meta_v1, replace
 from steersman_cluster.workloads.statefulsets.retention import (
     belongs_to_earlier_pod,
-    corrected,
+    corrected_references,
     has_other_controller,
     initial_references,
 )
@@ -38,21 +38,21 @@ def test_the_policy_determines_the_owner_of_a_claim(
     wrong = claim(owner, KEPT)
 
     assert uids(initial_references(owner)) == while_wanted
-    assert uids(corrected(wrong, owner, KEPT)) == while_wanted
-    assert uids(corrected(wrong, smaller, KEPT)) == while_too_many
+    assert uids(corrected_references(wrong, owner, KEPT)) == while_wanted
+    assert uids(corrected_references(wrong, smaller, KEPT)) == while_too_many
 
 
 def test_a_claim_with_the_right_owners_is_left_alone() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
-    assert corrected(claim(owner), owner, KEPT) is None
-    assert corrected(claim(), stateful_set(1), KEPT) is None
+    assert corrected_references(claim(owner), owner, KEPT) is None
+    assert corrected_references(claim(), stateful_set(1), KEPT) is None
 
 
 def test_a_plain_owner_reference_becomes_a_controller_reference() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
-    found = corrected(claim(owner_reference(owner, controller=False)), owner, KEPT)
+    found = corrected_references(claim(owner_reference(owner, controller=False)), owner, KEPT)
 
     assert found == (owner_reference(owner),)
 
@@ -60,7 +60,7 @@ def test_a_plain_owner_reference_becomes_a_controller_reference() -> None:
 def test_foreign_owner_references_are_kept() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
-    found = corrected(claim(owner_reference(STRANGER, controller=False)), owner, KEPT)
+    found = corrected_references(claim(owner_reference(STRANGER, controller=False)), owner, KEPT)
 
     assert uids(found) == ["uid-of-other", "uid-of-web"]
 
@@ -69,15 +69,17 @@ def test_a_claim_with_another_controller_loses_the_owners_of_the_set() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
     assert has_other_controller(claim(STRANGER), owner, KEPT)
-    assert corrected(claim(STRANGER), owner, KEPT) is None
-    assert uids(corrected(claim(STRANGER, owner), owner, KEPT)) == ["uid-of-other"]
+    assert corrected_references(claim(STRANGER), owner, KEPT) is None
+    assert uids(corrected_references(claim(STRANGER, owner), owner, KEPT)) == ["uid-of-other"]
 
 
 @pytest.mark.parametrize("gone", [stateful_set(1), KEPT], ids=["set", "pod"])
 def test_a_claim_of_an_earlier_set_or_pod_with_the_name_is_not_changed(gone: Resource) -> None:
     earlier = replace(owner_reference(gone), uid="uid-of-an-earlier-one")
 
-    assert corrected(claim(earlier), stateful_set(1, when_deleted="Delete"), KEPT) is None
+    assert (
+        corrected_references(claim(earlier), stateful_set(1, when_deleted="Delete"), KEPT) is None
+    )
 
 
 def test_a_claim_owned_by_an_earlier_pod_is_left_over() -> None:

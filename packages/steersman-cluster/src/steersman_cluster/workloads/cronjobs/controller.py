@@ -101,7 +101,7 @@ async def _delete_surplus(
     ctx: Context, cron_job: CronJob, jobs: Sequence[Job], status: Status
 ) -> Status:
     for job in surplus(cron_job, jobs):
-        if job.deletion_time is None and await _deleted(ctx, job):
+        if job.deletion_time is None and await _try_delete(ctx, job):
             status = without(status, (job.uid,))
     return status
 
@@ -222,7 +222,7 @@ async def _replace(ctx: Context, status: Status) -> Status:
     return status
 
 
-async def _deleted(ctx: Context, job: Job) -> bool:
+async def _try_delete(ctx: Context, job: Job) -> bool:
     try:
         await _delete(ctx, job)
     except (ApiError, Unreachable):

@@ -86,7 +86,7 @@ class _RolloutState:
         self.olds = [changed if old.uid == changed.uid else old for old in self.olds]
 
     @property
-    def numbered(self) -> dict[str, str]:
+    def revision_annotation(self) -> dict[str, str]:
         """Return the revision annotation of the new template;
         empty if the revision is not known.
         """
@@ -130,7 +130,7 @@ async def reconcile(deployment: Deployment, ctx: Context) -> Outcome:
     try:
         is_rollout = await _step(ctx, state)
     except _Failed as failed:
-        await put_status(ctx, deployment, state.status, annotations=state.numbered)
+        await put_status(ctx, deployment, state.status, annotations=state.revision_annotation)
         return Later(after_seconds=failed.after_seconds)
     now = ctx.now
     final = counted(deployment, state.limits, state.status, state.new, state.olds, now)
@@ -138,7 +138,7 @@ async def reconcile(deployment: Deployment, ctx: Context) -> Outcome:
         final = progressed(
             deployment, state.limits, state.status, final, state.new, state.olds, now
         )
-    await put_status(ctx, deployment, final, annotations=state.numbered)
+    await put_status(ctx, deployment, final, annotations=state.revision_annotation)
     if deployment.deletion_time is None and (
         is_complete(deployment, state.limits, final) if is_rollout else spec_of(deployment).paused
     ):

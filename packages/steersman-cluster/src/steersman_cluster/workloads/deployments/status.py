@@ -115,11 +115,11 @@ def progressed(
     """
     seconds = deadline_seconds(deployment)
     if seconds is None:
-        status = _without(status, PROGRESSING)
+        status = _without_condition(status, PROGRESSING)
     else:
         status = _with_progress(deployment, limits, before, status, new, now, seconds)
     failure = _failure(new, olds)
-    return _with(status, failure) if failure is not None else _without(status, FAILING)
+    return _with(status, failure) if failure is not None else _without_condition(status, FAILING)
 
 
 def is_complete(deployment: Deployment, limits: ReplicaLimits, status: Status) -> bool:
@@ -184,7 +184,7 @@ def _with_progress(
             last_transition_time=since,
         )
         # Also with the same content: the deadline counts from its last update.
-        return _with(_without(status, PROGRESSING), annotations)
+        return _with(_without_condition(status, PROGRESSING), annotations)
     if _is_overdue(progress, seconds, now):
         message = f"{who} has timed out progressing."
         return with_condition(status, PROGRESSING, "False", _TIMED_OUT, message, now)
@@ -240,7 +240,7 @@ def _with(status: Status, new: Condition) -> Status:
     return replace(status, conditions=(*others, new))
 
 
-def _without(status: Status, type: str) -> Status:
+def _without_condition(status: Status, type: str) -> Status:
     if condition_in(status, type) is None:
         return status
     others = tuple(each for each in status.conditions or () if each.type != type)

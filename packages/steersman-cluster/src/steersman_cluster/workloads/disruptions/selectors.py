@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from steersman.controller import CacheReader, Context, Watch
 from steersman.kinds import apps_v1, core_v1, meta_v1, policy_v1
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, index_key, selects
+from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, selector_index_key, selects
 
 Pod = core_v1.Pod
 Budget = policy_v1.PodDisruptionBudget
@@ -31,8 +31,8 @@ def matters(old: Pod | None, new: Pod) -> bool:
         (before.deletion_timestamp is None) != (after.deletion_timestamp is None)
         or before.labels != after.labels
         or before.owner_references != after.owner_references
-        or _said(old, "Ready") != _said(new, "Ready")
-        or _said(old, TARGET) != _said(new, TARGET)
+        or _condition_status(old, "Ready") != _condition_status(new, "Ready")
+        or _condition_status(old, TARGET) != _condition_status(new, TARGET)
     )
 
 
@@ -52,7 +52,8 @@ def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
     metadata = template.metadata if template is not None else None
     labels = (metadata.labels if metadata is not None else None) or {}
     return [
-        ObjectKey(each.namespace, each.name) for each in _selecting(sized.namespace, labels, cached)
+        ObjectKey(each.namespace, each.name)
+        for each in _budgets_selecting(sized.namespace, labels, cached)
     ]
 
 
@@ -69,7 +70,7 @@ def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
     if selector is None:
         return []
     if selector.match_labels:
-        under = index_key(budget.namespace, selector)
+        under = selector_index_key(budget.namespace, selector)
         found = ctx.by_index(Pod, _LABEL_INDEX, under)
     else:
         found = ctx.list(Pod)
@@ -98,10 +99,10 @@ WATCHED_PODS: Final = Watch(Pod, to=budgets_of, when=matters, indexes={_LABEL_IN
 
 
 def _budgets(pod: Pod, readable: CacheReader | Context) -> list[Budget]:
-    return _selecting(pod.namespace, pod.labels, readable)
+    return _budgets_selecting(pod.namespace, pod.labels, readable)
 
 
-def _selecting(
+def _budgets_selecting(
     namespace: str | None, labels: Mapping[str, str], readable: CacheReader | Context
 ) -> list[Budget]:
     return [
@@ -120,6 +121,6 @@ def _size(sized: Sized) -> int | None:
     return sized.spec.replicas if sized.spec is not None else None
 
 
-def _said(pod: Pod, type: str) -> str | None:
+def _condition_status(pod: Pod, type: str) -> str | None:
     found = condition(pod, type)
     return None if found is None else found.status

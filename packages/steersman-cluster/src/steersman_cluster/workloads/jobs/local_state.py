@@ -21,7 +21,7 @@ BATCH_SECONDS: Final = 1.0
 _BATCH: Final = timedelta(seconds=BATCH_SECONDS)
 
 
-class Vanished:
+class VanishedPods:
     """Failures of Pods that no longer exist, because they were deleted before they could fail.
 
     These failures count for the backoff.
@@ -90,5 +90,5 @@ class LocalState:
     """The state of one run of the Job controller."""
 
     def __init__(self) -> None:
-        self.vanished = Vanished()
+        self.vanished = VanishedPods()
         self.batches = Batches()

@@ -42,9 +42,9 @@ def make_plan(job_state: JobState, *, vanished: Mapping[str, datetime]) -> Plan:
     """
     active = len(job_state.active)
     if job_state.is_suspended:
-        return Plan(delete=tuple(_removed(job_state, active)))
-    wanted = _wanted(job_state)
-    removed = _removed(job_state, max(0, active - wanted))
+        return Plan(delete=tuple(_pods_to_delete(job_state, active)))
+    wanted = _desired_pods(job_state)
+    removed = _pods_to_delete(job_state, max(0, active - wanted))
     if removed:
         # Deletions first: a duplicate index would otherwise have three Pods.
         return Plan(delete=tuple(removed[:MAX_PODS_PER_RECONCILE]))
@@ -64,7 +64,7 @@ def _creations(job_state: JobState, count: int, vanished: Mapping[str, datetime]
             return Plan(wait_seconds=seconds)
     if not is_indexed(spec):
         return Plan(make=(NO_INDEX,) * count)
-    indexes = _pending(job_state).missing(count, below=spec.completions or 0)
+    indexes = _blocked_indexes(job_state).missing(count, below=spec.completions or 0)
     if spec.backoff_limit_per_index is None:
         return Plan(make=tuple(indexes))
     waits = {
@@ -76,7 +76,7 @@ def _creations(job_state: JobState, count: int, vanished: Mapping[str, datetime]
     return Plan(wait_seconds=min(waits.values()))
 
 
-def _wanted(job_state: JobState) -> int:
+def _desired_pods(job_state: JobState) -> int:
     """Return how many Pods should run."""
     parallelism, completions = job_state.spec.parallelism or 0, job_state.spec.completions
     if completions is None:
@@ -85,7 +85,7 @@ def _wanted(job_state: JobState) -> int:
     return max(0, min(completions - job_state.succeeded, parallelism))
 
 
-def _pending(job_state: JobState) -> Indexes:
+def _blocked_indexes(job_state: JobState) -> Indexes:
     """Return the indexes for which no Pod may be created now."""
     taken = [*job_state.active]
     if replaces_only_failed(job_state.spec):
@@ -94,7 +94,7 @@ def _pending(job_state: JobState) -> Indexes:
     return job_state.done_indexes | indexes | (job_state.failed_indexes or Indexes())
 
 
-def _removed(job_state: JobState, at_least: int) -> list[Pod]:
+def _pods_to_delete(job_state: JobState, at_least: int) -> list[Pod]:
     """Return the active Pods to delete.
 
     In an indexed Job, these always include the Pods without a valid and unique index.

@@ -140,8 +140,8 @@ class NamespaceController:
 async def delete_content(client: Client, name: str) -> Findings | None:
     """Delete the content of a namespace, and then the namespace.
 
-    Return what is left of the namespace, or ``None`` if it is deleted. Raise ``NamespaceDeletionFailed`` if a
-    kind cannot be deleted or listed.
+    Return what is left of the namespace, or ``None`` if it is deleted. Raise
+    ``NamespaceDeletionFailed`` if a kind cannot be deleted or listed.
     """
     try:
         namespace = await client.get(_NAMESPACE, name)

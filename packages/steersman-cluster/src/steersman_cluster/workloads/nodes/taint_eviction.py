@@ -48,7 +48,9 @@ async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
         return Done()
     if not is_simulated_node(node):
         return Done()
-    left_seconds = tolerated_seconds(pod.spec.tolerations or (), evicting(node), now=ctx.now)
+    left_seconds = tolerated_seconds(
+        pod.spec.tolerations or (), no_execute_taints(node), now=ctx.now
+    )
     if left_seconds is None:
         return Done()
     if left_seconds > 0 and not is_due:
@@ -85,7 +87,7 @@ def tolerated_seconds(
     return max(0.0, min(left_seconds)) if left_seconds else None
 
 
-def evicting(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
+def no_execute_taints(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
     """Return the ``NoExecute`` taints of the node."""
     taints = node.spec.taints if node.spec is not None else None
     return tuple(each for each in taints or () if each.effect in NO_EXECUTE)
@@ -110,7 +112,7 @@ def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 def taints_changed(old: core_v1.Node | None, new: core_v1.Node) -> bool:
     """Return whether a change of the node's taints may evict Pods, or cancel an eviction."""
-    return old is None or evicting(old) != evicting(new)
+    return old is None or no_execute_taints(old) != no_execute_taints(new)
 
 
 def by_node(pod: core_v1.Pod) -> Iterable[str]:

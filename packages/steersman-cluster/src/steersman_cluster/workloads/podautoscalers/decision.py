@@ -110,7 +110,7 @@ class _Sync:
 
 def needs_metrics(hpa: Autoscaler, current: int) -> bool:
     """Return whether the number of replicas depends on metrics."""
-    return current != 0 and _least(hpa) <= current <= hpa.spec.max_replicas
+    return current != 0 and _min_replicas(hpa) <= current <= hpa.spec.max_replicas
 
 
 def decided(
@@ -130,7 +130,7 @@ def decided(
         "the HPA controller was able to get the target's current scale",
     )
     history = history.with_initial_recommendation(current, now)
-    least, most = _least(hpa), hpa.spec.max_replicas
+    least, most = _min_replicas(hpa), hpa.spec.max_replicas
     if current == 0:
         look.conditions.set(
             "ScalingActive",
@@ -194,7 +194,7 @@ def _by_metrics(
     result = bounded(
         best.replicas,
         current=current,
-        least=_least(hpa),
+        least=_min_replicas(hpa),
         most=hpa.spec.max_replicas,
         behavior=hpa.spec.behavior,
         history=history,
@@ -259,5 +259,5 @@ def after_failed_rescale(
     return status, Event("FailedRescale", said)
 
 
-def _least(hpa: Autoscaler) -> int:
+def _min_replicas(hpa: Autoscaler) -> int:
     return 1 if hpa.spec.min_replicas is None else hpa.spec.min_replicas

@@ -113,7 +113,7 @@ def by_utilization(
     after = _utilization(assumed, requests, percent)
     if after is None:
         return Problem("no metrics returned matched known pods")
-    return proposal(_settled(ratio, after[0], len(assumed), current, tolerances))
+    return proposal(_replicas_after(ratio, after[0], len(assumed), current, tolerances))
 
 
 def by_average(
@@ -137,7 +137,7 @@ def by_average(
         replicas = current if tolerances.are_met(ratio) else ceil(ratio * grouped.ready)
     else:
         after = sum(assumed.values()) // len(assumed) / milli
-        replicas = _settled(ratio, after, len(assumed), current, tolerances)
+        replicas = _replicas_after(ratio, after, len(assumed), current, tolerances)
     return Proposal(replicas=replicas, average_milli=average)
 
 
@@ -252,7 +252,9 @@ def _with_assumed(
     return assumed
 
 
-def _settled(before: float, after: float, number: int, current: int, tolerances: Tolerances) -> int:
+def _replicas_after(
+    before: float, after: float, number: int, current: int, tolerances: Tolerances
+) -> int:
     turned = (before < 1.0 < after) or (after < 1.0 < before)
     if tolerances.are_met(after) or turned:
         return current

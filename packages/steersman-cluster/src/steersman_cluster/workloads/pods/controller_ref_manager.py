@@ -14,7 +14,7 @@ from steersman.client import StrategicMergePatch
 from steersman.controller import Context, controller_of, owner_reference
 from steersman.errors import Conflict, Invalid, NotFound
 from steersman.kinds import Resource, meta_v1
-from steersman_cluster.workloads.pods.selectors import CONTROLLER_INDEX, index_key, selects
+from steersman_cluster.workloads.pods.selectors import CONTROLLER_INDEX, selector_index_key, selects
 
 Obj = TypeVar("Obj", bound=Resource)
 
@@ -68,7 +68,7 @@ def candidates(
     """
     return [
         *ctx.by_index(kind, CONTROLLER_INDEX, owner.uid),
-        *ctx.by_index(kind, CONTROLLER_INDEX, index_key(owner.namespace, selector)),
+        *ctx.by_index(kind, CONTROLLER_INDEX, selector_index_key(owner.namespace, selector)),
     ]
 
 

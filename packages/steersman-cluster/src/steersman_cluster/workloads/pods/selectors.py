@@ -64,10 +64,10 @@ def by_selector(obj: Any) -> Iterable[str]:
     """Return the index key of an object with a selector: one label of the selector, and the
     namespace.
     """
-    return (index_key(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
+    return (selector_index_key(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 
 
-def index_key(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
+def selector_index_key(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
     """Return the key of ``CONTROLLER_INDEX`` that finds matching objects without a controller."""
     labels = selector.match_labels if selector is not None else None
     if not labels:

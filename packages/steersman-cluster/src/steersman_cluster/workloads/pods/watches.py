@@ -39,23 +39,23 @@ class ControllerOfKind:
             ):
                 return ()
             return (ObjectKey(obj.namespace, controller.name),)
-        return selecting(self.kind, obj, cached)
+        return objects_selecting(self.kind, obj, cached)
 
 
-def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
+def objects_selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
     """Return the objects of a kind whose selector matches the labels of ``obj``."""
     labels = obj.labels
     if not labels:
         return []  # no controller selects everything
     return [
         ObjectKey(each.namespace, each.name)
-        for value in under_labels(obj)
+        for value in label_index_keys(obj)
         for each in cached.by_index(kind, SELECTOR_INDEX, value)
         if selects(selector_of(each), labels)
     ]
 
 
-def under_labels(obj: Resource) -> list[str]:
+def label_index_keys(obj: Resource) -> list[str]:
     """Return the values of ``SELECTOR_INDEX`` that find the objects whose selector may match
     ``obj``.
     """

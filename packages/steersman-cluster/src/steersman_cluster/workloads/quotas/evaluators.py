@@ -14,8 +14,8 @@ from steersman_cluster.workloads.quotas.pod_requests import (
     COMPUTED,
     HUGE_PAGES,
     Usage,
-    computed,
     is_native,
+    pod_usage,
 )
 
 PODS: Final = GroupResource("", "pods")
@@ -82,7 +82,7 @@ def released_time(pod: core_v1.Pod) -> datetime | None:
 
 
 def _pod_usage(pod: core_v1.Pod) -> Usage:
-    return {"pods": _ONE} if pod.spec is None else {"pods": _ONE, **computed(pod.spec)}
+    return {"pods": _ONE} if pod.spec is None else {"pods": _ONE, **pod_usage(pod.spec)}
 
 
 def _service_usage(service: core_v1.Service) -> Usage:

@@ -24,7 +24,7 @@ def is_native(name: str) -> bool:
     return "/" not in name or "kubernetes.io/" in name
 
 
-def computed(spec: core_v1.PodSpec) -> Usage:
+def pod_usage(spec: core_v1.PodSpec) -> Usage:
     """Return the requests and limits of a Pod, under the resource names of quotas."""
     requests, limits = _of_pod(spec, "requests"), _of_pod(spec, "limits")
     found: Usage = {}
@@ -60,7 +60,7 @@ def is_best_effort(spec: core_v1.PodSpec) -> bool:
 
 def _of_pod(spec: core_v1.PodSpec, part: Part) -> Usage:
     total = _of_containers(spec, part)
-    for name, amount in _said(spec.resources, part).items():
+    for name, amount in _amounts(spec.resources, part).items():
         if name in ("cpu", "memory") or name.startswith(HUGE_PAGES):
             total[name] = amount
     for name, amount in (spec.overhead or {}).items():
@@ -72,11 +72,11 @@ def _of_pod(spec: core_v1.PodSpec, part: Part) -> Usage:
 def _of_containers(spec: core_v1.PodSpec, part: Part) -> Usage:
     total: Usage = {}
     for container in spec.containers:
-        _add(total, _said(container.resources, part))
+        _add(total, _amounts(container.resources, part))
     beside: Usage = {}  # by sidecars that were started before
     most: Usage = {}
     for container in spec.init_containers or ():
-        own = dict(_said(container.resources, part))
+        own = dict(_amounts(container.resources, part))
         if container.restart_policy == "Always":
             _add(total, own)
             _add(beside, own)
@@ -88,7 +88,7 @@ def _of_containers(spec: core_v1.PodSpec, part: Part) -> Usage:
     return total
 
 
-def _said(resources: core_v1.ResourceRequirements | None, part: Part) -> Mapping[str, Quantity]:
+def _amounts(resources: core_v1.ResourceRequirements | None, part: Part) -> Mapping[str, Quantity]:
     if resources is None:
         return {}
     return (resources.requests if part == "requests" else resources.limits) or {}

@@ -95,7 +95,7 @@ async def _create(ctx: Context, rs: Replicated, count: int) -> SteersmanError | 
 
 
 async def _delete(ctx: Context, pods: Sequence[Pod]) -> SteersmanError | None:
-    def deleting(pod: Pod) -> Callable[[], Awaitable[SteersmanError | None]]:
+    def deletion_of(pod: Pod) -> Callable[[], Awaitable[SteersmanError | None]]:
         async def delete() -> SteersmanError | None:
             try:
                 await ctx.delete(pod)
@@ -109,7 +109,7 @@ async def _delete(ctx: Context, pods: Sequence[Pod]) -> SteersmanError | None:
 
         return delete
 
-    return await _first_error([deleting(pod) for pod in pods])
+    return await _first_error([deletion_of(pod) for pod in pods])
 
 
 async def _first_error(

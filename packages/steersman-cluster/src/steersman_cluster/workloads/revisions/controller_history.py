@@ -82,7 +82,7 @@ async def revision_for(
                 return CurrentRevision(
                     revision=history[-1], history=tuple(history), collisions=collisions
                 )
-            revision, collisions = await _made(
+            revision, collisions = await _create_revision(
                 ctx, owner, template, patch, number, collisions, hash_label
             )
             return CurrentRevision(
@@ -102,7 +102,7 @@ async def shorten(
         await ctx.delete(revision)
 
 
-async def _made(
+async def _create_revision(
     ctx: Context,
     owner: Resource,
     template: core_v1.PodTemplateSpec,

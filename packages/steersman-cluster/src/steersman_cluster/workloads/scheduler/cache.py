@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.workloads.pods import index_key
+from steersman_cluster.workloads.pods import selector_index_key
 from steersman_cluster.workloads.scheduler.plugins.node_ports import HostPort, host_ports
 from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import (
     Amounts,
@@ -128,7 +128,7 @@ class SchedulerCache:
         """
         if namespaces is None:
             return self._pods.values()
-        keys = (index_key(name, selector) for name in namespaces)
+        keys = (selector_index_key(name, selector) for name in namespaces)
         return (each for key in keys for each in self._by_label.get(key, {}).values())
 
     def pods_with_anti_affinity(self, pod: core_v1.Pod) -> Iterable[PodInfo]:
@@ -205,7 +205,7 @@ def _anti_affinity_keys(pod_info: PodInfo) -> list[str]:
     keys: dict[str, None] = {}
     for term in pod_info.required_anti_affinity_terms:
         is_wide = term.namespaces or term.namespace_selector is not None
-        keys["" if is_wide else index_key(pod_info.namespace, term.label_selector)] = None
+        keys["" if is_wide else selector_index_key(pod_info.namespace, term.label_selector)] = None
     return list(keys)
 
 

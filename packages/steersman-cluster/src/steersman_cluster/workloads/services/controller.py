@@ -148,7 +148,7 @@ class EndpointsController:
         self, service: Service, plan: Plan, trigger: datetime | None, ctx: Context
     ) -> None:
         for new in plan.create:
-            self.written.note(await ctx.create_owned(_made(service, new, trigger)))
+            self.written.note(await ctx.create_owned(_new_slice(service, new, trigger)))
         for new in plan.update:
             if new.old is not None:
                 change = _change(service, new, new.old, trigger)
@@ -186,7 +186,7 @@ async def _put_endpoints(service: Service, pods: list[Pod], ctx: Context) -> Non
     await ctx.patch(there, MergePatch({"metadata": metadata, "subsets": wanted or None}))
 
 
-def _made(service: Service, new: NewSlice, trigger: datetime | None) -> Slice:
+def _new_slice(service: Service, new: NewSlice, trigger: datetime | None) -> Slice:
     prefix = f"{service.name}-" if len(service.name) <= _LONGEST_NAME else service.name
     written = _written(trigger)
     return Slice(

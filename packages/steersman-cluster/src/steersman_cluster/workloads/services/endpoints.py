@@ -88,7 +88,7 @@ def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
     if isinstance(target, int):
         return target
     protocol = port.protocol or "TCP"
-    for container in _listening(pod):
+    for container in _listening_containers(pod):
         for each in container.ports or ():
             if each.name == target and (each.protocol or "TCP") == protocol:
                 return each.container_port
@@ -151,7 +151,7 @@ def without_reserved(labels: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {key: value for key, value in labels if key not in _RESERVED}
 
 
-def _listening(pod: Pod) -> Iterable[core_v1.Container]:
+def _listening_containers(pod: Pod) -> Iterable[core_v1.Container]:
     if pod.spec is None:
         return
     yield from pod.spec.containers

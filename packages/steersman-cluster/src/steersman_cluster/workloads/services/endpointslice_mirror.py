@@ -103,7 +103,7 @@ async def _reconcile(endpoints: Endpoints, ctx: Context) -> Outcome:
     for mirror in wanted:
         old = next((s for s in spare if s.address_type == mirror.address_type), None)
         if old is None:
-            await ctx.create_owned(_made(endpoints, mirror, labels, annotations))
+            await ctx.create_owned(_new_slice(endpoints, mirror, labels, annotations))
         else:
             spare.remove(old)
             await ctx.patch(old, MergePatch(_change(old, mirror, labels, annotations)))
@@ -151,7 +151,7 @@ def _is_up_to_date(
     )
 
 
-def _made(
+def _new_slice(
     endpoints: Endpoints, mirror: Mirror, labels: Mapping[str, str], annotations: Mapping[str, str]
 ) -> Slice:
     return Slice(

@@ -113,13 +113,13 @@ def is_up_to_date(
     """Return whether the Endpoints need no write."""
     return (
         _comparable(endpoints.subsets or ()) == _comparable(subsets)
-        and _own(endpoints.labels) == dict(service.labels)
+        and _own_labels(endpoints.labels) == dict(service.labels)
         and endpoints.labels.get(MANAGED_BY) == MANAGER
         and OVER_CAPACITY not in endpoints.annotations
     )
 
 
-def _own(labels: Mapping[str, str]) -> dict[str, str]:
+def _own_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return {key: each for key, each in labels.items() if key not in (HEADLESS, MANAGED_BY)}
 
 

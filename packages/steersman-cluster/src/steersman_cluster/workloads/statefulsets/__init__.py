@@ -21,8 +21,8 @@ from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import (
     SELECTOR_INDEX,
     by_selector,
+    objects_selecting,
     only_deletions,
-    selecting,
     watching_pods,
 )
 from steersman_cluster.workloads.revisions import WATCHED
@@ -32,8 +32,8 @@ from steersman_cluster.workloads.statefulsets.controller import reconcile
 __all__ = ["controllers"]
 
 
-def _whose(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[ObjectKey]:
-    return selecting(apps_v1.StatefulSet, claim, cached)
+def _sets_of_claim(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[ObjectKey]:
+    return objects_selecting(apps_v1.StatefulSet, claim, cached)
 
 
 _CONTROLLER: Final = Controller(
@@ -42,7 +42,7 @@ _CONTROLLER: Final = Controller(
     watches=(
         watching_pods(apps_v1.StatefulSet),
         WATCHED,
-        Watch(core_v1.PersistentVolumeClaim, to=_whose, when=only_deletions),
+        Watch(core_v1.PersistentVolumeClaim, to=_sets_of_claim, when=only_deletions),
     ),
     writes=(
         Writes(core_v1.Pod, verbs=("create", "patch", "delete")),

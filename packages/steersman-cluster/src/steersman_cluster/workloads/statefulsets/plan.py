@@ -176,7 +176,7 @@ def _for_wanted(owner: StatefulSet, place: int, pod: Pod | None) -> Iterator[Ste
     if pod is None:
         # Without a partition, as many Pods as before are created with the current revision.
         ordinal = first_ordinal(spec) + place
-        yield Create(ordinal=ordinal, is_current=place < _untouched(owner))
+        yield Create(ordinal=ordinal, is_current=place < _partition(owner))
     elif is_ended(pod):
         if pod.deletion_time is None:
             yield Delete(pod=pod)
@@ -184,7 +184,7 @@ def _for_wanted(owner: StatefulSet, place: int, pod: Pod | None) -> Iterator[Ste
         yield CreateClaims(pod=pod)
 
 
-def _untouched(owner: StatefulSet) -> int:
+def _partition(owner: StatefulSet) -> int:
     strategy = spec_of(owner).update_strategy
     if strategy is None or strategy.type == "OnDelete":
         return 0

@@ -35,7 +35,7 @@ from steersman_cluster.workloads.statefulsets.plan import (
 )
 from steersman_cluster.workloads.statefulsets.retention import (
     belongs_to_earlier_pod,
-    corrected,
+    corrected_references,
     deletes_when_scaled,
     has_other_controller,
     initial_references,
@@ -175,7 +175,7 @@ class StatefulPodControl:
             claim = self._claim(wanted.name)
             if claim is None:
                 continue
-            references = corrected(claim, self._owner, pod)
+            references = corrected_references(claim, self._owner, pod)
             if references is None:
                 continue
             if has_other_controller(claim, self._owner, pod):

@@ -43,7 +43,7 @@ def initial_references(owner: StatefulSet) -> References:
     return (owner_reference(owner),) if deletes_when_deleted(owner) else ()
 
 
-def corrected(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
+def corrected_references(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
     """Return the owner references that a Pod's claim should have.
 
     Return ``None`` if the references are already correct, or if the set does not manage them.
@@ -54,7 +54,7 @@ def corrected(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
     others = tuple(each for each in references if not (_is(each, owner) or _is(each, pod)))
     if has_other_controller(claim, owner, pod):
         return others if len(others) < len(references) else None
-    wanted = _wanted(owner, pod)
+    wanted = _wanted_references(owner, pod)
     ours = [each for each in references if _is(each, owner) or _is(each, pod)]
     is_right = [each.uid for each in ours] == [each.uid for each in wanted] and all(
         each.controller for each in ours
@@ -80,7 +80,7 @@ def belongs_to_earlier_pod(claim: Claim, pod_name: str) -> bool:
     )
 
 
-def _wanted(owner: StatefulSet, pod: Pod) -> References:
+def _wanted_references(owner: StatefulSet, pod: Pod) -> References:
     is_too_many = not is_in_range(spec_of(owner), pod)
     if is_too_many and deletes_when_scaled(owner):
         return (owner_reference(pod),)

@@ -197,14 +197,14 @@ async def _provision(
         )
         ctx.record("ExternalProvisioning", note)
         return Later()
-    volume = await _made(ctx, claim, storage_class)
+    volume = await _create_volume(ctx, claim, storage_class)
     await bind(ctx, volume, claim)
     note = f"Successfully provisioned volume {volume.name} using {provisioner}"
     ctx.record("ProvisioningSucceeded", note)
     return Done()
 
 
-async def _made(ctx: Context, claim: Claim, storage_class: StorageClass) -> Volume:
+async def _create_volume(ctx: Context, claim: Claim, storage_class: StorageClass) -> Volume:
     try:
         return await ctx.create(volume_for(claim, storage_class))
     except AlreadyExists:
@@ -220,15 +220,15 @@ async def _sync_bound(ctx: Context, claim: Claim) -> Outcome:
     if not name:
         reason = "ClaimLost"
         note = "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!"
-        return await _lost(ctx, claim, reason, note)
+        return await _set_lost(ctx, claim, reason, note)
     volume = await _volume(ctx, name)
     if volume is None:
         note = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
-        return await _lost(ctx, claim, "ClaimLost", note)
+        return await _set_lost(ctx, claim, "ClaimLost", note)
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None and reference.uid != claim.uid:
         note = "Two claims are bound to the same volume, this one is bound incorrectly"
-        return await _lost(ctx, claim, "ClaimMisbound", note)
+        return await _set_lost(ctx, claim, "ClaimMisbound", note)
     await bind(ctx, volume, claim)
     await _resize(ctx, claim, volume)
     return Done()
@@ -245,7 +245,7 @@ async def _volume(ctx: Context, name: str) -> Volume | None:
         return None
 
 
-async def _lost(ctx: Context, claim: Claim, reason: str, note: str) -> Outcome:
+async def _set_lost(ctx: Context, claim: Claim, reason: str, note: str) -> Outcome:
     if claim.status is None or claim.status.phase != "Lost":
         await put_claim_phase(ctx, claim, "Lost")
         ctx.record(reason, note, type="Warning")

@@ -21,7 +21,7 @@ PROTECTION: Final = "kubernetes.io/pv-protection"
 
 async def reconcile(volume: Volume, ctx: Context) -> Outcome:
     """Update the phase of a volume; after its claim is deleted, apply the reclaim policy."""
-    volume = await _placed(ctx, volume)
+    volume = await _sync_volume(ctx, volume)
     if volume.deletion_time is not None and _phase(volume) != "Bound":
         await without_finalizer(ctx, volume, PROTECTION)
     return Done()
@@ -42,20 +42,20 @@ def is_of_volume(old: Claim | None, new: Claim) -> bool:
     return new.spec is not None and new.spec.volume_name != before
 
 
-async def _placed(ctx: Context, volume: Volume) -> Volume:
+async def _sync_volume(ctx: Context, volume: Volume) -> Volume:
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is None or not reference.uid:
         return await put_phase(ctx, volume, "Available")
     claim = await _claim(ctx, volume, reference)
     if claim is None:
-        return await _reclaimed(ctx, volume)
+        return await _reclaim(ctx, volume)
     name = claim.spec.volume_name if claim.spec is not None else None
     if not name:
         return volume  # the claim controller binds it
     if name == volume.name:
         return await put_phase(ctx, volume, "Bound")
     if PROVISIONED_BY in volume.annotations and _policy(volume) == "Delete":
-        return await _reclaimed(ctx, volume)
+        return await _reclaim(ctx, volume)
     return await _unbound(ctx, volume)
 
 
@@ -75,7 +75,7 @@ async def _claim(ctx: Context, volume: Volume, reference: core_v1.ObjectReferenc
     return found if found.uid == reference.uid else None
 
 
-async def _reclaimed(ctx: Context, volume: Volume) -> Volume:
+async def _reclaim(ctx: Context, volume: Volume) -> Volume:
     if _phase(volume) not in ("Released", "Failed"):
         volume = await put_phase(ctx, volume, "Released")
     match _policy(volume):
