@@ -192,9 +192,8 @@ class ServiceAccountTokens:
 
 def _new_key() -> "SigningKey":
     try:
-        from steersman_cluster.apiserver.authn.signing_keys import (
-            SigningKey,  # needs the package cryptography
-        )
+        # Needs the package cryptography.
+        from steersman_cluster.apiserver.authn.signing_keys import SigningKey
     except ImportError:
         raise status_errors.internal_error(
             "tokens are signed with the package cryptography, which is not installed;"

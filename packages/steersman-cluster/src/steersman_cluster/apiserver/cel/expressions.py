@@ -37,7 +37,7 @@ class Expression:
         result: type | CelType | None = bool,
     ) -> "Expression":
         """Compile the text; raise ``NotCompiled``. Without ``result``, every type is accepted."""
-        # Only now: a server without expressions does not load the parser.
+        # A deferred import: a server without expressions does not load the parser.
         from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
         from steersman_cluster.apiserver.cel.compiler.planner import Plan
 

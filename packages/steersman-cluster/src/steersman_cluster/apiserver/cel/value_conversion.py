@@ -120,7 +120,7 @@ def _number(value: Any) -> Any:
 def _text(read: Convert, value: Any) -> Any:
     if isinstance(value, str):
         return read(value)
-    # The rest of validation lets lists pass as texts of a format.
+    # Schema validation accepts a list in place of a formatted string.
     return Broken("invalid data, expected string, got []interface {}")
 
 
@@ -155,7 +155,7 @@ def _date_time(text: Any) -> Any:
 
 
 def _bytes(text: Any) -> Any:
-    # The real server reads the alphabet of URLs here, and only that.
+    # kube-apiserver accepts only the URL-safe base64 alphabet here.
     try:
         return binascii.a2b_base64(base64(text.translate(_OF_URLS)))
     except BadScalar as error:

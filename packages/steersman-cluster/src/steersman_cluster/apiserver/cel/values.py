@@ -16,10 +16,10 @@ SMALLEST_INT: Final = -(1 << 63)
 LARGEST_INT: Final = (1 << 63) - 1
 LARGEST_UINT: Final = (1 << 64) - 1
 
-# So many elements or characters fit into the memory of a small machine. A guess; counted costs end
-# most evaluations long before.
+# The maximum number of elements or characters, which fit into the memory of a small machine. A
+# guess; the cost limit ends most evaluations earlier.
 LARGEST_SIZE: Final = 10_000_000
-# More digits are too large a number for any type.
+# A number with more digits exceeds every type.
 _MOST_DIGITS: Final = 40
 
 
@@ -101,7 +101,7 @@ KINDS: Final[dict[type, str]] = {
     CelType: "type",
 }
 
-# What ``type(value)`` gives, and how messages call the type of a value.
+# The result of ``type(value)``, and the name of the type in messages.
 _TYPES: Final = {
     "bool": cel_types.BOOL,
     "int": cel_types.INT,
@@ -182,7 +182,7 @@ def _equal_by_keys(first: MapList, second: list[Any]) -> bool:
 
 def contains(elements: Iterable[Any], wanted: Any) -> bool:
     if isinstance(elements, list) and type(wanted) is str:
-        return wanted in elements  # texts equal texts only, and Python's own search is quick
+        return wanted in elements  # a shortcut: strings only equal strings
     return any(equal(each, wanted) for each in elements)
 
 

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.schema.node import UNSET
 if TYPE_CHECKING:
     from steersman_cluster.apiserver.cel.schemas.schema_rules import SchemaRules
 
-# Rules in CEL expect values of the right shape.
+# Errors that prevent the evaluation of CEL rules, which require values of the declared types.
 _BLOCKING: Final = frozenset(
     (
         "FieldValueNotSupported",
@@ -32,7 +32,8 @@ class CelValidation:
     def __init__(self, written: Mapping[str, Any]) -> None:
         self._written = written
         self._rules: SchemaRules | None = None
-        # Of the object that was asked about last, so that its warnings need no second look.
+        # The last validated object and its warnings, so that warnings() does not evaluate the rules
+        # again.
         self._latest: tuple[Object, list[str]] | None = None
 
     def completed(
@@ -46,7 +47,7 @@ class CelValidation:
         if any(each.type in _BLOCKING for each in errors):
             return [*errors, invalid("<nil>", None, _NOT_CHECKED)]
         if self._rules is None:
-            # Only here and only now: a server of kinds without rules does not load CEL.
+            # A deferred import: a server whose kinds have no rules does not load CEL.
             from steersman_cluster.apiserver.cel.schemas.schema_rules import SchemaRules
 
             self._rules = SchemaRules(self._written, is_resource=True)

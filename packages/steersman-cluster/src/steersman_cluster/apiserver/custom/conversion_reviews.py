@@ -18,21 +18,21 @@ from steersman_cluster.apiserver.webhooks import (
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 from steersman_cluster.apiserver.webhooks.responses import BadResponse, check_kind, document
 
-# What a conversion may change, and must leave alone.
+# The metadata that a conversion may change, and the metadata that it must preserve.
 CHANGED: Final[Mapping[str, Callable[[dict[str, str]], Iterable[FieldError]]]] = {
     "labels": label_errors,
     "annotations": annotation_errors,
 }
 SAME: Final = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
 
-# As long as a real server waits.
+# kube-apiserver's timeout.
 TIMEOUT_SECONDS: Final = 30.0
 
 _GROUP: Final = "apiextensions.k8s.io"
 _KIND: Final = "ConversionReview"
 UNDERSTOOD: Final = ("v1", "v1beta1")
 
-# What a response and its result are made of, and Go's names for it.
+# The fields of a response and of its result, with their types in Python and in Go.
 _RESPONSE: Final[Mapping[str, tuple[type, str]]] = {
     "uid": (str, "types.UID"),
     "convertedObjects": (list, "[]runtime.RawExtension"),
@@ -56,8 +56,8 @@ class ConversionReview:
     """One ConversionReview request for one or more objects."""
 
     objects: Mapping[Hashable, Object]
-    api_version: str  # which they are to have
-    version: str  # of the review; empty if the webhook understands none that we do
+    api_version: str  # the desired apiVersion
+    version: str  # of the review; empty if the webhook and the server have no version in common
     place: WebhookAddress
 
     async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:

@@ -20,7 +20,7 @@ _CERTIFICATE: Final = re.compile(
     rb"^-----BEGIN CERTIFICATE-----\s*$(.*?)^-----END CERTIFICATE-----\s*$",
     re.DOTALL | re.MULTILINE,
 )
-_SEQUENCE: Final = b"\x30"  # with which every certificate begins
+_SEQUENCE: Final = b"\x30"  # the first byte of every certificate
 
 
 def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldError]:

@@ -57,7 +57,7 @@ class _Compiled(NamedTuple):
     paths: ScalePaths | None
 
 
-# The same definition is written again for its status, and in tests to one server after the other.
+# Cached because each write of a status, and each server of a test, compiles the same definitions.
 @lru_cache(maxsize=64)
 def _compiled(written: bytes, *, namespaced: bool, object_meta: Schema) -> _Compiled:
     version: Object = msgspec.json.decode(written)

@@ -45,7 +45,7 @@ def _default(crd: Object) -> None:
     spec = crd.setdefault("spec", {})
     names = spec.setdefault("names", {})
     kind = names.get("kind") or ""
-    # Both as Go orders them, so that what is stored reads like what the real server stores.
+    # singular and listKind are set in Go's order of fields, in which kube-apiserver stores them.
     if not names.get("singular") and kind:
         names["singular"] = kind.lower()
     if not names.get("listKind") and kind:
@@ -56,7 +56,8 @@ def _default(crd: Object) -> None:
         client["service"].setdefault("port", 443)
     webhook = conversion.get("webhook")
     if webhook is not None and all(each in (None, []) for each in webhook.values()):
-        # Inside, the server has the two things that are in it, and nothing around them.
+        # kube-apiserver's internal type has the fields of the webhook without the struct around
+        # them, so that an empty struct is lost.
         del conversion["webhook"]
 
 
@@ -89,7 +90,7 @@ def _prepare_status(crd: Object, _: Object, __: RuleContext) -> None:
 
 
 def _validate_create(crd: Object) -> list[FieldError]:
-    # The certificates may be written after the definition.
+    # On create, the CA bundle is not validated: it may be added later.
     return [*_spec_errors(crd["spec"], reads_bundle=False), *_other_errors(crd)]
 
 
@@ -286,7 +287,7 @@ def _unknown_formats(crd: Object) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-# As in ``definition_resources``: the same schema is looked at again and again.
+# Cached because each write of a definition, also of its status, reads the same schema.
 @lru_cache(maxsize=64)
 def _unknown_in(schema: bytes) -> tuple[str, ...]:
     return tuple(

@@ -12,7 +12,8 @@ import msgspec
 
 from steersman_cluster.apiserver.meta.rules import Object
 
-# The internal names of a schema's keywords, in order, and what stands there when nothing does.
+# The names of a schema's keywords in the internal type, in order, each with the name in the API and
+# the value of an absent field.
 _KEYWORDS: Final[Mapping[str, tuple[str, Any]]] = {
     "ID": ("id", ""),
     "Schema": ("$schema", ""),
@@ -92,7 +93,7 @@ _SCALE: Final[Mapping[str, tuple[str, Any]]] = {
     "LabelSelectorPath": ("labelSelectorPath", None),
 }
 
-# What moves to the definition as a whole where all versions agree.
+# Fields that the internal type has once, if all versions have the same value.
 SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
 
 

@@ -9,14 +9,15 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_requ
 from steersman_cluster.apiserver.meta.status_errors import invalid as invalid_object
 from steersman_cluster.apiserver.request.resources import ScalePaths
 
-# Deployments, ReplicaSets, StatefulSets and ReplicationControllers.
+# The paths in Deployments, ReplicaSets, StatefulSets and ReplicationControllers.
 BUILTIN_SCALE: Final = ScalePaths(
     spec_replicas=("spec", "replicas"),
     status_replicas=("status", "replicas"),
     selector=("spec", "selector"),
 )
 
-# What a scale says of an object that says nothing; a patch that leaves it so is refused.
+# The replicas of a Scale for an object without the field. A patch that keeps this value is
+# rejected.
 NOT_SAID: Final = -(1 << 31)
 
 _MOST_REPLICAS: Final = (1 << 31) - 1

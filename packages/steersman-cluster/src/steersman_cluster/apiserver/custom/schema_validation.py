@@ -48,7 +48,7 @@ _REASONS: Final = (
     "FieldValueInvalid",
     "FieldValueRequired",
 )
-# Keywords of JSON Schema that Kubernetes leaves out.
+# JSON Schema keywords that Kubernetes does not support.
 _NOT_SUPPORTED: Final = (
     "id",
     "additionalItems",
@@ -57,7 +57,7 @@ _NOT_SUPPORTED: Final = (
     "dependencies",
     "$ref",
 )
-# Of these even what is empty says something.
+# Keywords that count as set even if they are empty.
 _SAID_BY_ANYTHING: Final = frozenset(("additionalItems", "$ref"))
 
 
@@ -73,7 +73,7 @@ def schema_errors(
         found.append(forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
     unsupported = unsupported_error(written, path)
     if unsupported is None:
-        # Metadata is not looked into, so that it may be of any kind here.
+        # These checks do not visit metadata, so that any schema of it will do.
         found += structural_errors(written, path) or default_errors(
             compile_schema(written, object_meta=Schema(type="object", preserve_unknown=True)), path
         )
@@ -81,7 +81,7 @@ def schema_errors(
     keywords = list(_keyword_errors(written, path, _SchemaContext(is_root=True)))
     found += keywords
     if is_sound and _has_rules(written):
-        # Only here and only now: definitions without rules do not load CEL.
+        # A deferred import: definitions without rules do not load CEL.
         from steersman_cluster.apiserver.cel.schemas.rule_validation import rule_errors
 
         found += rule_errors(written, path, keywords, shown_rule=shown_rule)
@@ -104,7 +104,7 @@ def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> l
         if not in_metadata:
             found += [*_unknown_errors(schema, at), *improper]
         if not improper:
-            # A default may be any number where an integer or a text is wanted; so it may there.
+            # As in kube-apiserver, the default of an int-or-string field may be any number.
             said = {key: each for key, each in written.items() if key != INT_OR_STRING}
             found += Validator(said).errors(schema.default, at=at)
         if not found and _has_rules(written):
@@ -259,7 +259,7 @@ def _set_errors(items: Written, path: str) -> Iterator[FieldError]:
     if items.get("type") == "array" and list_type not in (None, "atomic"):
         yield invalid(f"{path}.{LIST_TYPE}", list_type, why)
     if items.get("type") == "object" and items.get(MAP_TYPE) != "atomic":
-        # The list type is shown, whose absence is not the trouble; so does the real server.
+        # kube-apiserver's error has the list type as its value, although the map type is wrong.
         yield invalid(f"{path}.{MAP_TYPE}", list_type, why)
 
 

@@ -25,7 +25,7 @@ def converting(
     spec, generation = crd["spec"], crd["metadata"].get("generation", 1)
     stored = next(each for each in spec["versions"] if each.get("storage"))
     if stored is version and generation == 1:
-        # No object was ever stored in another version, or by another schema.
+        # No object has been stored in another version or with another schema.
         return _with_default_status(served)
     every = {f"{spec['group']}/{name}": _Version(schema) for name, schema in schemas.items()}
     served_version, stored_version = (

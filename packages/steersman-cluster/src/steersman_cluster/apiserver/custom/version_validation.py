@@ -30,12 +30,14 @@ _COLUMN_FORMATS: Final = (
     "int64",
     "password",
 )
-# A schema that all versions share does not count as theirs. The first is what the server says.
+# A schema that all versions share is not part of the versions in the internal type. The message for
+# "schema" is kube-apiserver's.
 _WITHOUT_SCHEMA: Final = {
     "schema": "may only be set when `version.schema.openAPIV3Schema` is not included",
     "validation": "may only be set when validations.schema is included",
 }
-# At the root of a schema whose status is judged alone: nothing that relates status to the rest.
+# The keywords that are allowed at the root of a schema with a status subresource, because the
+# status is validated without the rest of the object.
 _ROOT_KEYWORDS: Final = (
     "Description",
     "Type",
@@ -85,7 +87,7 @@ def version_errors(
             yield from _selectable_errors(fields, schema, at)
 
 
-# As in ``definition_resources``: the same schema is looked at again and again.
+# Cached because each write of a definition, also of its status, validates the same schema.
 @lru_cache(maxsize=64)
 def _schema_errors(written: bytes, path: str) -> tuple[FieldError, ...]:
     return tuple(schema_errors(msgspec.json.decode(written), path, shown_rule=shown_rule))

@@ -22,12 +22,13 @@ from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 
-# About how many bytes of objects one review is; the objects of a list are put into as many reviews
-# as it takes. What comes back may be several times as large before it is too much.
+# The approximate size of the objects in one review. The objects of a list are split into several
+# reviews. The converted objects may be several times as large before the response exceeds its
+# limit.
 MOST_REVIEWED_BYTES: Final = 1024 * 1024
 
-# Of the objects of one version, so that lists and watches ask only about what is new. As JSON; what
-# is kept takes some ten times as much. A guess.
+# The size of the cache of converted objects of one version, as JSON; decoded, they take about ten
+# times as much. With the cache, lists and watches convert only changed objects. A guess.
 MOST_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
 
 
@@ -107,7 +108,7 @@ class Conversion:
     def _answer(self, question: _ConversionKey) -> Any:
         found = self._answers.get(question)
         if found is None and (found := self._remembered.get(question)) is not None:
-            # From now on this request has it, whatever is forgotten meanwhile.
+            # Kept for the rest of this request, even if the cache evicts it.
             self._answers[question] = found
         return found
 

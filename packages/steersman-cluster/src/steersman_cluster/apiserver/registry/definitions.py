@@ -41,9 +41,8 @@ class DefinitionController:
         self._status = status
         self._synced_revision = 0
         self._has_terminating = False  # whether a definition waits for its objects' finalizers
-        self._served: dict[
-            str, tuple[Object, tuple[ServedResource, ...]]
-        ] = {}  # by the definition's name
+        # Keyed by the name of the definition.
+        self._served: dict[str, tuple[Object, tuple[ServedResource, ...]]] = {}
 
     def sync(self) -> None:
         """Update the status of every definition, and serve or finalize its resources."""

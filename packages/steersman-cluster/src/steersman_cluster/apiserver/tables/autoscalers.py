@@ -14,9 +14,9 @@ from steersman_cluster.apiserver.tables.printers import (
     printer,
 )
 
-_MOST = 2  # targets that are shown
+_MOST = 2  # the number of targets that are shown
 
-# Where a metric of each type says what it wants, and how it is now.
+# The field of each metric type, in the spec and in the status.
 _SOURCES = {
     "ContainerResource": "containerResource",
     "External": "external",
@@ -25,7 +25,7 @@ _SOURCES = {
     "Resource": "resource",
 }
 _OF_RESOURCES = ("ContainerResource", "Resource")
-# Those whose current average may be missing although they are measured; of the others it is 0.
+# Types that are shown as <unknown> without a current average; the others are shown as 0.
 _MAY_LACK_AVERAGE = ("External", "Object")
 
 

@@ -24,7 +24,7 @@ def _name_and_time(obj: Object, ages: Ages) -> list[str]:
     return [name_of(obj, ages), created or "0001-01-01T00:00:00Z"]
 
 
-# For kinds without a printer of their own, as kube-apiserver's default table convertor.
+# For kinds without a specific printer, as in kube-apiserver's default table convertor.
 DEFAULT = Printer(
     columns=(Column(name="Name", format="name"), Column(name="Created At", type="date")),
     cells=_name_and_time,
@@ -104,11 +104,11 @@ _GROUPS: Mapping[str, Mapping[str, Printer]] = {
     },
 }
 
-# Of which neither the objects nor their statuses are tables: questions, and actions.
+# Groups without tables: their resources are reviews.
 _NEVER = frozenset(("authentication.k8s.io", "authorization.k8s.io"))
 _BINDINGS = GroupResource("", "bindings")
 
-# Of most kinds the status is the same table; of these there is none.
+# Resources whose status subresource has no table. For all others it is the table of the object.
 _NO_STATUS = frozenset(
     (
         GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),

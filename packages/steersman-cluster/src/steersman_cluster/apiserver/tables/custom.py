@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.tables.printers import (
     printer,
 )
 
-# From a value that is there to a cell.
+# Returns the cell of a value that is not missing.
 _Shown: TypeAlias = Callable[[Any, Ages], Cell]
 
 _INTEGER_LIMIT = 2**63
@@ -68,7 +68,7 @@ def _custom_column(column: Mapping[str, Any], *, description: str) -> ColumnCell
     )
 
 
-def _nothing(value: Any, ages: Ages) -> None:  # noqa: ARG001 - as the others
+def _nothing(value: Any, ages: Ages) -> None:  # noqa: ARG001 - the signature of the other functions
     return None
 
 
@@ -91,7 +91,7 @@ def _go_json(value: Any) -> str:
 def _integer(value: Any, _: Ages) -> int | None:
     if type(value) not in (int, float):
         return None
-    # What Go makes of a float that is too large.
+    # Go converts a float that is too large to the smallest int64.
     return int(value) if abs(value) < _INTEGER_LIMIT else -_INTEGER_LIMIT
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, TypeAlias
 
-# From what a path has led to so far to where it leads next.
+# Maps the values that a path has selected to those that its next step selects.
 Step: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
 
 _FIELD: Final = re.compile(r"(?:\\.|[^\s.,\[\]$@{}\\])*")
@@ -83,7 +83,7 @@ class _Reader:
         if self._ahead(".."):
             if descends:
                 raise BadJsonPath("invalid multiple recursive descent")
-            self._at += 1  # the second point belongs to the field that may follow
+            self._at += 1  # the second dot may be the start of a field
             if not re.match(r"\.\w", self._text[self._at :]):
                 self._at += 1
             return _descended
@@ -200,7 +200,7 @@ def _given(value: Any) -> Step:
     return lambda values: [value for _ in values]
 
 
-def _astray(values: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG001 - as other steps
+def _astray(values: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG001 - the signature of a Step
     raise PathMismatch
 
 

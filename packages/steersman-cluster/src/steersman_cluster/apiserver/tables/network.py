@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.tables.printers import (
     wide_column,
 )
 
-_MOST = 3  # hosts, ports and endpoints that are shown
+_MOST = 3  # the number of hosts, ports and endpoints that are shown
 
 
 def _cluster_address(service: Object, _: Ages) -> str:
@@ -85,7 +85,7 @@ def _reached(subset: Object) -> Iterable[str]:
     addresses = [each["ip"] for each in subset.get("addresses") or ()]
     ports: Sequence[Object] = subset.get("ports") or ()
     if not ports:
-        return addresses  # of a headless service
+        return addresses  # a headless Service has no ports
     return [_joined(address, port["port"]) for port in ports for address in addresses]
 
 
@@ -192,5 +192,5 @@ def _parent(address: Object, _: Ages) -> str:
 
 _ADDRESS = printer(name_column(), column("ParentRef", _parent), age_column())
 
-# The real server has a third cell, and no column for it.
+# kube-apiserver returns a third cell, but no column for it.
 IP_ADDRESS = replace(_ADDRESS, columns=_ADDRESS.columns[:-1])

@@ -28,7 +28,7 @@ class _Restarts(NamedTuple):
 
     def and_of(self, status: Object) -> "_Restarts":
         ended = part(status, "lastState", "terminated").get("finishedAt") or ""
-        # Moments of one zone and one precision: their order is that of their letters.
+        # Timestamps are in UTC and have the same precision, so that they sort as strings.
         return _Restarts(self.times + status.get("restartCount", 0), max(self.last, ended))
 
 
@@ -37,14 +37,14 @@ class _Summary(NamedTuple):
 
     ready: int
     restarts: _Restarts
-    reason: str  # empty: nothing to say
+    reason: str  # empty: no reason to show
 
 
 class _InitSummary(NamedTuple):
     """The progress of a Pod's init containers."""
 
     summary: _Summary
-    sidecars: _Restarts  # of those that run on beside the containers
+    sidecars: _Restarts  # of restartable init containers
 
     @property
     def is_over(self) -> bool:
@@ -156,7 +156,7 @@ def _running(pod: Object, reason: str, restarts: _Restarts) -> _Summary:
         elif status.get("ready") and state.get("running") is not None:
             ready += 1
     if reason == "Completed":
-        # One of several is done, which says little of the Pod.
+        # One completed container does not mean that the Pod is completed.
         if ready and is_true(pod, "Ready"):
             reason = "Running"
         elif failure or ready:

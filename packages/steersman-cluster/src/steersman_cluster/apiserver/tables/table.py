@@ -112,7 +112,7 @@ class Table:
         return self._encoded([row], about, columns=columns)
 
     def _row(self, obj: Object, ages: Ages, carried: bytes | None) -> bytes:
-        # Bytes at once: a long table of rows that wait would be work for the garbage collector.
+        # Encoded row by row: the garbage collector would have to traverse the rows of a long table.
         cells = msgspec.json.encode(self.printer.cells(obj, ages))
         conditions = b""
         if self.printer.conditions is not None and (found := self.printer.conditions(obj)):
@@ -152,7 +152,7 @@ class _TableLines:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._form = table.carried()
-        self._columns = True  # until they have been sent
+        self._columns = True  # whether the column definitions have not been sent yet
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """Return the line of an event for an object."""
@@ -171,7 +171,8 @@ class _TableLines:
         obj = {"kind": served.gvk.kind, "apiVersion": served.gvk.api_version, "metadata": about}
         encoder = self._form
         if encoder is None and initial_events_end:
-            encoder = MetadataEncoder(OBJECT, self._table.version)  # which says so
+            # The annotation k8s.io/initial-events-end is in the metadata of the row's object.
+            encoder = MetadataEncoder(OBJECT, self._table.version)
         return self._line(b"BOOKMARK", obj, None if encoder is None else encoder.other(obj))
 
     def _line(self, kind: bytes, obj: Object, carried: bytes | None) -> bytes:

@@ -74,7 +74,7 @@ DAEMON_SET = printer(
     wide_column("Selector", selected("spec.selector")),
 )
 
-# The first that is true is what a Job is said to be; deletion comes between them.
+# The first condition that is true determines the status; a deletion precedes _UNDER_WAY.
 _ENDED = (("Complete", "Complete"), ("Failed", "Failed"))
 _UNDER_WAY = (
     ("Suspended", "Suspended"),

@@ -6,11 +6,11 @@ from typing import Any, Final, TypeAlias
 
 from steersman_cluster.apiserver.cel.values import size_of
 
-# From the arguments, the target first, and the result.
+# Returns the cost of a call from the arguments, receiver first, and the result.
 Meter: TypeAlias = Callable[[tuple[Any, ...], Any], int]
 
-_TRAVERSAL: Final = 0.1  # of each character of a text
-_REGEX: Final = 0.25  # of each character of a pattern
+_TRAVERSAL: Final = 0.1  # per character of a string
+_REGEX: Final = 0.25  # per character of a pattern
 
 _COMPARISONS: Final = frozenset(
     f"{order}_{kind}"

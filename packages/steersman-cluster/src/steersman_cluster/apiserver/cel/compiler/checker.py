@@ -27,8 +27,8 @@ class Checked:
     tree: nodes.Tree
     types: Mapping[int, CelType]
     overloads: Mapping[int, tuple[str, ...]]
-    idents: Mapping[int, str]  # names, also those of several parts such as ``a.b``
-    functions: Mapping[int, str]  # of calls whose target is part of the name
+    idents: Mapping[int, str]  # resolved names, also qualified ones such as ``a.b``
+    functions: Mapping[int, str]  # the names of calls whose receiver is part of the name
 
     @property
     def result(self) -> CelType:
@@ -140,7 +140,7 @@ class _Checker:
                     found = cel_types.ERROR
                     self._complain(node.id, f"undefined field '{field}'")
             case "opaque" if within.name.startswith("kubernetes."):
-                # To the real server these are messages, of which it then knows nothing.
+                # kube-apiserver treats these as protobuf messages that it cannot resolve.
                 found = cel_types.ERROR
                 self._complain(node.id, f"unexpected failed resolution of '{within.name}'")
             case "parameter":
@@ -274,7 +274,7 @@ class _Checker:
     def _joined(self, before: CelType | None, found: CelType) -> CelType:
         if before is None:
             return found
-        # Elements of different types are refused later, unless they are there to be formatted.
+        # Mixed element types are rejected later, except in the arguments of format().
         if self._subs.agree((before,), (found,)):
             return cel_types.more_general(before, found)
         return cel_types.DYN

@@ -18,7 +18,7 @@ class Overload(NamedTuple):
     is_method: bool
     parameters: tuple[CelType, ...]
     result: CelType
-    names: tuple[str, ...]  # of its type parameters
+    names: tuple[str, ...]  # the type parameters
 
 
 _TOKEN: Final = re.compile(r"[\w.]+|[(),]")
@@ -38,7 +38,7 @@ _SIMPLE: Final = {
     )
 }
 
-# The names that stand for types themselves.
+# The names of types as values.
 TYPE_NAMES: Final[Mapping[str, CelType]] = {
     "bool": cel_types.BOOL,
     "bytes": cel_types.BYTES,

@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.cel.values import Function, kind_of
 CONVERSIONS: Final = frozenset(
     ("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint")
 )
-# These look at their arguments themselves.
+# Functions that check the types of their arguments themselves.
 _CAREFUL: Final = frozenset(operators.IMPLEMENTATIONS) | frozenset(times.IMPLEMENTATIONS)
 
 
@@ -56,7 +56,7 @@ def implementation(
     if function == "matches" and isinstance(constants[1], str):
         return strings.matcher(constants[1])
     if function in ("find", "findAll") and isinstance(constants[1], str):
-        strings.matcher(constants[1])  # refuses a pattern that is none before anything is asked
+        strings.matcher(constants[1])  # rejects an invalid pattern at compile time
     if function == "sum" and len(overloads) == 1:
         zero = lists.ZEROS.get(overloads[0], 0)
         return lambda values: lists.total(values) if values else zero

@@ -46,8 +46,8 @@ _WORDS = (
 
 @cache
 def _environment() -> Any:
-    # Only now, and by its name: a server without rules does not load the library, which does not
-    # say that it is typed.
+    # A deferred import, so that a server without rules does not load the library; by name, because
+    # the library has no type information.
     try:
         cel = import_module("cel_expr_python.cel")
         optional = import_module("cel_expr_python.ext.ext_optional")
@@ -59,7 +59,8 @@ def _environment() -> Any:
     return cel.NewEnv(variables={}, extensions=[optional.ExtOptional()])
 
 
-# A definition is read when it is written and when it is first used, and its versions say the same.
+# Cached because a definition is compiled when it is written and when it is first used, and its
+# versions often have the same rules.
 @lru_cache(maxsize=1024)
 def parse(text: str) -> nodes.Tree:
     """Return the tree of an expression; raise ``NotCompiled`` if the text is invalid."""
@@ -81,7 +82,7 @@ def parse(text: str) -> nodes.Tree:
 def _reworded(sentence: str, text: str) -> str:
     """Return the library's error message in the wording of kube-apiserver."""
     if _TOO_DEEP.search(sentence):
-        # The library stops at a depth of 32 already, and has no option for it.
+        # The library's limit is 32 already, and cannot be configured.
         return "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
     if (found := _TOO_LONG.search(sentence)) is not None:
         size = f"size: {found[1]}, limit {found[2]}"

@@ -17,10 +17,10 @@ from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, No
 from steersman_cluster.apiserver.cel.field_selection import looked_up
 from steersman_cluster.apiserver.cel.values import NONE, Function, kind_of
 
-# Names that may stand for a failure: what a loop has so far, and what was there before.
+# Names whose value may be an error: accumulators and the old value.
 _UNCERTAIN: Final = frozenset((ACCUMULATOR, "__result__", "oldSelf"))
 _SCALARS: Final = frozenset(("bool", "int", "uint", "double"))
-# Doubles are not among them: what is no number has no order.
+# Without doubles, because NaN has no order.
 _QUICK: Final = frozenset(("bool", "int", "uint"))
 _ORDERS: Final[Mapping[str, Function]] = {
     "_<_": operator.lt,
@@ -63,7 +63,7 @@ class _Planner:
         self._checked = checked
         self._slots = {name: slot for slot, name in enumerate(variables, start=1)}
         self._next = self.most_slots = len(variables) + 1
-        # Accumulators that are lists and not shared, so that they may grow in place.
+        # Accumulators that are unshared lists, so that they can grow in place.
         self._growing: frozenset[str] = frozenset()
 
     def plan(self, node: nodes.Node) -> Step:

@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.cel.values import NONE, Broken, Function, Optio
 Frame: TypeAlias = list[Any]
 Step: TypeAlias = Callable[[Frame], Any]
 
-# What the real server lets one expression cost.
+# kube-apiserver's cost limit of one expression.
 LIMIT: Final = 1_000_000
 
 LIST_COST: Final = 10
@@ -69,9 +69,8 @@ def field_of_object(operand: Step, field: str, name: str, cost: int) -> Step:
     def run(frame: Frame) -> Any:
         frame[0] += cost
         within = operand(frame)
-        if not isinstance(
-            within, dict
-        ):  # in messages, the old value of a rule that has it optional
+        if not isinstance(within, dict):
+            # In a messageExpression: the oldSelf of a rule with optionalOldSelf.
             raise NotEvaluated
         value = within.get(name)
         if value is None:
@@ -87,7 +86,7 @@ def selection(operand: Step, name: str, cost: int) -> Step:
     def run(frame: Frame) -> Any:
         frame[0] += cost
         found = selected(operand(frame), name)
-        if found is NONE:  # what is not there costs nothing
+        if found is NONE:  # the selection of a missing field costs nothing
             frame[0] -= 1
         return found
 
@@ -270,7 +269,7 @@ def loop(
             frame[second] = other
             if condition(frame) is not True:
                 break
-            # What failed is kept: a later element may yet decide the whole.
+            # The error becomes the accumulator: a later element may still determine the result.
             try:
                 frame[slot] = step(frame)
             except NotEvaluated as error:

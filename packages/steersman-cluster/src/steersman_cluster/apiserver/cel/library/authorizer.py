@@ -18,8 +18,8 @@ class AuthorizerDecision:
     error: str = ""
 
 
-# From attributes (verb, and either path, or group, resource, subresource, namespace, name, then
-# fieldSelector and labelSelector) and the service account that is asked about, if it is one.
+# Decides on attributes (verb, and either path or group, resource, subresource, namespace, name,
+# fieldSelector and labelSelector), optionally for the service account in the second argument.
 Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecision]
 
 

@@ -26,7 +26,7 @@ def _is_sorted(values: list[Any]) -> bool:
 
 
 def _less_or_equal(first: Any, second: Any) -> bool:
-    # Of values that cannot be compared the real server says neither more nor less.
+    # As in kube-apiserver, values that cannot be compared count as sorted.
     return type(first) is not type(second) or compared(first, second) <= 0
 
 
@@ -121,7 +121,7 @@ IMPLEMENTATIONS: Final[Mapping[str, Function]] = {
     "isSorted": _is_sorted,
     "last": lambda values: Optional(values[-1]) if values else NONE,
     "lastIndexOf": _position(last_index_of, backwards=True),
-    # One that is too long is cut where it already costs too much.
+    # Cut off at a length whose cost already exceeds the limit.
     "lists.range": lambda count: list(range(min(count, LIMIT + 1))),
     "max": _extreme("max", 1),
     "min": _extreme("min", -1),
@@ -136,7 +136,7 @@ IMPLEMENTATIONS: Final[Mapping[str, Function]] = {
     "sum": total,
 }
 
-# What nothing adds up to, by the overload that the checker chose.
+# The sum of an empty list, by the checker's overload.
 ZEROS: Final[Mapping[str, Any]] = {
     "list_double_sum_double": 0.0,
     "list_duration_sum_duration": Duration(0),

@@ -33,7 +33,7 @@ def _dns_1035(text: str, is_prefix: bool) -> list[str]:
     )
 
 
-# Each with the length of its pattern, by which the real server counts costs.
+# Each with the length of its pattern, from which kube-apiserver computes the cost.
 FORMATS: Final[Mapping[str, Format]] = {
     "byte": Format("byte", 84, _of_schemas("byte", "invalid base64")),
     "date": Format("date", 72, _of_schemas("date", "invalid date")),

@@ -136,7 +136,7 @@ def _address(text: str) -> Address:
 
 
 def _block(text: str) -> Block:
-    # Both the library of the real server and its reader say this.
+    # In kube-apiserver, both the library and its parser add this prefix.
     twice = "network address parse error during conversion from string: "
     try:
         address, bits = _prefix(text)

@@ -16,7 +16,7 @@ _WORD: Final = re.compile(r"[0-9A-Za-z-]+\Z", re.ASCII)
 class Version:
     cel_name: ClassVar[str] = "kubernetes.Semver"
     numbers: tuple[int, int, int]
-    before: tuple[str, ...] = ()  # what makes it a version before the release
+    before: tuple[str, ...] = ()  # the pre-release identifiers
     build: tuple[str, ...] = ()
 
     def compared(self, other: "Version") -> int:

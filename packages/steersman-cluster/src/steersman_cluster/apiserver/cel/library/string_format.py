@@ -34,7 +34,7 @@ _UNFIT: Final = {
     "X": "only integers, byte buffers, and strings can be formatted as hex",
     "o": "octal clause can only be used on integers",
 }
-# Which kinds each clause takes.
+# The kinds of values that each clause accepts.
 TAKES: Final = {
     "s": frozenset(("list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes"))
     | {"duration", "type", "null"},
@@ -164,7 +164,7 @@ def _fixed(value: float, precision: int) -> str:
         return "∞" if value > 0 else "-∞"
     if precision // 10 > _LARGEST_PRECISION:
         return "%!(NOVERB)"
-    return f"{value:,.{precision % 256}f}"  # the real server counts decimals in a byte
+    return f"{value:,.{precision % 256}f}"  # kube-apiserver keeps the precision in a byte
 
 
 def _scientific(value: float) -> str:

@@ -25,7 +25,7 @@ _QUOTED: Final = str.maketrans(
         '"': r"\"",
     }
 )
-# What Go calls space.
+# The characters for which Go's unicode.IsSpace is true.
 _SPACE: Final = (
     " \t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"

@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.cel.values import (
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND: Final = 1_000_000_000
-# The years 1 to 9999, as protobuf has them.
+# The range of a protobuf Timestamp: the years 1 to 9999.
 _EARLIEST: Final = -62135596800 * _SECOND
 _LATEST: Final = 253402300799 * _SECOND + 999_999_999
 
@@ -36,7 +36,7 @@ _UNITS: Final = {
     "m": 60 * _SECOND,
     "h": 3600 * _SECOND,
 }
-# Of a fraction; beyond these nothing is a nanosecond.
+# The number of digits of a fraction that can affect the nanoseconds.
 _MOST_DIGITS: Final = 20
 _OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d\d)\Z", re.ASCII)
 
@@ -121,7 +121,7 @@ def timestamp_text(value: Timestamp) -> str:
 
 
 def _shifted(moment: datetime, minutes: int) -> datetime:
-    # Python has no years but 1 to 9999, which some moments leave in other zones.
+    # A timestamp near the limits may have a year in another time zone that Python does not support.
     try:
         return moment + timedelta(minutes=minutes)
     except OverflowError:

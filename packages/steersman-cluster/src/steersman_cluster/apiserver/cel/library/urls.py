@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.schema.formats import is_request_uri
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _PORT: Final = re.compile(r":[0-9]*\Z", re.ASCII)
-# What Go leaves in a path as it is.
+# Characters of a path that Go does not escape.
 _SAFE: Final = "$&+,/:;=@-_.~!*'()[]"
 
 

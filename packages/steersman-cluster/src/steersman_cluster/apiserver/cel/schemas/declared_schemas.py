@@ -10,12 +10,12 @@ from steersman_cluster.apiserver.cel.field_selection import escaped
 
 Written: TypeAlias = Mapping[str, Any]
 
-# The largest request that the server reads, and so the largest object.
+# The maximum size of a request, and thus of an object.
 REQUEST_BYTES: Final = 3 * 1024 * 1024
 
 _DATE_BYTES: Final = 12
-_TIME_BYTES: Final = 32  # the longest; the shortest moment has 21
-# Of a text in each format: its type, its minimum size as JSON, and its maximum.
+_TIME_BYTES: Final = 32  # the longest timestamp; the shortest has 21 bytes
+# The type of a string of each format, and its minimum and maximum size as JSON.
 _FORMATS: Final = {
     "duration": (cel_types.DURATION, 3, _TIME_BYTES),
     "date": (cel_types.TIMESTAMP, _DATE_BYTES, _DATE_BYTES),

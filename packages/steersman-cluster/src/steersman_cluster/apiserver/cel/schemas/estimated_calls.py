@@ -41,7 +41,7 @@ class CallEstimate:
     size: Estimate | None = None
 
 
-# From a list, the type and the size of its elements; None of what is no list.
+# Returns the type and the size of a list's elements; None if the operand is not a list.
 ElementSize: TypeAlias = Callable[[Operand], tuple[CelType, Estimate] | None]
 _Operands: TypeAlias = list[Operand]
 

@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 def _scaled(number: int, factor: float) -> int:
-    # In doubles, as the real server does it: what they cannot hold exactly is rounded the same.
+    # In doubles, as in kube-apiserver, so that the rounding is the same.
     product = float(number) * factor
     if number > 0 and factor > 0 and float(number) > float(LARGEST) / factor:
         return LARGEST

@@ -17,7 +17,8 @@ from steersman_cluster.apiserver.cel.schemas.rules import ValidationRule, compil
 from steersman_cluster.apiserver.cel.schemas.schema_rules import EMBEDDED, VALIDATIONS, has_rules
 from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, internal, invalid
 
-# What a rule, counted as often as it may be asked, and all rules of a schema may cost at most.
+# The cost limits of one rule, multiplied by the number of its evaluations, and of all rules of a
+# schema.
 RULE_LIMIT: Final = 10_000_000
 SCHEMA_LIMIT: Final = 100_000_000
 _MOST_NAMED: Final = 4
@@ -41,9 +42,9 @@ def rule_errors(
 class _Place:
     path: str
     is_resource: bool = False
-    # How often a value may stand here; None if the schema has no limit.
+    # The maximum number of values at this place; None if the schema has no limit.
     often: int | None = 1
-    # The part of the schema that makes old values unknown.
+    # The path at which old values can no longer be correlated.
     uncorrelated: str | None = None
 
 

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolved
 
-# What all the rules for one object may cost together.
+# The total cost limit of all rules for one object.
 RUNTIME_BUDGET: Final = 10_000_000
 _LONGEST_MESSAGE: Final = 5 * 1024
 _VARIABLES: Final = ("self", "oldSelf")
@@ -63,7 +63,7 @@ class ValidationRule:
     cost: int = 0
     message_cost: int = 0
     field_path: str = ""
-    # Trimmed as messages show it.
+    # The trimmed expression, for messages.
     shown: str = field(default="")
 
     @property

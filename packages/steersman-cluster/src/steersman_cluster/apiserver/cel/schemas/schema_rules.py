@@ -189,7 +189,7 @@ class _Node:
             before = NONE if old is NONE else self.convert(before)
         if type(before) is Broken:
             before = NotEvaluated(before.message)
-        # A message knows what was there if a rule beside it wants to.
+        # A messageExpression can use oldSelf if any rule of the same schema uses it.
         message_old = before if self.uses_old and before is not NONE else _UNKNOWN
         for rule in self.rules:
             failure = rule.failure(seen, before, message_old, budget, self.type_name, path)
