@@ -56,10 +56,8 @@ _STRANGERS = (
     " request to refuse"
 )
 NOT_EMBEDDED = {
-    "test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_is_refused": _STRANGERS,
-    "test_rotated_certificate_files_are_used_in_the_request_in_which_the_old_are_refused": (
-        _STRANGERS
-    ),
+    "test_an_exec_plugin_runs_again_after_a_401_to_its_certificate": _STRANGERS,
+    "test_a_request_is_retried_with_rotated_certificate_files_after_a_401": (_STRANGERS),
 }
 
 

@@ -33,7 +33,7 @@ def ours() -> Iterator["ScenarioRunner"]:
 
 
 @pytest.mark.parametrize(("number", "scenario"), [*enumerate(scenarios())], ids=str)
-def test_a_plugin_does_what_the_real_servers_does(
+def test_an_admission_plugin_does_what_the_real_servers_does(
     number: int, scenario: Scenario, theirs: "ScenarioRunner", ours: "ScenarioRunner"
 ) -> None:
     namespace, clock = f"plugins-{number}", SystemClock()

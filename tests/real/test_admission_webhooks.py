@@ -11,7 +11,7 @@ __all__ = ["both"]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS + FAILURES, ids=lambda scenario: scenario.__name__)
-def test_webhooks_are_asked_and_heeded_as_by_the_real_server(
+def test_webhooks_are_called_and_obeyed_as_by_the_real_server(
     scenario: Scenario, both: tuple[HttpsServer, HttpsServer]
 ) -> None:
     number = next_number()

@@ -13,7 +13,7 @@ def with_uid(obj: core_v1.ConfigMap, uid: str) -> core_v1.ConfigMap:
     return replace(obj, metadata=replace(obj.metadata, uid=uid))
 
 
-async def test_what_is_applied_is_created(client: Client, namespace: str) -> None:
+async def test_apply_creates_an_object(client: Client, namespace: str) -> None:
     applied = await client.apply(
         config_map(namespace, "settings", color="blue"), field_manager="us"
     )
@@ -36,7 +36,7 @@ async def test_an_unstructured_object_is_applied(client: Client, namespace: str)
     assert (entry["manager"], entry["operation"]) == ("us", "Apply")
 
 
-async def test_applying_the_same_again_changes_nothing(client: Client, namespace: str) -> None:
+async def test_applying_an_unchanged_object_changes_nothing(client: Client, namespace: str) -> None:
     settings = config_map(namespace, "settings", color="blue")
 
     first = await client.apply(settings, field_manager="us")
@@ -45,7 +45,7 @@ async def test_applying_the_same_again_changes_nothing(client: Client, namespace
     assert second == first
 
 
-async def test_two_managers_hold_different_fields_of_one_object(
+async def test_two_managers_own_different_fields_of_one_object(
     client: Client, namespace: str
 ) -> None:
     await client.apply(config_map(namespace, "settings", color="blue"), field_manager="us")
@@ -55,7 +55,7 @@ async def test_two_managers_hold_different_fields_of_one_object(
     assert both.data == {"color": "blue", "age": "7"}
 
 
-async def test_a_field_that_another_holds_is_a_conflict_that_names_both(
+async def test_a_conflict_names_the_field_and_the_other_manager(
     client: Client, namespace: str
 ) -> None:
     await client.apply(config_map(namespace, "settings", color="blue"), field_manager="them")
@@ -82,7 +82,7 @@ async def test_force_takes_a_field_over(client: Client, namespace: str) -> None:
     assert taken.data == {"color": "red"}
 
 
-async def test_a_field_that_is_left_out_is_given_up_and_goes_if_no_other_manager_holds_it(
+async def test_a_field_that_an_apply_omits_is_removed_unless_another_manager_owns_it(
     client: Client, namespace: str
 ) -> None:
     ours = config_map(namespace, "settings", color="blue", age="7", shape="round")
@@ -148,7 +148,7 @@ async def test_an_unset_field_has_no_owner_and_can_be_set_by_another(
     assert again.spec.replicas == 5
 
 
-async def test_an_object_that_was_seen_and_deleted_is_not_recreated(
+async def test_apply_does_not_recreate_an_object_that_was_deleted_after_the_read(
     client: Client, namespace: str
 ) -> None:
     settings = config_map(namespace, "settings", color="blue")
@@ -162,9 +162,7 @@ async def test_an_object_that_was_seen_and_deleted_is_not_recreated(
         await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_an_apply_to_an_object_that_was_replaced_meanwhile_is_refused(
-    client: Client, namespace: str
-) -> None:
+async def test_apply_with_a_stale_uid_is_refused(client: Client, namespace: str) -> None:
     settings = config_map(namespace, "settings", color="blue")
     first = await client.apply(settings, field_manager="us")
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -189,7 +187,9 @@ async def test_an_invalid_object_is_not_applied(
         await client.get(Widget, "one", namespace=namespace)
 
 
-async def test_a_read_object_cannot_be_applied_as_it_came(client: Client, namespace: str) -> None:
+async def test_an_object_with_managed_fields_cannot_be_applied(
+    client: Client, namespace: str
+) -> None:
     read = await client.apply(config_map(namespace, "settings", a="b"), field_manager="us")
 
     with pytest.raises(BadRequest, match="managedFields"):

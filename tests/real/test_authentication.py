@@ -69,13 +69,15 @@ def exec_user(directory: Path, source: str, *, api_version: str = V1) -> dict[st
 
 
 @pytest.mark.parametrize("context", ["admin", "limited", "certificate"])
-async def test_each_context_is_another_user(control_plane: RealControlPlane, context: str) -> None:
+async def test_each_context_authenticates_as_its_own_user(
+    control_plane: RealControlPlane, context: str
+) -> None:
     user = await user_of(found(control_plane.kubeconfig, context=context))
 
     assert user.username == context
 
 
-async def test_an_unknown_token_is_not_accepted_nor_shown(
+async def test_an_unknown_token_is_rejected_and_appears_in_no_error(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     config = found(kubeconfig(control_plane, tmp_path, user={"token": "unknown-token"}))
@@ -86,7 +88,7 @@ async def test_an_unknown_token_is_not_accepted_nor_shown(
     assert "unknown-token" not in "".join(traceback.format_exception(refusal.value))
 
 
-async def test_a_client_certificate_may_be_in_files(
+async def test_a_client_certificate_can_be_read_from_files(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = control_plane.credentials
@@ -100,7 +102,7 @@ async def test_a_client_certificate_may_be_in_files(
     assert user.username == "certificate"
 
 
-async def test_a_rotated_token_is_used_in_the_request_in_which_the_old_one_is_refused(
+async def test_a_request_is_retried_with_a_rotated_token_after_a_401(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     token = tmp_path / "token"
@@ -118,7 +120,7 @@ async def test_a_rotated_token_is_used_in_the_request_in_which_the_old_one_is_re
     assert len([each for each in seen if isinstance(each, CredentialsRenewed)]) == 1
 
 
-async def test_rotated_certificate_files_are_used_in_the_request_in_which_the_old_are_refused(
+async def test_a_request_is_retried_with_rotated_certificate_files_after_a_401(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = control_plane.credentials
@@ -140,7 +142,7 @@ async def test_rotated_certificate_files_are_used_in_the_request_in_which_the_ol
 
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
-async def test_a_plugin_gives_a_token(
+async def test_an_exec_plugin_provides_a_token(
     version: str, control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     token = control_plane.credentials.admin_token
@@ -152,7 +154,7 @@ async def test_a_plugin_gives_a_token(
     assert user.username == "admin"
 
 
-async def test_a_plugin_gives_a_certificate(
+async def test_an_exec_plugin_provides_a_certificate(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     pair = control_plane.credentials
@@ -169,7 +171,7 @@ async def test_a_plugin_gives_a_certificate(
     assert user.username == "certificate"
 
 
-async def test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_is_refused(
+async def test_an_exec_plugin_runs_again_after_a_401_to_its_certificate(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     stranger = Authority().client("stranger")
@@ -195,7 +197,7 @@ async def test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_i
     assert len([each for each in seen if isinstance(each, CredentialsRenewed)]) == 1
 
 
-async def test_a_kubeconfig_may_act_as_someone_else_with_all_that_they_have(
+async def test_a_kubeconfig_impersonates_a_user_with_groups_and_extras(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = {
@@ -213,7 +215,7 @@ async def test_a_kubeconfig_may_act_as_someone_else_with_all_that_they_have(
     assert user.extra == {"example.com/scope": ("view", "edit")}
 
 
-async def test_a_pod_is_its_service_account(
+async def test_in_cluster_config_authenticates_as_the_pods_service_account(
     control_plane: RealControlPlane, namespace: str, tmp_path: Path
 ) -> None:
     control_plane.kubectl("create", "serviceaccount", "robot", "-n", namespace)
@@ -234,7 +236,7 @@ async def test_a_pod_is_its_service_account(
     assert user.username == f"system:serviceaccount:{namespace}:robot"
 
 
-async def test_a_server_that_another_authority_vouches_for_is_not_spoken_to(
+async def test_a_server_certificate_of_another_ca_is_rejected(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     ca = tmp_path / "ca.crt"
@@ -255,7 +257,7 @@ async def test_a_server_that_another_authority_vouches_for_is_not_spoken_to(
     assert control_plane.credentials.admin_token not in text
 
 
-async def test_the_server_may_have_another_name_if_the_kubeconfig_expects_it(
+async def test_tls_server_name_of_the_kubeconfig_overrides_the_hostname(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = {"token": control_plane.credentials.admin_token}
@@ -272,7 +274,7 @@ async def test_the_server_may_have_another_name_if_the_kubeconfig_expects_it(
         await user_of(unexpected)
 
 
-async def test_a_server_that_is_not_verified_is_spoken_to_if_both_want_that(
+async def test_an_unverified_server_is_used_if_kubeconfig_and_caller_allow_it(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     path = kubeconfig(
@@ -289,7 +291,7 @@ async def test_a_server_that_is_not_verified_is_spoken_to_if_both_want_that(
     assert user.username == "admin"
 
 
-async def test_an_unknown_context_is_answered_with_those_that_are_there(
+async def test_an_unknown_context_is_an_error_that_lists_the_contexts(
     control_plane: RealControlPlane,
 ) -> None:
     with pytest.raises(ConfigError, match=r"has no context 'gone'.*admin, certificate, limited"):

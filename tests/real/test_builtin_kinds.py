@@ -88,14 +88,14 @@ async def test_a_sample_of_each_kind_is_created_and_read_back_unchanged(
 
 
 @pytest.mark.parametrize("review", list(reviews("default")), ids=lambda review: review.kind)
-async def test_a_review_comes_back_with_an_answer(review: Resource, client: Client) -> None:
+async def test_the_response_to_a_review_has_a_status(review: Resource, client: Client) -> None:
     answer = as_json(await client.create(review))
 
     assert answer["status"]
     assert missing(as_json(review), answer) == []
 
 
-async def test_a_review_of_rules_comes_back_with_rules_only(client: Client) -> None:
+async def test_the_response_to_a_rules_review_has_only_a_status(client: Client) -> None:
     answer = await client.create(rules_review("default"))
 
     assert answer.status is not None
@@ -109,7 +109,7 @@ def test_there_is_a_sample_of_every_kind_that_can_be_created() -> None:
 
 
 @pytest.mark.parametrize("kind", listed_kinds(), ids=" ".join)
-async def test_what_the_server_has_by_itself_fits_its_class(
+async def test_initial_objects_of_the_server_fit_their_classes(
     kind: tuple[str, str], client: Client
 ) -> None:
     typed = Scheme().class_of(*kind)

@@ -52,7 +52,7 @@ def test_a_builtin_rule_does_what_the_real_server_does(
 
 
 @pytest.mark.parametrize("case", SAMPLES, ids=str)
-def test_the_table_says_of_each_kind_how_it_is_replaced_and_deleted(
+def test_the_table_has_the_update_and_delete_strategy_of_each_kind(
     case: Case, api: HttpCaller, place: str
 ) -> None:
     case = placed(case, place)

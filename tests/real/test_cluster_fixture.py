@@ -13,7 +13,7 @@ BOTH = "tests/cluster/test_cluster_fixture.py"
 
 # A control plane of its own, and seconds of quiet after each step of each test.
 @pytest.mark.timeout(240)
-def test_tests_with_a_cluster_say_the_same_of_a_real_control_plane() -> None:
+def test_tests_with_the_cluster_fixture_pass_on_a_real_control_plane() -> None:
     program = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", BOTH]
 
     finished = subprocess.run(

@@ -119,17 +119,17 @@ def test_each_context_of_the_kubeconfig_is_a_user(
     assert (user["username"], set(user["groups"])) == (context, groups)
 
 
-def test_the_limited_user_may_not_even_look(control_plane: RealControlPlane) -> None:
+def test_the_limited_user_cannot_read_objects(control_plane: RealControlPlane) -> None:
     with pytest.raises(ControlPlaneError, match=r"as limited.*\n\n.*forbidden"):
         control_plane.kubectl("get", "secrets", context="limited")
 
 
-def test_a_stranger_is_not_let_in(control_plane: RealControlPlane) -> None:
+def test_an_unknown_user_is_rejected(control_plane: RealControlPlane) -> None:
     assert status(control_plane, trust_of(control_plane), token="not-a-token") == 401
 
 
 @linux_only
-def test_nothing_listens_but_the_api_server_and_that_on_loopback(
+def test_only_the_api_server_listens_and_only_on_loopback(
     control_plane: RealControlPlane,
 ) -> None:
     _, port = address(control_plane)
@@ -150,7 +150,7 @@ def test_a_namespace_and_all_its_objects_are_deleted_when_its_block_ends(
     assert name not in left
 
 
-def test_what_finalizers_hold_goes_with_its_namespace(control_plane: RealControlPlane) -> None:
+def test_a_namespaces_end_deletes_objects_with_finalizers(control_plane: RealControlPlane) -> None:
     meta = {"name": "held", "finalizers": ["example.com/never-comes"]}
     manifest = json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
 
@@ -161,7 +161,9 @@ def test_what_finalizers_hold_goes_with_its_namespace(control_plane: RealControl
     assert "held" not in left
 
 
-def test_each_namespace_is_another(control_plane: RealControlPlane, namespace: str) -> None:
+def test_fresh_namespace_never_repeats_a_name(
+    control_plane: RealControlPlane, namespace: str
+) -> None:
     with fresh_namespace(control_plane) as other:
         assert other != namespace
 
@@ -176,7 +178,7 @@ def test_controllers_turn_a_deployment_into_pods(
     control_plane.kubectl("wait", "pods", "--selector=app=web", "--for=create", there)
 
 
-def test_a_paused_api_server_keeps_its_connections_and_says_nothing(
+def test_a_paused_api_server_keeps_its_connections_and_sends_nothing(
     control_plane: RealControlPlane,
 ) -> None:
     with control_plane.api_server.paused():
@@ -189,7 +191,7 @@ def test_a_paused_api_server_keeps_its_connections_and_says_nothing(
         assert api.call("GET", "/readyz").status == 200
 
 
-def test_a_stopped_api_server_refuses_connections_and_comes_back_at_the_same_address(
+def test_a_stopped_api_server_restarts_at_the_same_address(
     control_plane: RealControlPlane, namespace: str
 ) -> None:
     before = control_plane.url
@@ -202,16 +204,14 @@ def test_a_stopped_api_server_refuses_connections_and_comes_back_at_the_same_add
     assert namespace in control_plane.kubectl("get", "namespaces")
 
 
-def test_what_was_written_outlives_a_crash_of_etcd(
-    control_plane: RealControlPlane, namespace: str
-) -> None:
+def test_writes_survive_a_crash_of_etcd(control_plane: RealControlPlane, namespace: str) -> None:
     with control_plane.etcd.crashed():
         pass
 
     assert namespace in control_plane.kubectl("get", "namespaces")
 
 
-def test_forgotten_history_is_answered_with_410(control_plane: RealControlPlane) -> None:
+def test_a_compacted_revision_is_answered_with_410(control_plane: RealControlPlane) -> None:
     with control_plane.caller() as api:
         page = api.call("GET", "/api/v1/configmaps?limit=1").json()["metadata"]
     assert '"code":410' not in watch_from(control_plane, page["resourceVersion"])
@@ -225,7 +225,7 @@ def test_forgotten_history_is_answered_with_410(control_plane: RealControlPlane)
 
 
 @linux_only
-def test_nothing_is_left_when_the_block_ends_with_an_error() -> None:
+def test_the_block_cleans_up_after_an_error() -> None:
     binaries = find_binaries(environ=os.environ)
     started: list[RealControlPlane] = []
 
@@ -259,7 +259,7 @@ def test_nothing_is_left_when_the_block_ends_or_the_process_is_killed() -> None:
     assert directory not in every_command_line()
 
 
-def test_a_control_plane_that_cannot_start_says_what_its_component_said() -> None:
+def test_the_error_of_a_failed_start_has_the_components_log_tail() -> None:
     binaries = find_binaries(environ=os.environ)
     nonsense = {"authorization-mode": "Nonsense"}
 
@@ -282,7 +282,7 @@ def test_a_control_plane_needs_only_etcd_and_an_api_server(tmp_path: Path) -> No
                 pass
 
 
-def test_an_author_has_the_fixtures_by_naming_the_plugin(tmp_path: Path) -> None:
+def test_the_fixtures_are_available_through_the_pytest_plugin(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(AUTHORS_CONFTEST)
     (tmp_path / "test_mine.py").write_text(AUTHORS_TEST)
 

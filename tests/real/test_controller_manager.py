@@ -116,7 +116,7 @@ def ends(
 @pytest.mark.parametrize(
     "scenario", [*SCENARIOS, *SERVICE_SCENARIOS], ids=lambda scenario: scenario.__name__
 )
-def test_the_controllers_come_to_the_same_end(
+def test_the_controllers_reach_the_same_final_state(
     scenario: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     real, embedded = ends(scenario, clusters)
@@ -137,7 +137,7 @@ def complaints(cluster: ControlPlane) -> set[str]:
     }
 
 
-def test_the_controllers_complain_of_no_server_that_they_would_not_complain_of_anyway(
+def test_the_controllers_log_no_error_that_they_do_not_log_for_a_real_server(
     clusters: tuple[ControlPlane, ControlPlane],
 ) -> None:
     real, embedded = clusters

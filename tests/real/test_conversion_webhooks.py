@@ -221,7 +221,7 @@ def unconverted(control_plane: ControlPlane, webhooks: WebhookServer) -> Iterato
         yield made
 
 
-def test_an_object_is_kept_in_the_stored_version_and_shown_in_the_one_that_is_asked_for(
+def test_an_object_is_stored_in_the_storage_version_and_returned_in_the_requested_version(
     shapes: Shapes,
 ) -> None:
     created = shapes.create("v2", "a", width="3cm")
@@ -236,7 +236,7 @@ def test_an_object_is_kept_in_the_stored_version_and_shown_in_the_one_that_is_as
     assert shapes.get("v2", "a").json() == created.json()
 
 
-def test_what_is_already_in_the_wanted_version_is_not_converted(shapes: Shapes) -> None:
+def test_an_object_in_the_requested_version_is_not_converted(shapes: Shapes) -> None:
     shapes.converts_with(lambda _: Said(status=500))
 
     created = shapes.create("v1", "a", size=3)
@@ -246,7 +246,7 @@ def test_what_is_already_in_the_wanted_version_is_not_converted(shapes: Shapes) 
     assert [each["spec"] for each in shapes.listed("v1").json()["items"]] == [{"size": 3}]
 
 
-def test_a_list_and_a_watch_show_every_object_in_the_version_that_is_asked_for(
+def test_a_list_and_a_watch_return_every_object_in_the_requested_version(
     shapes: Shapes,
 ) -> None:
     for number in range(5):
@@ -265,7 +265,7 @@ def _spec(number: int) -> dict[str, Any]:
     return {"size": number} if number % 2 else {"width": f"{number}cm"}
 
 
-def test_a_watch_tells_each_change_in_the_version_that_is_asked_for(shapes: Shapes) -> None:
+def test_a_watch_sends_each_event_in_the_requested_version(shapes: Shapes) -> None:
     before = shapes.listed("v1").json()["metadata"]["resourceVersion"]
     shapes.create("v1", "a", size=1)
     shapes.ask("PATCH", shapes.path("v1", "a"), {"spec": {"size": 2}}, MERGE)
@@ -293,7 +293,7 @@ def summaries(events: list[Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_writes_in_either_version_are_about_the_same_object(shapes: Shapes) -> None:
+def test_writes_in_either_version_change_the_same_object(shapes: Shapes) -> None:
     shapes.create("v1", "a", size=3)
 
     patched = shapes.ask("PATCH", shapes.path("v2", "a"), {"spec": {"width": "5cm"}}, MERGE)
@@ -310,7 +310,7 @@ def test_writes_in_either_version_are_about_the_same_object(shapes: Shapes) -> N
     assert shapes.get("v1", "a").json()["spec"] == {"size": 7}
 
 
-def test_an_apply_creates_and_changes_through_a_conversion(shapes: Shapes) -> None:
+def test_apply_creates_and_updates_through_a_conversion(shapes: Shapes) -> None:
     path = f"{shapes.path('v2', 'a')}?fieldManager=me"
 
     created = shapes.ask("PATCH", path, shapes.shape("v2", "a", width="3cm"), APPLY)
@@ -320,7 +320,7 @@ def test_an_apply_creates_and_changes_through_a_conversion(shapes: Shapes) -> No
     assert shapes.get("v1", "a").json()["spec"] == {"size": 4}
 
 
-def test_a_dry_run_shows_what_comes_back_from_the_stored_version(shapes: Shapes) -> None:
+def test_a_dry_run_returns_the_object_converted_from_the_storage_version(shapes: Shapes) -> None:
     path = f"{shapes.path('v2')}?dryRun=All"
 
     shown = shapes.ask("POST", path, shapes.shape("v2", "a", width="3cm", color="blue"))
@@ -330,7 +330,7 @@ def test_a_dry_run_shows_what_comes_back_from_the_stored_version(shapes: Shapes)
     assert shapes.get("v2", "a").status == 404
 
 
-def test_deletions_answer_in_the_version_that_is_asked_for(shapes: Shapes) -> None:
+def test_a_delete_responds_in_the_requested_version(shapes: Shapes) -> None:
     held = shapes.shape("v2", "held", width="3cm")
     held["metadata"]["finalizers"] = ["example.com/held"]
     shapes.ask("POST", shapes.path("v2"), held)
@@ -348,7 +348,7 @@ def test_deletions_answer_in_the_version_that_is_asked_for(shapes: Shapes) -> No
     assert shapes.listed("v1").json()["items"] == []
 
 
-def test_a_field_selector_is_about_the_version_that_is_asked_for(shapes: Shapes) -> None:
+def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) -> None:
     for number in range(3):
         shapes.create("v1", f"s{number}", size=number)
 
@@ -514,7 +514,7 @@ def test_a_conversion_that_fails_is_reported_to_the_client(
         (None, "unexpected end of JSON input"),
     ],
 )
-def test_a_conversion_to_no_object_is_reported_in_few_words(
+def test_a_conversion_that_returns_no_object_is_reported_briefly(
     unconverted: Shapes, answer: Any, why: str
 ) -> None:
     unconverted.converts_with(script(resized, convertedObjects=[answer]))
@@ -522,7 +522,7 @@ def test_a_conversion_to_no_object_is_reported_in_few_words(
     assert unconverted.create("v2", "a", width="3cm").json()["message"] == why
 
 
-def test_what_cannot_be_shown_is_written_all_the_same(shapes: Shapes) -> None:
+def test_a_write_succeeds_though_its_response_cannot_be_converted(shapes: Shapes) -> None:
     def one_way(review: Any) -> Said:
         back = review["request"]["desiredAPIVersion"].endswith("/v2")
         result = {"status": "Failure" if back else "Success", "message": "no way back"}
@@ -536,7 +536,7 @@ def test_what_cannot_be_shown_is_written_all_the_same(shapes: Shapes) -> None:
     assert shapes.get("v1", "a").json()["spec"] == {"size": 3}
 
 
-def test_what_cannot_be_converted_is_not_deleted(shapes: Shapes) -> None:
+def test_an_object_that_cannot_be_converted_is_not_deleted(shapes: Shapes) -> None:
     shapes.create("v1", "a", size=3)
     shapes.converts_with(script(resized, result={"status": "Failure", "message": "no"}))
 
@@ -547,7 +547,7 @@ def test_what_cannot_be_converted_is_not_deleted(shapes: Shapes) -> None:
     assert [each["spec"] for each in shapes.listed("v1").json()["items"]] == [{"size": 3}]
 
 
-def test_a_long_list_is_converted_however_large_it_is(shapes: Shapes) -> None:
+def test_a_long_list_is_converted_completely(shapes: Shapes) -> None:
     # As annotations, of which a conversion leaves everything.
     for number in range(45):
         shape = shapes.shape("v1", f"s{number:02}", size=number)
@@ -562,7 +562,7 @@ def test_a_long_list_is_converted_however_large_it_is(shapes: Shapes) -> None:
     ]
 
 
-def test_a_create_whose_conversion_fails_leaves_nothing_behind(shapes: Shapes) -> None:
+def test_a_create_whose_conversion_fails_stores_nothing(shapes: Shapes) -> None:
     shapes.converts_with(script(resized, result={"status": "Failure", "message": "no"}))
 
     refused = shapes.create("v2", "a", width="3cm")
@@ -571,7 +571,7 @@ def test_a_create_whose_conversion_fails_leaves_nothing_behind(shapes: Shapes) -
     assert shapes.listed("v1").json()["items"] == []
 
 
-def test_an_object_is_converted_while_others_change_it_and_no_change_is_lost(
+def test_concurrent_writes_during_a_conversion_are_not_lost(
     shapes: Shapes,
 ) -> None:
     shapes.create("v1", "a", size=1)

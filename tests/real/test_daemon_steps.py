@@ -35,7 +35,7 @@ def ends() -> Iterator[tuple[Ends, Ends]]:
 
 
 @COMPARISON.each_scenario
-def test_our_daemons_budgets_and_quotas_come_to_the_same_on_a_real_server(
+def test_daemon_set_budget_and_quota_controllers_reach_the_same_state_on_a_real_server(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
     theirs, ours = (each[scenario.__name__] for each in ends)
@@ -44,7 +44,7 @@ def test_our_daemons_budgets_and_quotas_come_to_the_same_on_a_real_server(
 
 
 @COMPARISON.each_scenario
-def test_our_daemons_budgets_and_quotas_come_to_the_same_in_virtual_time(
+def test_daemon_set_budget_and_quota_controllers_reach_the_same_state_in_virtual_time(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
     theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)

@@ -151,9 +151,7 @@ def steady(obj: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("gvk", SAMPLED, ids=str)
-def test_the_server_keeps_what_we_keep_and_we_keep_what_it_writes(
-    gvk: GroupVersionKind, server: Server
-) -> None:
+def test_both_decoders_keep_and_drop_the_same_fields(gvk: GroupVersionKind, server: Server) -> None:
     body = server.samples[gvk]
     expected = EXPECTATIONS.builtin(gvk)
 
@@ -169,7 +167,7 @@ def test_the_server_keeps_what_we_keep_and_we_keep_what_it_writes(
 
 @pytest.mark.parametrize("null", [True, False], ids=["null", "empty"])
 @pytest.mark.parametrize("gvk", SAMPLED, ids=str)
-def test_what_is_empty_is_as_good_as_missing(
+def test_an_empty_value_is_decoded_like_a_missing_one(
     gvk: GroupVersionKind, null: bool, server: Server
 ) -> None:
     body = server.samples[gvk]
@@ -186,7 +184,9 @@ def test_what_is_empty_is_as_good_as_missing(
 
 
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
-def test_a_wrong_type_is_refused_in_the_same_words(gvk: GroupVersionKind, server: Server) -> None:
+def test_a_wrong_type_is_refused_with_the_same_message(
+    gvk: GroupVersionKind, server: Server
+) -> None:
     expected = EXPECTATIONS.builtin(gvk)
     wrong = {name: 5.5 for name in reversed(expected.schema.properties) if name != "apiVersion"}
     del wrong["kind"]
@@ -198,7 +198,7 @@ def test_a_wrong_type_is_refused_in_the_same_words(gvk: GroupVersionKind, server
 
 
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
-def test_strictly_read_an_unknown_field_is_refused_in_the_same_words(
+def test_strict_decoding_refuses_an_unknown_field_with_the_same_message(
     gvk: GroupVersionKind, server: Server
 ) -> None:
     expected = EXPECTATIONS.builtin(gvk)
@@ -301,7 +301,7 @@ REFUSED: dict[str, list[str | bytes]] = {
     [(kind, body) for kind, bodies in REFUSED.items() for body in bodies],
     ids=lambda value: str(value)[:60],
 )
-def test_a_body_that_is_none_is_refused_in_the_same_words(
+def test_an_undecodable_body_is_refused_with_the_same_message(
     kind: str, body: str | bytes, server: Server
 ) -> None:
     gvk = GroupVersionKind.of(*kind.split())
@@ -321,9 +321,7 @@ REPEATED = [
 
 
 @pytest.mark.parametrize("body", REPEATED)
-def test_a_field_that_is_there_twice_is_reported_and_merged_the_same(
-    body: str, server: Server
-) -> None:
+def test_a_duplicate_field_is_reported_and_merged_the_same(body: str, server: Server) -> None:
     gvk = GroupVersionKind.of("v1", "ConfigMap")
     expected = EXPECTATIONS.builtin(gvk)
     path, sent = server.collection(RESOURCES[gvk]), body.encode()
@@ -348,7 +346,7 @@ IN_YAML = [
 
 
 @pytest.mark.parametrize("body", IN_YAML)
-def test_yaml_is_read_the_same(body: str, server: Server) -> None:
+def test_yaml_is_decoded_the_same(body: str, server: Server) -> None:
     gvk = GroupVersionKind.of("v1", "ConfigMap")
     path, sent = server.collection(RESOURCES[gvk]), body.encode()
 
@@ -371,7 +369,7 @@ def test_yaml_is_read_the_same(body: str, server: Server) -> None:
         ("serviceaccounts/a/token", "POST", "authentication.k8s.io/v1 TokenRequest", '{"spec":5}'),
     ],
 )
-def test_what_is_sent_to_a_subresource_is_read_the_same(
+def test_the_body_of_a_subresource_is_decoded_the_same(
     path: str, method: str, kind: str, body: str, server: Server
 ) -> None:
     expected = EXPECTATIONS.builtin(GroupVersionKind.of(*kind.split()))
@@ -398,7 +396,7 @@ CUSTOM = [
 
 
 @pytest.mark.parametrize("body", CUSTOM)
-async def test_a_custom_resource_is_refused_in_the_same_words(
+async def test_a_custom_resource_is_refused_with_the_same_message(
     body: str, widgets: None, server: Server
 ) -> None:
     expected = EXPECTATIONS.custom(GroupVersionKind.of("toys.example.com/v1", "Widget"))

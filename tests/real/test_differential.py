@@ -115,7 +115,7 @@ def without_races(
         pytest.param(EMBEDDED, id="embedded"),
     ],
 )
-def test_the_server_answers_like_the_real_one(
+def test_the_embedded_server_responds_like_the_real_one(
     contender: Contender,
     everything: list[Scenario],
     tmp_path: Path,
@@ -143,7 +143,9 @@ def test_the_corpus_is_large_and_no_two_scenarios_have_one_name(everything: list
     assert len({scenario.name for scenario in everything}) == len(everything)
 
 
-def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Scenario]) -> None:
+def test_the_corpus_has_each_verb_with_each_option_for_each_kind(
+    everything: list[Scenario],
+) -> None:
     kinds = kinds_of_corpus()
 
     asked = request_shapes(everything, kinds)
@@ -152,7 +154,7 @@ def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Scenario
     assert {each.verb for each in asked} >= OPTIONS.keys()
 
 
-def test_every_kind_is_watched_while_things_happen_to_it(everything: list[Scenario]) -> None:
+def test_the_corpus_has_a_watch_during_changes_for_every_kind(everything: list[Scenario]) -> None:
     kinds = kinds_of_corpus()
 
     live = [each for each in request_shapes(everything, kinds) if "live" in each.options]
@@ -165,7 +167,7 @@ def test_few_differences_need_an_explanation() -> None:
     assert len(known_differences()) <= MOST_EXPLANATIONS
 
 
-def test_the_corpus_is_the_same_each_time(everything: list[Scenario]) -> None:
+def test_the_corpus_is_deterministic(everything: list[Scenario]) -> None:
     first, second = (
         [
             (scenario.name, request.name, request.path)
@@ -178,7 +180,9 @@ def test_the_corpus_is_the_same_each_time(everything: list[Scenario]) -> None:
     assert first == second
 
 
-def test_what_no_scenario_asks_is_missed(everything: list[Scenario]) -> None:
+def test_a_request_that_no_scenario_makes_is_reported_as_missing(
+    everything: list[Scenario],
+) -> None:
     kinds = kinds_of_corpus()
     scenarios = [
         scenario for scenario in everything if not scenario.name.startswith("core/v1/pods/options")
@@ -212,7 +216,7 @@ def test_a_difference_is_listed_with_its_path_and_both_values() -> None:
     )
 
 
-def test_a_difference_that_is_explained_is_counted_and_nothing_more() -> None:
+def test_an_explained_difference_is_only_counted() -> None:
     known = Known(requests=["pods/*:*"], paths=["body.a.b[]"], why="just so")
 
     verdict = judged(transcript(a={"b": [1, 2]}), transcript(a={"b": [1, 3]}), [known], whole=True)
@@ -221,7 +225,7 @@ def test_a_difference_that_is_explained_is_counted_and_nothing_more() -> None:
     assert "1    just so" in verdict.summary()
 
 
-def test_an_explanation_that_nothing_needs_any_more_is_outdated() -> None:
+def test_an_explanation_without_a_difference_is_outdated() -> None:
     known = Known(requests=["*"], paths=["body.a"], why="just so")
 
     verdict = judged(transcript(a=1), transcript(a=1), [known], whole=True)

@@ -68,7 +68,7 @@ async def discovered_with(client: Client, kind: str) -> Discovery:
     return found
 
 
-async def test_every_kind_is_discovered_with_all_that_is_known_of_it(client: Client) -> None:
+async def test_every_kind_is_discovered_with_all_its_attributes(client: Client) -> None:
     discovery = await client.discover()
 
     deployments = discovery.of_kind("apps/v1", "Deployment")
@@ -84,7 +84,7 @@ async def test_every_kind_is_discovered_with_all_that_is_known_of_it(client: Cli
     assert not nodes.resource_type.namespaced
 
 
-async def test_the_server_as_of_old_serves_the_same_kinds(
+async def test_legacy_discovery_returns_the_same_kinds(
     client: Client, control_plane: RealControlPlane, widgets: None
 ) -> None:
     def in_order(discovery: Discovery) -> list[str]:
@@ -119,7 +119,7 @@ async def test_the_server_as_of_old_serves_the_same_kinds(
         ("wd", f"{GROUP}/v1", "Widget"),
     ],
 )
-async def test_a_word_means_what_kubectl_means_by_it(
+async def test_a_resource_name_resolves_as_in_kubectl(
     client: Client, widgets: None, word: str, api_version: str, kind: str
 ) -> None:
     found = (await discovered_with(client, "Widget")).named(word)
@@ -151,7 +151,9 @@ async def test_an_irregular_plural_is_discovered(client: Client, octopodes: None
     assert not octopus.resource_type.namespaced
 
 
-async def test_an_object_from_elsewhere_finds_its_place(client: Client, namespace: str) -> None:
+async def test_the_mapper_finds_the_resource_of_an_unstructured_object(
+    client: Client, namespace: str
+) -> None:
     mapper = RestMapper(client)
     body = {
         "apiVersion": "networking.k8s.io/v1",
@@ -193,7 +195,7 @@ async def test_a_kind_that_appears_later_is_found(
         await client.delete(CustomResourceDefinition, f"latecomers.{GROUP}")
 
 
-def test_the_service_of_the_server_leads_to_the_port_that_it_listens_on(
+def test_the_kubernetes_service_has_the_servers_port(
     control_plane: RealControlPlane,
 ) -> None:
     service = "/api/v1/namespaces/default/services/kubernetes"

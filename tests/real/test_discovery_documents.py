@@ -106,18 +106,22 @@ def built_in(groups: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("path", [*(f"/{root}" for root in ROOTS), *(f"/apis/{g}" for g in GROUPS)])
-def test_a_classic_document_is_the_servers(control_plane: RealControlPlane, path: str) -> None:
+def test_a_legacy_discovery_document_equals_the_servers(
+    control_plane: RealControlPlane, path: str
+) -> None:
     assert content(discovery().find(path)) == asked(control_plane, path)
 
 
-def test_the_list_of_groups_is_the_servers(control_plane: RealControlPlane) -> None:
+def test_the_list_of_groups_equals_the_servers(control_plane: RealControlPlane) -> None:
     theirs = asked(control_plane, "/apis")
 
     assert content(discovery().find("/apis"))["groups"] == built_in(theirs["groups"])
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
-def test_an_aggregated_document_is_the_servers(control_plane: RealControlPlane, path: str) -> None:
+def test_an_aggregated_document_equals_the_servers(
+    control_plane: RealControlPlane, path: str
+) -> None:
     theirs = asked(control_plane, path, AGGREGATED)
 
     ours = content(discovery().find(path, accept=AGGREGATED))
@@ -125,7 +129,7 @@ def test_an_aggregated_document_is_the_servers(control_plane: RealControlPlane, 
     assert ours == {**theirs, "items": built_in(theirs["items"])}
 
 
-def test_the_versions_of_the_core_group_are_the_servers(control_plane: RealControlPlane) -> None:
+def test_the_versions_of_the_core_group_equal_the_servers(control_plane: RealControlPlane) -> None:
     theirs = asked(control_plane, "/api")
 
     assert content(discovery().find("/api")).keys() == theirs.keys()
@@ -166,7 +170,7 @@ def is_described(path: str, operations: Mapping[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_the_paths_of_an_openapi_document_are_the_servers(
+def test_the_paths_of_an_openapi_document_equal_the_servers(
     control_plane: RealControlPlane, root: str
 ) -> None:
     theirs = asked(control_plane, f"/openapi/v3/{root}")["paths"]
@@ -181,7 +185,7 @@ def test_the_paths_of_an_openapi_document_are_the_servers(
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_the_schemas_of_an_openapi_document_are_the_servers(
+def test_the_schemas_of_an_openapi_document_equal_the_servers(
     control_plane: RealControlPlane, root: str
 ) -> None:
     theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
@@ -202,7 +206,7 @@ def without_words(schema: Any, *, named: bool = False) -> Any:
     return schema
 
 
-def test_the_definitions_of_the_v2_document_are_the_servers(
+def test_the_definitions_of_the_v2_document_equal_the_servers(
     control_plane: RealControlPlane,
 ) -> None:
     theirs = asked(control_plane, "/openapi/v2")["definitions"]
@@ -238,7 +242,7 @@ def texts(schema: Any) -> Any:
     return {key: text.partition("Possible enum values:")[0].strip() for key, text in said.items()}
 
 
-def test_with_the_package_types_are_described_in_the_servers_words(
+def test_with_the_package_descriptions_of_types_equal_the_servers(
     control_plane: RealControlPlane,
 ) -> None:
     theirs = asked(control_plane, "/openapi/v2")["definitions"]
@@ -250,7 +254,7 @@ def test_with_the_package_types_are_described_in_the_servers_words(
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_with_the_package_a_v3_document_describes_types_in_the_servers_words(
+def test_with_the_package_descriptions_in_v3_documents_equal_the_servers(
     control_plane: RealControlPlane, root: str
 ) -> None:
     theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
@@ -292,7 +296,7 @@ def without_gated(operations: Mapping[str, Any]) -> Any:
     return kept
 
 
-async def test_the_documents_of_a_group_of_definitions_are_the_servers(
+async def test_the_documents_of_a_group_of_custom_resources_equal_the_servers(
     custom_documents: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
     theirs, theirs_v2 = custom_documents
@@ -319,7 +323,7 @@ def without_gates(paths: Mapping[str, Any]) -> Any:
     return {path: without_gated(operations) for path, operations in paths.items()}
 
 
-def test_the_v2_document_knows_of_every_patch_what_the_server_knows(
+def test_the_v2_document_has_the_servers_patch_operations(
     control_plane: RealControlPlane,
 ) -> None:
     theirs = asked(control_plane, "/openapi/v2")

@@ -65,7 +65,7 @@ def evictions(control_plane: ControlPlane, namespace: str) -> Iterator[Evictions
         yield Evictions(admin, namespace)
 
 
-def test_an_eviction_costs_what_the_budget_has(evictions: Evictions) -> None:
+def test_an_eviction_decrements_disruptions_allowed(evictions: Evictions) -> None:
     evictions.run("web")
     evictions.allow(1)
 
@@ -111,7 +111,7 @@ WHY_NOT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("status", "why"), WHY_NOT)
-def test_a_budget_with_nothing_left_says_why(
+def test_an_exhausted_budget_is_an_error_with_the_reason(
     status: dict[str, Any], why: str, evictions: Evictions
 ) -> None:
     for each in status.get("conditions", ()):
@@ -126,7 +126,9 @@ def test_a_budget_with_nothing_left_says_why(
     assert body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": why}]}
 
 
-def test_a_budget_that_no_controller_has_observed_asks_for_patience(evictions: Evictions) -> None:
+def test_a_budget_that_no_controller_has_observed_yet_is_an_error_with_retry_after(
+    evictions: Evictions,
+) -> None:
     evictions.run("web")
     evictions.allow(1, observedGeneration=0)
 
@@ -140,14 +142,16 @@ def test_a_budget_that_no_controller_has_observed_asks_for_patience(evictions: E
 
 
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
-def test_a_pod_that_serves_no_request_goes_for_nothing(phase: str, evictions: Evictions) -> None:
+def test_a_pod_that_is_not_running_is_evicted_without_a_charge_to_the_budget(
+    phase: str, evictions: Evictions
+) -> None:
     evictions.run("web", phase=phase)
     evictions.allow(0)
 
     assert evictions.evict("web").status == 201
 
 
-def test_a_pod_that_is_ending_goes_for_nothing(evictions: Evictions) -> None:
+def test_a_terminating_pod_is_evicted_without_a_charge_to_the_budget(evictions: Evictions) -> None:
     evictions.run("web")
     evictions.allow(1)
     evictions.evict("web")
@@ -165,7 +169,7 @@ UNREADY: list[tuple[dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("budget", "status"), UNREADY)
-def test_a_pod_that_is_not_ready_goes_if_the_others_are_enough(
+def test_the_unhealthy_pod_eviction_policy_decides_about_an_unready_pod(
     budget: dict[str, Any], status: int, evictions: Evictions
 ) -> None:
     evictions.run("web", ready=False)
@@ -191,7 +195,7 @@ def test_a_pod_under_two_budgets_is_not_evicted(evictions: Evictions) -> None:
     )
 
 
-def test_what_is_only_tried_costs_nothing(evictions: Evictions) -> None:
+def test_a_dry_run_does_not_charge_the_budget(evictions: Evictions) -> None:
     evictions.run("web")
     evictions.allow(1)
 
@@ -206,7 +210,7 @@ def test_what_is_only_tried_costs_nothing(evictions: Evictions) -> None:
 @pytest.mark.parametrize(
     ("wanted", "word"), [({"uid": "x"}, "UID"), ({"resourceVersion": "1"}, "ResourceVersion")]
 )
-def test_an_eviction_of_another_pod_than_was_meant_is_refused_and_charged(
+def test_an_eviction_with_a_stale_uid_is_refused_and_charged(
     wanted: dict[str, str], word: str, evictions: Evictions
 ) -> None:
     evictions.run("web")
@@ -220,7 +224,7 @@ def test_an_eviction_of_another_pod_than_was_meant_is_refused_and_charged(
     assert evictions.budget()["status"]["disruptionsAllowed"] == 0
 
 
-def test_too_many_evictions_that_no_controller_observed_are_enough(evictions: Evictions) -> None:
+def test_too_many_evictions_that_no_controller_observed_are_refused(evictions: Evictions) -> None:
     evictions.run("web")
     noticed = {f"pod-{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
     evictions.allow(1, disruptedPods=noticed)
@@ -234,7 +238,7 @@ def test_too_many_evictions_that_no_controller_observed_are_enough(evictions: Ev
     )
 
 
-def test_an_eviction_names_its_pod(evictions: Evictions) -> None:
+def test_an_eviction_has_the_name_of_its_pod(evictions: Evictions) -> None:
     evictions.run("web")
     path = f"{evictions.pods}/web/eviction"
 

@@ -46,7 +46,7 @@ def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
 @pytest.mark.parametrize(
     "scenario", SCENARIOS, ids=lambda scenario: f"{scenario.kind}: {scenario.name}"
 )
-def test_both_servers_tell_the_same_scenario(
+def test_both_servers_have_the_same_managed_fields_after_each_step(
     scenario: Scenario, api: HttpCaller, namespace: str
 ) -> None:
     sides = Sides(api=api, namespace=namespace, kind=scenario.kind)

@@ -71,7 +71,7 @@ def test_the_definition_of_an_example_is_accepted_with_strict_validation(
 
 
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
-def test_every_built_in_part_can_be_embedded_in_a_kind(module: str, both: Both) -> None:
+def test_every_built_in_part_can_be_embedded_in_a_custom_resource(module: str, both: Both) -> None:
     crd = as_document(crd_of(kind_of_everything_in(module)))
 
     answer = both.real.call("POST", f"{DEFINITIONS}?{STRICT}&{DRY}", crd)
@@ -85,7 +85,7 @@ def normal(crd: Document) -> Any:
     return {"name": crd["metadata"]["name"], "spec": spec}
 
 
-def test_what_is_stored_of_a_kind_with_every_feature_is_what_was_made(both: Both) -> None:
+def test_the_server_stores_a_kind_with_every_feature_unchanged(both: Both) -> None:
     made = as_document(crd_of(Everything))
 
     stored = [server.call("GET", f"{DEFINITIONS}/{crd_of(Everything).name}") for server in both]
@@ -206,7 +206,7 @@ def test_both_servers_accept_and_refuse_the_same_updates(kept: tuple[Kept, Kept]
     assert_enough(seen, 200, 422)
 
 
-def test_both_servers_accept_and_refuse_the_same_statuses(kept: tuple[Kept, Kept]) -> None:
+def test_both_servers_accept_and_refuse_the_same_status_updates(kept: tuple[Kept, Kept]) -> None:
     seen: Counter[int] = Counter()
 
     @EXAMPLES
@@ -235,7 +235,9 @@ def test_both_servers_accept_and_refuse_the_same_statuses(kept: tuple[Kept, Kept
         ({"image": "nginx"}, "spec.mustSay"),
     ],
 )
-def test_what_the_class_forbids_the_server_refuses(spec: Any, field: str, both: Both) -> None:
+def test_the_server_refuses_values_that_the_class_forbids(
+    spec: Any, field: str, both: Both
+) -> None:
     for server in both:
         answer = server.call("POST", f"{EVERYTHINGS}?{DRY}", named(spec))
 
@@ -244,7 +246,7 @@ def test_what_the_class_forbids_the_server_refuses(spec: Any, field: str, both: 
         assert field in [each["field"] for each in causes]
 
 
-def test_what_python_writes_the_server_keeps_and_python_reads(both: Both) -> None:
+def test_an_object_written_from_python_round_trips_through_the_server(both: Both) -> None:
     written = good_spec()
 
     for server in both:

@@ -96,7 +96,7 @@ async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive
     assert f"ConfigMap {namespace}/*" in why_not
 
 
-async def test_a_missing_definition_holds_up_its_own_controller_only(
+async def test_a_missing_definition_blocks_only_its_own_controller(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "one")
@@ -150,7 +150,7 @@ def without_end(request: Request) -> Reply | None:
     return Reply(status=200, body=msgspec.json.encode(page))
 
 
-async def test_a_list_that_always_continues_is_noticed_and_waited_after(
+async def test_an_endless_list_fails_and_is_retried_with_backoff(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
@@ -180,7 +180,7 @@ def bomb() -> bytes:
     return b"".join((*packed, packer.compress(b'"}}]}'), packer.flush()))
 
 
-async def test_a_compressed_list_that_explodes_is_refused_while_the_loop_goes_on(
+async def test_a_decompression_bomb_is_refused_without_blocking_the_event_loop(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
@@ -214,7 +214,7 @@ def flooding(piece: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("times", [3])
-async def test_a_flood_from_the_far_future_is_survived(
+async def test_an_informer_survives_a_flood_of_events_with_far_future_revisions(
     control_plane: ControlPlane, client: Client, namespace: str, times: int
 ) -> None:
     await create_config_maps(client, namespace, "one")

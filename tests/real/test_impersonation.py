@@ -150,7 +150,7 @@ CANNOT = [
 
 
 @pytest.mark.parametrize(("path", "headers", "sentence"), CANNOT)
-def test_a_denial_names_the_right_that_the_newest_way_would_have_taken(
+def test_a_denial_names_the_permission_for_constrained_impersonation(
     path: str,
     headers: dict[str, str],
     sentence: str,
@@ -163,7 +163,7 @@ def test_a_denial_names_the_right_that_the_newest_way_would_have_taken(
     assert answer == (403, sentence.format(called(namespace, "none")))
 
 
-def test_each_thing_that_is_taken_on_needs_a_right(
+def test_each_impersonated_attribute_needs_a_permission(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
     token, who = tokens["names-only"], called(namespace, "names-only")
@@ -191,7 +191,7 @@ def test_each_thing_that_is_taken_on_needs_a_right(
     )
 
 
-def test_what_the_one_spoken_for_may_not_is_refused_in_their_name(
+def test_a_denial_names_the_impersonated_user(
     control_plane: ControlPlane, tokens: dict[str, str]
 ) -> None:
     status, sentence = refused(control_plane, PODS, token=tokens["old"], User="jane")
@@ -203,7 +203,7 @@ def test_what_the_one_spoken_for_may_not_is_refused_in_their_name(
     )
 
 
-def test_a_right_may_be_for_some_requests_only(
+def test_a_permission_to_impersonate_can_be_limited_to_some_requests(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
     token, who = tokens["new"], called(namespace, "new")
@@ -249,7 +249,7 @@ GROUPS = [
 
 
 @pytest.mark.parametrize(("headers", "groups"), GROUPS)
-def test_some_groups_go_without_saying(
+def test_implicit_groups_are_added_to_an_impersonated_user(
     headers: dict[str, str], groups: list[str], control_plane: ControlPlane
 ) -> None:
     token = control_plane.credentials.admin_token
@@ -268,7 +268,7 @@ UNAUTHENTICATED = [
 
 
 @pytest.mark.parametrize(("headers", "shown"), UNAUTHENTICATED)
-def test_groups_and_details_are_taken_on_with_a_name_or_not_at_all(
+def test_impersonated_groups_and_extras_require_a_user(
     headers: dict[str, str], shown: str, control_plane: ControlPlane
 ) -> None:
     token = control_plane.credentials.admin_token

@@ -40,7 +40,7 @@ async def uninstall(client: Client, wanted: CustomResourceDefinition) -> None:
     await wait_until_gone(client, CustomResourceDefinition, wanted.name, within_seconds=20.0)
 
 
-async def test_a_kind_may_come_and_vanish_and_return(
+async def test_an_informer_continues_after_its_definition_is_deleted_and_recreated(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     seen = RecordingObserver()
@@ -80,7 +80,7 @@ async def test_a_kind_may_come_and_vanish_and_return(
     assert seen.of(KindMissing)
 
 
-async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
+async def test_a_forbidden_list_is_retried_until_permission_is_granted(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     token = await new_account(client, namespace, "robot")
@@ -116,7 +116,7 @@ async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
     assert followed.scenario.of("doomed") == ["Added", "Deleted"]
 
 
-async def test_several_namespaces_are_followed_with_rights_in_just_those(
+async def test_several_namespaces_are_watched_with_permissions_in_only_those(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     with fresh_namespace(control_plane) as second, fresh_namespace(control_plane) as third:
@@ -147,7 +147,7 @@ async def test_several_namespaces_are_followed_with_rights_in_just_those(
     assert len(seen.of(Listed)) == 2
 
 
-async def test_what_enters_and_leaves_a_selection_in_a_gap_is_delivered(
+async def test_selector_changes_during_a_disconnection_are_delivered(
     control_plane: ControlPlane, client: Client, namespace: str, widgets: None
 ) -> None:
     for name, color in (("doomed", "red"), ("leaving", "red"), ("entering", "blue")):
@@ -190,7 +190,7 @@ async def test_what_enters_and_leaves_a_selection_in_a_gap_is_delivered(
         assert scenario.of("entering") == ["Added"]
 
 
-async def test_metadata_alone_is_followed_like_whole_objects(
+async def test_a_metadata_informer_receives_the_same_changes_as_one_of_whole_objects(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     kind = metadata_only(core_v1.ConfigMap)
@@ -221,7 +221,7 @@ async def test_metadata_alone_is_followed_like_whole_objects(
 MANY = 200
 
 
-async def test_initial_events_that_are_cut_in_the_middle_are_delivered_from_the_start(
+async def test_interrupted_initial_events_restart_from_the_beginning(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with asyncio.TaskGroup() as group:

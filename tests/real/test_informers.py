@@ -92,7 +92,7 @@ async def followed_through_a_relay(
         yield relay, followed
 
 
-async def test_a_watch_that_is_cut_is_resumed_without_a_list(
+async def test_a_broken_watch_is_resumed_without_a_list(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
@@ -109,7 +109,7 @@ async def test_a_watch_that_is_cut_is_resumed_without_a_list(
     assert len(followed.seen.of(Listed)) == 1
 
 
-async def test_a_black_hole_is_found_by_the_kernel_and_the_watch_resumed(
+async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
@@ -149,7 +149,7 @@ async def test_a_black_hole_is_found_by_the_kernel_and_the_watch_resumed(
     assert len(followed.seen.of(Listed)) == 1
 
 
-async def test_a_black_hole_that_acknowledges_is_found_by_its_silence_and_the_watch_resumed(
+async def test_a_silent_connection_that_still_acknowledges_times_out_and_the_watch_resumes(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
@@ -178,7 +178,7 @@ def forgetful(control_plane: ControlPlane) -> None:
 
 @pytest.mark.usefixtures("forgetful")
 @pytest.mark.parametrize("instead", [watch_from_version_1, list_at_version_1])
-async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
+async def test_a_watch_with_a_410_response_is_followed_by_a_list(
     control_plane: ControlPlane,
     client: Client,
     namespace: str,
@@ -207,7 +207,7 @@ async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
 
 
 @pytest.mark.usefixtures("forgetful")
-async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
+async def test_a_list_with_a_410_response_between_two_pages_restarts(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
@@ -239,7 +239,7 @@ async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
     assert len(seen.of(Listed)) == 2
 
 
-async def test_what_is_compacted_while_disconnected_is_listed(
+async def test_a_list_replaces_changes_that_were_compacted_while_disconnected(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
@@ -256,7 +256,7 @@ async def test_what_is_compacted_while_disconnected_is_listed(
     assert [each.reason for each in followed.seen.of(Listed)] == ["start", "expired"]
 
 
-async def test_an_api_server_that_is_killed_and_restarted_is_followed_on(
+async def test_an_informer_continues_after_the_api_server_is_killed_and_restarted(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
@@ -330,7 +330,7 @@ LOST_WRITES = 300
 
 
 @pytest.mark.parametrize("in_good_order", [False, True])
-async def test_a_restored_server_is_the_truth_although_its_history_is_shorter(
+async def test_the_cache_is_reset_to_a_restored_servers_state_with_older_revisions(
     control_plane: ControlPlane, client: Client, namespace: str, *, in_good_order: bool
 ) -> None:
     await populate(client, namespace)

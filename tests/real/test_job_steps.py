@@ -37,7 +37,7 @@ def ends() -> Iterator[tuple[Ends, Ends]]:
 
 
 @COMPARISON.each_scenario
-def test_our_jobs_take_the_same_steps_on_a_real_server(
+def test_the_job_controller_writes_the_same_steps_on_a_real_server(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
     theirs, ours = (each[scenario.__name__] for each in ends)
@@ -46,7 +46,7 @@ def test_our_jobs_take_the_same_steps_on_a_real_server(
 
 
 @COMPARISON.each_scenario
-def test_our_jobs_take_the_same_steps_in_virtual_time(
+def test_the_job_controller_writes_the_same_steps_in_virtual_time(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
     theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)

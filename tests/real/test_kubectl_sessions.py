@@ -95,7 +95,7 @@ def test_a_session_with_controllers_prints_the_same(
 
 
 @pytest.mark.parametrize("session", CONTROLLED, ids=str)
-def test_a_session_prints_the_same_by_our_workloads(
+def test_a_session_with_steersmans_workload_controllers_prints_the_same(
     pair_with_our_workloads: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, *WORKLOADS, hashes_differ=True)
@@ -103,7 +103,7 @@ def test_a_session_prints_the_same_by_our_workloads(
 
 
 @pytest.mark.parametrize("session", LIVING, ids=str)
-def test_a_session_prints_the_same_by_a_whole_cluster(
+def test_a_session_on_an_embedded_cluster_prints_the_same(
     pair_of_clusters: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, *CLUSTERS, hashes_differ=True)

@@ -116,7 +116,7 @@ def pod(name: str, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"containers": containers, **spec}}
 
 
-def test_a_pod_needs_an_account_and_gets_a_way_to_its_token(
+def test_a_pod_needs_a_service_account_and_gets_a_token_volume(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     missing = asked(planes, "POST", PODS, pod("missing", serviceAccountName="missing"))
@@ -137,7 +137,7 @@ def test_a_pod_needs_an_account_and_gets_a_way_to_its_token(
     assert asked(planes, "POST", PODS, bare).status == 201
 
 
-def test_an_account_may_limit_the_secrets_of_its_pods(
+def test_a_service_account_can_limit_the_secrets_of_its_pods(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     about = {"name": "strict", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
@@ -151,7 +151,7 @@ def test_an_account_may_limit_the_secrets_of_its_pods(
     assert asked(planes, "POST", PODS, pulling).status == 403
 
 
-def test_a_mirror_pod_has_neither_account_nor_secrets(
+def test_a_mirror_pod_has_neither_service_account_nor_secrets(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     for name, spec in (
@@ -205,7 +205,7 @@ def test_tokens_name_their_issuer_and_their_subject(
             assert re.search(r"not found|does not match claim", foreign["error"])
 
 
-def test_strangers_are_not_even_anonymous(
+def test_anonymous_requests_are_rejected(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     answers: list[tuple[int, str]] = []

@@ -162,7 +162,7 @@ async def until(holds: Any) -> None:
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 @pytest.mark.usefixtures("widgets")
-async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
+async def test_the_declared_permissions_suffice_for_everything_an_operator_does(
     client: Client, control_plane: RealControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     namespaces = (namespace,) if is_limited else ()

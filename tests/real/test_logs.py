@@ -31,7 +31,7 @@ async def lines_of(client: Client, namespace: str, options: LogOptions | None = 
         return [line async for line in lines]
 
 
-async def test_a_log_is_read_whole_however_it_was_cut_up(client: Client, namespace: str) -> None:
+async def test_a_log_is_read_completely_whatever_its_chunks(client: Client, namespace: str) -> None:
     pieces = (b"on", b"e\ntwo\n", b"\nfo", b"ur ", b"\xff\nthe end")
 
     async with kubelet(client, holding(*pieces)) as node:
@@ -47,7 +47,7 @@ async def test_an_empty_log_has_no_lines(client: Client, namespace: str) -> None
         assert await lines_of(client, namespace) == []
 
 
-async def test_lines_come_as_they_are_written_while_a_log_is_followed(
+async def test_a_followed_log_delivers_lines_as_they_are_written(
     client: Client, namespace: str
 ) -> None:
     written = asyncio.Queue[bytes]()
@@ -68,7 +68,7 @@ async def test_lines_come_as_they_are_written_while_a_log_is_followed(
             assert [line async for line in lines] == []
 
 
-async def test_a_log_that_stops_coming_ends_by_the_deadline(client: Client, namespace: str) -> None:
+async def test_a_stalled_log_fails_at_the_deadline(client: Client, namespace: str) -> None:
     async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
         yield b"first\n"
         await asyncio.Event().wait()
@@ -108,7 +108,7 @@ async def test_every_option_reaches_the_kubelet(client: Client, namespace: str) 
     }
 
 
-async def test_a_log_is_read_from_a_moment_on(client: Client, namespace: str) -> None:
+async def test_a_log_can_be_read_since_a_given_time(client: Client, namespace: str) -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
     async with kubelet(client, telling_what_was_asked) as node:
@@ -119,7 +119,7 @@ async def test_a_log_is_read_from_a_moment_on(client: Client, namespace: str) ->
     assert "sinceTime is 2026-01-02T03:04:05Z" in lines
 
 
-async def test_a_line_without_end_is_refused(client: Client, namespace: str) -> None:
+async def test_an_endless_line_is_refused(client: Client, namespace: str) -> None:
     async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
         while True:
             yield b"x" * 1000
@@ -132,7 +132,7 @@ async def test_a_line_without_end_is_refused(client: Client, namespace: str) -> 
             await lines_of(brief, namespace)
 
 
-async def test_there_is_no_log_of_a_pod_or_container_that_is_not_there(
+async def test_the_log_of_a_missing_pod_or_container_is_an_error(
     client: Client, namespace: str
 ) -> None:
     with pytest.raises(NotFound, match='"web" not found'):

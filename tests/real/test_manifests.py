@@ -155,7 +155,7 @@ async def test_the_server_accepts_every_object_unchanged(
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
-async def test_what_an_author_adds_is_accepted_as_it_is(
+async def test_the_server_accepts_the_authors_additions_unchanged(
     client: Client, namespace: str, seen: RecordingObserver, *, is_limited: bool
 ) -> None:
     bare = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
@@ -171,9 +171,7 @@ async def test_what_an_author_adds_is_accepted_as_it_is(
     assert seen.of(ApiWarned) == []
 
 
-async def test_a_field_that_the_server_does_not_know_is_refused(
-    client: Client, namespace: str
-) -> None:
+async def test_an_unknown_field_is_refused(client: Client, namespace: str) -> None:
     parts = parts_of(installation_of(GADGETS, namespace))
     misspelt = {**parts.people[0], "rulez": []}
 
@@ -186,7 +184,7 @@ async def test_a_field_that_the_server_does_not_know_is_refused(
     assert "rulez" in str(created.value)
 
 
-def test_kubectl_takes_it_in_one_go(
+def test_kubectl_applies_install_yaml_in_one_command(
     control_plane: ControlPlane, namespace: str, tmp_path: Path
 ) -> None:
     tree = whole_tree(installation_of(GADGETS, namespace))
@@ -261,7 +259,7 @@ def pod_from(template: Any, name: str, namespace: str) -> Document:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
-async def test_its_pods_are_admitted_to_a_restricted_namespace(
+async def test_the_operators_pods_are_admitted_to_a_restricted_namespace(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     what = installation_of(GADGETS, namespace)
@@ -376,7 +374,7 @@ async def rights_of(account: Client, place: str) -> set[Right]:
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
-async def test_it_may_do_nothing_that_is_not_in_its_roles(
+async def test_the_operators_account_has_only_the_permissions_of_its_roles(
     client: Client,
     control_plane: ControlPlane,
     namespace: str,
@@ -423,7 +421,7 @@ SPARED = {"events", "gadgets/finalizers", "tokenreviews", "subjectaccessreviews"
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
-async def test_when_a_line_is_taken_out_that_line_is_named(
+async def test_an_error_names_the_rule_that_is_missing_from_a_role(
     client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
@@ -469,7 +467,7 @@ def rights_in_rule(rule: Any) -> Iterator[Right]:
     yield from rights_in([{"metadata": {}, "rules": [rule]}], "")
 
 
-async def test_an_account_with_the_readers_role_may_read_the_metrics(
+async def test_an_account_with_the_metrics_reader_role_may_read_the_metrics(
     client: Client, control_plane: ControlPlane, namespace: str, other_token: str
 ) -> None:
     what = installation_of(GADGETS, namespace)
@@ -503,7 +501,7 @@ async def test_an_account_with_the_readers_role_may_read_the_metrics(
         await client.delete(rbac_v1.ClusterRoleBinding, reader)
 
 
-async def test_people_with_the_clusters_own_roles_may_do_what_suits_them(
+async def test_the_aggregated_roles_grant_admins_editors_and_viewers_their_verbs(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     what = installation_of(GADGETS, namespace)

@@ -24,7 +24,7 @@ WidgetMetadata = metadata_only(Widget)
 HOLD = "tests.example.com/hold"
 
 
-async def test_an_object_is_read_by_its_metadata(client: Client, namespace: str) -> None:
+async def test_an_objects_metadata_is_read(client: Client, namespace: str) -> None:
     whole = await client.create(config_map(namespace, "settings", color="blue"))
 
     found = await client.get(ConfigMapMetadata, "settings", namespace=namespace)
@@ -41,7 +41,7 @@ async def test_an_object_that_is_not_there_is_not_found_by_its_kind(
         await client.get(ConfigMapMetadata, "nothing", namespace=namespace)
 
 
-async def test_a_list_is_read_by_metadata_whole_in_pages_and_one_by_one(
+async def test_metadata_is_listed_completely_in_pages_and_one_by_one(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
@@ -60,7 +60,7 @@ async def test_an_empty_list_of_metadata_is_empty(client: Client, namespace: str
     assert (await client.list(ConfigMapMetadata, namespace=namespace)).items == ()
 
 
-async def test_a_custom_kind_is_read_by_its_metadata(
+async def test_the_metadata_of_a_custom_resource_is_read(
     client: Client, namespace: str, widgets: None
 ) -> None:
     whole = await client.create(widget(namespace, "one"))
@@ -72,7 +72,7 @@ async def test_a_custom_kind_is_read_by_its_metadata(
     assert found.ref == whole.ref
 
 
-async def test_a_kind_without_a_class_is_read_by_its_metadata(
+async def test_the_metadata_of_a_kind_without_a_class_is_read(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
@@ -122,7 +122,7 @@ async def test_the_initial_objects_are_delivered_as_metadata_up_to_a_bookmark(
     assert sorted(names) == ["a", "b"]
 
 
-async def test_metadata_is_waited_for(client: Client, namespace: str) -> None:
+async def test_wait_for_works_with_metadata(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "settings", labels={"color": "red"}))
 
     found = await wait_for(
@@ -137,7 +137,7 @@ async def test_metadata_is_waited_for(client: Client, namespace: str) -> None:
     assert found.name == "settings"
 
 
-async def test_metadata_is_patched_and_the_rest_stays(client: Client, namespace: str) -> None:
+async def test_a_patch_of_metadata_changes_nothing_else(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "settings", color="blue"))
     merge = MergePatch({"metadata": {"labels": {"a": "1"}}})
     steps = JsonPatch({"op": "add", "path": "/metadata/labels/b", "value": "2"})
@@ -150,7 +150,9 @@ async def test_metadata_is_patched_and_the_rest_stays(client: Client, namespace:
     assert (whole.data, whole.metadata) == ({"color": "blue"}, second.metadata)
 
 
-async def test_what_was_read_by_its_metadata_is_deleted(client: Client, namespace: str) -> None:
+async def test_an_object_of_which_only_metadata_was_read_is_deleted(
+    client: Client, namespace: str
+) -> None:
     await create_config_maps(client, namespace, "settings")
     hold = MergePatch({"metadata": {"finalizers": [HOLD]}})
     held = await client.patch(ConfigMapMetadata, "settings", hold, namespace=namespace)
@@ -165,7 +167,7 @@ async def test_what_was_read_by_its_metadata_is_deleted(client: Client, namespac
     assert (await client.list(ConfigMapMetadata, namespace=namespace)).items == ()
 
 
-async def test_a_kind_that_is_answered_as_it_was_is_answered_by_its_metadata(
+async def test_a_delete_that_responds_with_the_object_responds_with_its_metadata(
     client: Client, namespace: str
 ) -> None:
     robots = Unstructured.of("v1", "ServiceAccount")
@@ -185,7 +187,7 @@ async def test_a_kind_that_is_answered_as_it_was_is_answered_by_its_metadata(
     assert (answer.obj.name, answer.is_gone) == ("robot", True)
 
 
-async def test_all_that_match_are_deleted_by_their_metadata(client: Client, namespace: str) -> None:
+async def test_delete_all_accepts_a_metadata_class(client: Client, namespace: str) -> None:
     for name, color in (("a", "red"), ("b", "blue")):
         await client.create(config_map(namespace, name, labels={"color": color}))
 
@@ -196,7 +198,7 @@ async def test_all_that_match_are_deleted_by_their_metadata(client: Client, name
     assert [one.name async for one in client.each(AnyConfigMap, namespace=namespace)] == ["b"]
 
 
-async def test_what_is_only_metadata_is_neither_created_nor_updated_nor_applied(
+async def test_metadata_alone_cannot_be_created_updated_or_applied(
     client: Client, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "settings", color="blue"))
@@ -213,7 +215,7 @@ async def test_what_is_only_metadata_is_neither_created_nor_updated_nor_applied(
     assert whole.data == {"color": "blue"}
 
 
-async def test_the_status_of_a_kind_is_asked_for_by_its_metadata(
+async def test_the_status_subresource_can_be_read_as_metadata(
     client: Client, namespace: str, widgets: None
 ) -> None:
     whole = await client.create(widget(namespace, "one"))

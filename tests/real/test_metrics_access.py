@@ -101,7 +101,7 @@ async def scraper(client: Client, tmp_path: Path) -> AsyncIterator[Scraper]:
         yield scraper
 
 
-async def test_an_account_with_the_right_reads_the_metrics(
+async def test_an_account_with_permission_reads_the_metrics(
     client: Client, namespace: str, scraper: Scraper
 ) -> None:
     token = await new_account(client, namespace, "prometheus")
@@ -113,7 +113,7 @@ async def test_an_account_with_the_right_reads_the_metrics(
     assert "process_cpu_seconds_total" in text
 
 
-async def test_an_account_without_the_right_is_forbidden(
+async def test_an_account_without_permission_is_forbidden(
     client: Client, namespace: str, scraper: Scraper
 ) -> None:
     token = await new_account(client, namespace, "stranger")
@@ -121,7 +121,7 @@ async def test_an_account_without_the_right_is_forbidden(
     assert await scraper.ask(token) == (403, "forbidden\n")
 
 
-async def test_without_a_token_of_the_cluster_no_client_gets_in(
+async def test_a_client_without_a_token_of_the_cluster_is_rejected(
     client: Client, namespace: str, scraper: Scraper
 ) -> None:
     good = await new_account(client, namespace, "prometheus")
@@ -133,7 +133,7 @@ async def test_without_a_token_of_the_cluster_no_client_gets_in(
     assert await scraper.status(f"{head}.{claims}.{signature[::-1]}") == 401
 
 
-async def test_an_operator_that_may_not_ask_lets_no_client_in(
+async def test_an_operator_without_permission_to_create_reviews_rejects_all_clients(
     control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     good = await new_account(client, namespace, "prometheus")
@@ -147,7 +147,7 @@ async def test_an_operator_that_may_not_ask_lets_no_client_in(
         assert await scraper.ask(good) == (500, "cannot find out who is asking\n")
 
 
-async def test_while_the_api_server_is_away_no_new_client_gets_in(
+async def test_new_clients_are_rejected_while_the_api_server_is_down(
     control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     known = await new_account(client, namespace, "prometheus")

@@ -246,7 +246,7 @@ EXPECTED = (2, [("web", "example.com/main:1"), ("side", "example.com/side:1")], 
 
 
 @pytest.mark.parametrize("meddling", CORRECTED, ids=lambda each: each.__name__)
-async def test_it_is_put_right_after_another_client(
+async def test_an_apply_is_sent_after_another_client_changed_an_applied_field(
     controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -265,7 +265,7 @@ async def test_it_is_put_right_after_another_client(
 
 
 @pytest.mark.parametrize("meddling", LEFT_ALONE, ids=lambda each: each.__name__)
-async def test_nothing_is_sent_after_another_client(
+async def test_no_apply_is_sent_after_another_client_changed_other_fields(
     controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -281,7 +281,7 @@ async def test_nothing_is_sent_after_another_client(
     assert untouched.resource_version == seen.resource_version
 
 
-async def test_another_body_is_sent_and_a_field_that_it_leaves_out_is_gone(
+async def test_a_changed_body_is_sent_and_removes_the_fields_that_it_omits(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -295,7 +295,7 @@ async def test_another_body_is_sent_and_a_field_that_it_leaves_out_is_gone(
     assert "app" not in answer.labels
 
 
-async def test_an_object_recreated_under_the_name_is_not_taken_for_ours(
+async def test_a_recreated_object_is_not_treated_as_owned(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -319,7 +319,7 @@ async def test_an_object_recreated_under_the_name_is_not_taken_for_ours(
     assert controller.verbs == ["apply"]
 
 
-async def test_a_change_that_our_cache_has_not_received_is_put_right_once_it_has(
+async def test_a_change_is_reverted_once_the_cache_has_received_it(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -333,7 +333,7 @@ async def test_a_change_that_our_cache_has_not_received_is_put_right_once_it_has
     assert essence(now) == EXPECTED
 
 
-async def test_of_our_entry_only_the_time_tells_of_a_write_in_our_name_and_only_after_a_second(
+async def test_a_foreign_write_under_the_same_manager_changes_only_the_entrys_time(
     client: Client, namespace: str
 ) -> None:
     def entries(obj: apps_v1.Deployment) -> list[Any]:
@@ -381,7 +381,7 @@ FORMS = ((Widget, WidgetStatus(ready=1)), (AnyWidget, {"ready": 1}))
 
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
-async def test_the_same_status_is_not_sent_again_whatever_happens_to_the_rest(
+async def test_an_unchanged_status_is_not_sent_again_when_other_fields_change(
     widget_writer: ControllerWriter, namespace: str, kind: type[Any], status: Any
 ) -> None:
     controller = widget_writer
@@ -405,7 +405,7 @@ async def test_the_same_status_is_not_sent_again_whatever_happens_to_the_rest(
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
 @pytest.mark.parametrize("ready", [5, None])
-async def test_a_status_that_another_client_changed_is_put_right(
+async def test_a_status_that_another_client_changed_is_reverted(
     widget_writer: ControllerWriter, namespace: str, kind: type[Any], status: Any, ready: int | None
 ) -> None:
     controller = widget_writer
@@ -451,7 +451,7 @@ def widget_head(namespace: str) -> dict[str, Any]:
     }
 
 
-async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
+async def test_after_a_restart_an_unchanged_apply_is_not_sent(
     client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> None:
     owner = await an_owner(client, namespace)
@@ -482,7 +482,7 @@ async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
         assert await bring_in_line(controller) == []
 
 
-async def test_after_a_start_what_the_new_version_says_differently_is_sent(
+async def test_after_a_restart_a_changed_apply_is_sent(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     owner = await an_owner(client, namespace)

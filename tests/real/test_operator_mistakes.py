@@ -218,7 +218,7 @@ async def grant(client: Client, namespace: str, *rules: rbac_v1.PolicyRule) -> N
     await client.apply(binding, field_manager="test")
 
 
-async def test_a_right_that_is_missing_when_it_is_needed(
+async def test_a_permission_that_is_missing_during_reconcile(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     token = await new_account(client, namespace, "operator")
@@ -249,7 +249,7 @@ def watch_failures(operator: Operator, resource: str) -> list[WatchFailed]:
     return [each for each in operator.of(WatchFailed) if each.resource == resource]
 
 
-async def test_a_kind_that_may_not_be_read_until_later(
+async def test_a_kind_that_is_forbidden_until_permission_is_granted(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     token = await new_account(client, namespace, "operator")

@@ -111,7 +111,7 @@ def is_served(priority_level: str, plane: RealControlPlane) -> bool:
     return executing.get(priority_level) == "1"
 
 
-async def test_a_request_that_is_turned_away_says_when_to_come_back(
+async def test_a_429_response_has_a_retry_after_header(
     client: Client, control_plane: RealControlPlane, namespace: str, one_at_a_time_for_ada: None
 ) -> None:
     ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
@@ -127,7 +127,7 @@ async def test_a_request_that_is_turned_away_says_when_to_come_back(
     assert refusal.value.retry_after_seconds == 1
 
 
-async def test_a_write_that_is_turned_away_is_carried_out_after_the_time_asked_for(
+async def test_a_write_with_a_429_response_is_retried_after_the_requested_delay(
     client: Client,
     control_plane: RealControlPlane,
     namespace: str,

@@ -92,7 +92,7 @@ def environment(deployment: apps_v1.Deployment) -> dict[str, str | None]:
     return {each.name: each.value for each in container.env or ()}
 
 
-async def test_a_field_that_is_no_longer_wanted_disappears_from_the_child(scene: Scene) -> None:
+async def test_a_field_that_apply_omits_is_removed_from_the_child(scene: Scene) -> None:
     before = await scene.deployment()
     assert environment(before) == {"COLOR": "red", "FAST": "yes", "SAFE": "yes"}
     assert before.labels["color"] == "red"
@@ -105,7 +105,7 @@ async def test_a_field_that_is_no_longer_wanted_disappears_from_the_child(scene:
     assert after.uid == before.uid
 
 
-async def test_a_foreign_edit_of_an_owned_field_is_put_back(scene: Scene) -> None:
+async def test_an_edit_of_an_owned_field_by_another_client_is_reverted(scene: Scene) -> None:
     await scene.meddle(
         MergePatch({"spec": {"replicas": 7}, "metadata": {"labels": {"color": "x"}}})
     )
@@ -118,14 +118,14 @@ async def test_a_foreign_edit_of_an_owned_field_is_put_back(scene: Scene) -> Non
     assert len(scene.operator.writes) == 2
 
 
-async def test_an_owned_field_that_another_client_removes_comes_back(scene: Scene) -> None:
+async def test_an_owned_field_that_another_client_removes_is_restored(scene: Scene) -> None:
     await scene.meddle(MergePatch({"metadata": {"labels": {"color": None}}}))
 
     assert (await scene.deployment()).labels["color"] == "red"
     assert len(scene.operator.writes) == 2
 
 
-async def test_foreign_labels_and_fields_are_left(scene: Scene) -> None:
+async def test_labels_and_fields_of_other_clients_are_kept(scene: Scene) -> None:
     foreign = {"labels": {"team": "blue"}, "annotations": {"note": "mine"}}
     await scene.meddle(MergePatch({"metadata": foreign, "spec": {"minReadySeconds": 9}}))
     assert len(scene.operator.writes) == 1

@@ -118,7 +118,7 @@ each_scenario: Callable[..., Any] = pytest.mark.parametrize(
 
 
 @each_scenario
-def test_our_collector_comes_to_the_same_end_on_a_real_server(
+def test_the_garbage_collector_reaches_the_same_state_on_a_real_server(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
     theirs, ours = (each[scenario.__name__] for each in ends)
@@ -127,7 +127,7 @@ def test_our_collector_comes_to_the_same_end_on_a_real_server(
 
 
 @each_scenario
-def test_our_collector_comes_to_the_same_end_in_virtual_time(
+def test_the_garbage_collector_reaches_the_same_state_in_virtual_time(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
     theirs, ours = ends[0][scenario.__name__], run_in_virtual_time(scenario)

@@ -9,7 +9,7 @@ from tests.real.definitions import AnyWidget, Widget, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, container, deployment
 
 
-async def test_a_merge_patch_replaces_what_it_names_and_removes_what_it_sets_to_none(
+async def test_a_merge_patch_replaces_its_fields_and_removes_those_set_to_none(
     client: Client, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "settings", color="blue", age="7", kind="x"))
@@ -38,7 +38,7 @@ async def test_a_merge_patch_with_a_stale_version_is_a_conflict(
         await client.patch(core_v1.ConfigMap, "settings", paint, namespace=namespace)
 
 
-async def test_a_json_patch_takes_its_steps_in_order(client: Client, namespace: str) -> None:
+async def test_a_json_patch_applies_its_operations_in_order(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "settings", labels={"a/b": "1"}, color="blue"))
 
     patched = await client.patch(
@@ -103,7 +103,7 @@ async def test_a_strategic_merge_patch_merges_containers_by_name(
     assert images == {"main": "example.com/main:1", "side": "example.com/side:2"}
 
 
-async def test_a_merge_patch_replaces_a_list_whole(client: Client, namespace: str) -> None:
+async def test_a_merge_patch_replaces_a_whole_list(client: Client, namespace: str) -> None:
     await client.create(deployment(namespace, "web", container("main"), container("side")))
 
     patched = await client.patch(
@@ -118,7 +118,7 @@ async def test_a_merge_patch_replaces_a_list_whole(client: Client, namespace: st
     assert [each.name for each in patched.spec.template.spec.containers] == ["side"]
 
 
-async def test_a_custom_resource_takes_merge_and_json_patches_but_no_strategic_ones(
+async def test_a_custom_resource_accepts_merge_and_json_patches_but_no_strategic_ones(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one", size=3, color="blue"))
@@ -135,7 +135,7 @@ async def test_a_custom_resource_takes_merge_and_json_patches_but_no_strategic_o
     assert (patched.spec.size, patched.spec.color) == (5, None)
 
 
-async def test_a_patch_of_nothing_is_not_found(client: Client, namespace: str) -> None:
+async def test_a_patch_of_a_missing_object_is_not_found(client: Client, namespace: str) -> None:
     with pytest.raises(NotFound):
         await client.patch(
             core_v1.ConfigMap, "nothing", MergePatch({"data": {}}), namespace=namespace
@@ -155,7 +155,7 @@ async def test_a_patch_to_an_invalid_object_is_refused_with_its_causes(
     assert "spec.size" in [cause.field for cause in refusal.value.causes]
 
 
-async def test_a_patch_notes_its_field_manager(client: Client, namespace: str) -> None:
+async def test_a_patch_records_its_field_manager(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "settings", a="b"), field_manager="first")
 
     patched = await client.patch(

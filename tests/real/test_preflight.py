@@ -79,7 +79,7 @@ async def missing_soon(
     return await missing_permissions(operator, rules, observe=seen)
 
 
-async def test_a_cluster_role_of_what_is_declared_is_enough(
+async def test_a_cluster_role_with_the_declared_permissions_suffices(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace)
@@ -90,7 +90,7 @@ async def test_a_cluster_role_of_what_is_declared_is_enough(
     assert seen.of(PermissionMissing) == []
 
 
-async def test_roles_in_the_namespaces_are_enough_where_it_is_limited_to_them(
+async def test_roles_in_the_namespaces_suffice_for_an_operator_limited_to_them(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace, namespace)
@@ -107,7 +107,7 @@ async def test_roles_in_the_namespaces_are_enough_where_it_is_limited_to_them(
     }
 
 
-async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
+async def test_a_missing_permission_is_named_with_the_rule_that_grants_it(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace, namespace)
@@ -137,7 +137,7 @@ async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
     )
 
 
-async def test_who_may_do_nothing_misses_everything(
+async def test_an_account_without_permissions_lacks_all_declared_ones(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     rules = needed(namespace)

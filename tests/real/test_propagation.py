@@ -31,7 +31,9 @@ async def gone(client: Client, namespace: str, name: str) -> None:
     await wait_until_gone(client, core_v1.ConfigMap, name, namespace=namespace, within_seconds=LONG)
 
 
-async def test_in_the_foreground_the_owned_go_first(client: Client, namespace: str) -> None:
+async def test_foreground_deletion_deletes_the_dependents_first(
+    client: Client, namespace: str
+) -> None:
     await create_owner_and_owned(client, namespace)
 
     await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Foreground")
@@ -40,7 +42,7 @@ async def test_in_the_foreground_the_owned_go_first(client: Client, namespace: s
     assert (await client.list(core_v1.ConfigMap, namespace=namespace)).items == ()
 
 
-async def test_in_the_background_the_owned_follow(client: Client, namespace: str) -> None:
+async def test_background_deletion_deletes_the_owner_first(client: Client, namespace: str) -> None:
     await create_owner_and_owned(client, namespace)
 
     await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Background")
@@ -48,7 +50,9 @@ async def test_in_the_background_the_owned_follow(client: Client, namespace: str
     await gone(client, namespace, "owned")
 
 
-async def test_orphans_stay_and_have_no_owner(client: Client, namespace: str) -> None:
+async def test_orphaned_dependents_stay_without_an_owner_reference(
+    client: Client, namespace: str
+) -> None:
     await create_owner_and_owned(client, namespace)
 
     await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Orphan")

@@ -35,7 +35,7 @@ async def test_an_object_is_read_unstructured_with_every_field_in_its_order(
     assert json.dumps(found.body) == json.dumps(stored)
 
 
-async def test_an_old_answer_is_allowed_but_none_older_than_the_version_asked_for(
+async def test_a_read_at_a_resource_version_is_not_older_than_it(
     client: Client, namespace: str
 ) -> None:
     created = await client.create(config_map(namespace, "settings"))
@@ -69,7 +69,7 @@ async def test_a_kind_that_the_server_does_not_serve_is_not_found(client: Client
         await client.list(ghost)
 
 
-async def test_a_list_is_whole_however_small_its_pages(client: Client, namespace: str) -> None:
+async def test_a_list_is_complete_whatever_its_page_size(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, *FIVE)
 
     listing = await client.list(core_v1.ConfigMap, namespace=namespace, page_size=2)
@@ -87,7 +87,7 @@ async def test_an_unstructured_list_has_whole_objects(client: Client, namespace:
     assert listing.items[0] == await client.get(AnyConfigMap, "a", namespace=namespace)
 
 
-async def test_all_pages_show_the_moment_at_which_the_first_was_read(
+async def test_all_pages_are_of_the_first_pages_resource_version(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, *FIVE)
@@ -104,7 +104,7 @@ async def test_all_pages_show_the_moment_at_which_the_first_was_read(
     assert len({page.resource_version for page in pages}) == 1
 
 
-async def test_each_object_comes_once_and_in_order(client: Client, namespace: str) -> None:
+async def test_each_yields_every_object_once_and_in_order(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, *FIVE)
 
     names = [
@@ -114,7 +114,9 @@ async def test_each_object_comes_once_and_in_order(client: Client, namespace: st
     assert tuple(names) == FIVE
 
 
-async def test_a_list_without_a_namespace_is_of_all_of_them(client: Client, namespace: str) -> None:
+async def test_a_list_without_a_namespace_covers_all_namespaces(
+    client: Client, namespace: str
+) -> None:
     await create_config_maps(client, namespace, "settings")
     await create_config_maps(client, "default", f"beside-{namespace}")
 
@@ -125,7 +127,7 @@ async def test_a_list_without_a_namespace_is_of_all_of_them(client: Client, name
     assert {(namespace, "settings"), ("default", f"beside-{namespace}")} <= places
 
 
-async def test_a_list_at_an_exact_version_is_as_things_were_then(
+async def test_a_list_at_an_exact_version_has_the_objects_of_that_version(
     client: Client, namespace: str
 ) -> None:
     before = await client.create(config_map(namespace, "first"))
@@ -142,7 +144,7 @@ async def test_a_list_at_an_exact_version_is_as_things_were_then(
     assert listing.resource_version == before.resource_version
 
 
-async def test_a_list_not_older_than_a_version_has_all_that_was_written_by_then(
+async def test_a_list_not_older_than_a_version_has_all_writes_up_to_it(
     client: Client, namespace: str
 ) -> None:
     created = await client.create(config_map(namespace, "settings"))
@@ -158,9 +160,7 @@ async def test_a_list_not_older_than_a_version_has_all_that_was_written_by_then(
     assert int(listing.resource_version) >= int(created.resource_version)
 
 
-async def test_a_version_that_the_server_has_not_reached_is_too_large(
-    client: Client, namespace: str
-) -> None:
+async def test_a_future_resource_version_is_too_large(client: Client, namespace: str) -> None:
     with pytest.raises(TooLargeResourceVersion) as refusal:
         await client.list(
             core_v1.ConfigMap,

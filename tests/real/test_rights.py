@@ -294,7 +294,9 @@ def label(right: Any) -> str:
 
 
 @pytest.mark.parametrize("right", RIGHTS, ids=label)
-def test_a_right_is_there_for_the_reason_that_gives_it(right: Any, admin: HttpCaller) -> None:
+def test_a_permission_has_the_reason_that_the_real_server_gives(
+    right: Any, admin: HttpCaller
+) -> None:
     who, what, allowed, reason = right
 
     status = reviewed(admin, who, what)

@@ -33,7 +33,7 @@ def arguments(control_plane: RealControlPlane, namespace: str) -> tuple[str, ...
     )
 
 
-def test_an_operator_runs_with_the_crds_that_it_brings(
+def test_steersman_run_applies_the_operators_crds(
     home: Path, control_plane: RealControlPlane, namespace: str
 ) -> None:
     given = arguments(control_plane, namespace)
@@ -54,7 +54,7 @@ def test_an_operator_runs_with_the_crds_that_it_brings(
     assert made == "3"
 
 
-def test_models_are_made_from_what_the_cluster_has(
+def test_models_are_generated_from_the_clusters_definitions(
     home: Path, control_plane: RealControlPlane, namespace: str
 ) -> None:
     printed = steersman("generate", "crd", "operator.py", directory=home).stdout

@@ -47,7 +47,7 @@ def assert_tells_nothing(error: ApiError, seen: RecordingObserver) -> None:
 
 
 @pytest.mark.parametrize("patch", BROKEN_PATCHES, ids=lambda patch: type(patch).__name__)
-async def test_no_secret_appears_in_the_refusal_of_a_patch(
+async def test_no_secret_appears_in_the_error_for_a_patch(
     client: Client, namespace: str, seen: RecordingObserver, patch: Patch
 ) -> None:
     meta = meta_v1.ObjectMeta(name="key", namespace=namespace)
@@ -60,7 +60,7 @@ async def test_no_secret_appears_in_the_refusal_of_a_patch(
 
 
 @pytest.mark.parametrize("body", BROKEN_BODIES, ids=lambda body: next(iter(body)))
-async def test_no_secret_appears_in_the_refusal_of_an_object(
+async def test_no_secret_appears_in_the_error_for_an_object(
     client: Client, namespace: str, seen: RecordingObserver, body: dict[str, object]
 ) -> None:
     with pytest.raises(ApiError) as creation:
@@ -72,9 +72,7 @@ async def test_no_secret_appears_in_the_refusal_of_an_object(
     assert_tells_nothing(application.value, seen)
 
 
-async def test_what_is_wrong_with_a_patch_is_reported_all_the_same(
-    client: Client, namespace: str
-) -> None:
+async def test_the_error_for_a_patch_still_has_its_reason(client: Client, namespace: str) -> None:
     meta = meta_v1.ObjectMeta(name="key", namespace=namespace)
     await client.create(core_v1.Secret(metadata=meta, data={"key": CANARY.encode()}))
 

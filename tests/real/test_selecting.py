@@ -67,7 +67,7 @@ async def names(
     return {each.name for each in listing.items}
 
 
-async def test_the_server_selects_what_a_label_selector_matches(
+async def test_the_server_returns_the_objects_that_a_label_selector_matches(
     client: Client, labelled: str
 ) -> None:
     for selector in SELECTORS:
@@ -76,7 +76,7 @@ async def test_the_server_selects_what_a_label_selector_matches(
         assert await names(client, labelled, selector) == matching, str(selector)
 
 
-async def test_a_label_selector_reads_its_own_text(client: Client, labelled: str) -> None:
+async def test_a_label_selector_parses_its_own_text(client: Client, labelled: str) -> None:
     for selector in SELECTORS:
         parsed = Labels.parse(str(selector))
 
@@ -122,7 +122,7 @@ async def test_label_and_field_selectors_select_together(client: Client, labelle
     assert both == {"three", "padded", "longest"}
 
 
-async def test_a_field_selector_may_look_for_any_text(client: Client, namespace: str) -> None:
+async def test_a_field_selector_can_contain_any_text(client: Client, namespace: str) -> None:
     awkward = r"a,b=c\d!=e"
     for name, reason in (("awkward", awkward), ("plain", "a"), ("other", r"a,b=c\\d!=e")):
         await client.create(
@@ -144,8 +144,6 @@ async def test_a_field_selector_may_look_for_any_text(client: Client, namespace:
     assert [each.name for each in others.items] == ["other", "plain"]
 
 
-async def test_a_field_that_cannot_be_selected_by_is_refused(
-    client: Client, namespace: str
-) -> None:
+async def test_a_field_without_selector_support_is_refused(client: Client, namespace: str) -> None:
     with pytest.raises(BadRequest, match="not a known field selector"):
         await names(client, namespace, fields=Fields.equal({"data.color": "blue"}))

@@ -88,7 +88,7 @@ def test_a_definition_that_kube_apiserver_rejects_is_rejected_with_the_same_caus
     assert differences == []
 
 
-def test_custom_resources_are_kept_or_refused_as_the_real_server_does(
+def test_custom_resources_are_stored_or_refused_as_by_the_real_server(
     control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
 ) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}

@@ -76,7 +76,7 @@ async def test_a_patch_of_the_object_does_not_change_its_status(
     assert patched.status == apps_v1.DeploymentStatus()
 
 
-async def test_a_status_is_applied_and_the_spec_stays_whose_it_was(
+async def test_an_applied_status_does_not_change_the_owner_of_the_spec(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.apply(any_widget(namespace, "one", size=3), field_manager="them")
@@ -95,7 +95,7 @@ async def test_a_status_is_applied_and_the_spec_stays_whose_it_was(
     assert "f:spec" not in entries["us"]["fieldsV1"]
 
 
-async def test_a_status_that_another_holds_is_a_conflict_and_force_takes_it(
+async def test_a_status_field_of_another_manager_is_a_conflict_that_force_resolves(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one"))
@@ -114,7 +114,7 @@ async def test_a_status_that_another_holds_is_a_conflict_and_force_takes_it(
     assert taken.status == WidgetStatus(ready=2)
 
 
-async def test_a_status_is_written_back_whole_unless_it_was_changed_meanwhile(
+async def test_an_update_of_the_status_fails_with_a_conflict_after_another_write(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one", size=3))
@@ -129,7 +129,7 @@ async def test_a_status_is_written_back_whole_unless_it_was_changed_meanwhile(
     assert written.get("spec", "size") == 3
 
 
-async def test_a_status_that_is_only_tried_is_not_kept(
+async def test_a_dry_run_of_a_status_changes_nothing(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one"))
@@ -160,7 +160,7 @@ async def test_a_deployment_is_scaled_by_a_patch(client: Client, namespace: str)
     assert scaled.spec.replicas == 5
 
 
-async def test_a_scale_is_written_back_unless_it_was_changed_meanwhile(
+async def test_an_update_of_the_scale_fails_with_a_conflict_after_another_write(
     client: Client, namespace: str
 ) -> None:
     await client.create(deployment(namespace, "web", replicas=2))
@@ -208,7 +208,9 @@ async def test_a_scale_is_applied(client: Client, namespace: str) -> None:
     assert applied.spec == autoscaling_v1.ScaleSpec(replicas=5)
 
 
-async def test_what_has_no_scale_has_none(client: Client, namespace: str) -> None:
+async def test_a_kind_without_a_scale_subresource_has_no_scale(
+    client: Client, namespace: str
+) -> None:
     await client.create(config_map(namespace, "settings"))
 
     with pytest.raises(NotFound):
@@ -227,7 +229,7 @@ async def test_a_pod_is_evicted(client: Client, namespace: str) -> None:
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
 
-async def test_an_eviction_that_breaks_a_disruption_budget_is_refused_and_not_repeated(
+async def test_an_eviction_that_violates_a_disruption_budget_is_refused_and_not_retried(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     running = await client.create(pod(namespace, "web", node="here", labels={"app": "web"}))
@@ -249,7 +251,7 @@ async def test_an_eviction_that_breaks_a_disruption_budget_is_refused_and_not_re
     assert (kept.uid, kept.deletion_time) == (running.uid, None)
 
 
-async def test_an_eviction_that_is_only_tried_leaves_the_pod(
+async def test_a_dry_run_of_an_eviction_does_not_delete_the_pod(
     client: Client, namespace: str
 ) -> None:
     created = await client.create(pod(namespace, "web"))
@@ -264,7 +266,7 @@ async def test_an_eviction_that_is_only_tried_leaves_the_pod(
 # Token
 
 
-async def test_a_token_lets_its_bearer_in_and_shows_nowhere(
+async def test_a_token_authenticates_and_appears_in_no_repr(
     client: Client,
     control_plane: RealControlPlane,
     namespace: str,

@@ -72,7 +72,7 @@ def pod(name: str, account: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
-def test_a_token_names_its_account_its_audience_and_its_lifetime(
+def test_a_token_has_its_accounts_audience_and_lifetime(
     admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     answer = admin.call("POST", robot, {}).json()
@@ -95,7 +95,7 @@ def test_a_token_names_its_account_its_audience_and_its_lifetime(
     assert owner["fieldsV1"] == {"f:spec": {"f:expirationSeconds": {}}}
 
 
-def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
+def test_the_user_of_a_bound_token_is_the_account_with_the_pods_name_and_uid(
     admin: HttpCaller, robot: str, namespace: str, control_plane: ControlPlane
 ) -> None:
     made = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
@@ -123,7 +123,7 @@ def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
     }
 
 
-def test_what_a_kubelet_asks_for_is_good_for_a_year(
+def test_a_token_of_an_hour_for_a_kubelet_is_valid_for_a_year(
     admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot"))
@@ -168,7 +168,7 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
 
 
 @pytest.mark.parametrize(("spec", "status", "sentence"), REFUSED)
-def test_a_request_that_makes_no_sense_is_refused(
+def test_an_invalid_token_request_is_refused(
     spec: dict[str, Any], status: int, sentence: str, admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     pods = f"/api/v1/namespaces/{namespace}/pods"
@@ -196,7 +196,7 @@ ABOUT: list[tuple[dict[str, str], int, str]] = [
 
 
 @pytest.mark.parametrize(("metadata", "status", "sentence"), ABOUT)
-def test_a_request_names_its_account_or_none(
+def test_a_token_request_has_the_name_of_its_account_or_none(
     metadata: dict[str, str], status: int, sentence: str, admin: HttpCaller, robot: str
 ) -> None:
     answer = admin.call("POST", robot, {"metadata": metadata})
@@ -204,13 +204,13 @@ def test_a_request_names_its_account_or_none(
     assert (answer.status, answer.json()["message"]) == (status, sentence)
 
 
-def test_an_account_that_is_not_there_has_no_token(admin: HttpCaller, robot: str) -> None:
+def test_a_missing_account_has_no_token(admin: HttpCaller, robot: str) -> None:
     answer = admin.call("POST", robot.replace("robot", "missing"), {})
 
     assert (answer.status, answer.json()["message"]) == (404, 'serviceaccounts "missing" not found')
 
 
-def test_a_token_for_others_is_not_for_the_server(
+def test_a_token_for_another_audience_is_rejected_by_the_server(
     admin: HttpCaller, robot: str, control_plane: ControlPlane
 ) -> None:
     token = token_of(admin, robot, audiences=["them"])
@@ -228,7 +228,7 @@ def test_a_token_for_others_is_not_for_the_server(
     assert (for_them["authenticated"], for_them["audiences"]) == (True, ["them"])
 
 
-def test_a_token_goes_with_what_it_is_bound_to(
+def test_a_token_is_invalid_after_the_deletion_of_its_bound_object(
     admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     secrets = f"/api/v1/namespaces/{namespace}/secrets"
@@ -243,7 +243,7 @@ def test_a_token_goes_with_what_it_is_bound_to(
     }
 
 
-def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_invalid(
+def test_a_token_of_a_deleted_or_recreated_account_is_invalid(
     admin: HttpCaller, robot: str, control_plane: ControlPlane
 ) -> None:
     first, second, third = (token_of(admin, robot) for _ in range(3))
@@ -261,7 +261,7 @@ def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_invalid(
     assert "does not match claim" in another["error"]
 
 
-def test_a_token_that_was_changed_is_invalid(admin: HttpCaller, robot: str) -> None:
+def test_a_modified_token_is_invalid(admin: HttpCaller, robot: str) -> None:
     head, claims, signature = token_of(admin, robot).split(".")
     other = "A" if signature[0] != "A" else "B"
 
@@ -273,9 +273,7 @@ def test_a_token_that_was_changed_is_invalid(admin: HttpCaller, robot: str) -> N
     assert made_up == {"user": {}, "error": "invalid bearer token"}
 
 
-def test_a_review_of_a_token_says_whose_it_is(
-    admin: HttpCaller, control_plane: ControlPlane
-) -> None:
+def test_a_token_review_returns_the_user(admin: HttpCaller, control_plane: ControlPlane) -> None:
     given = control_plane.credentials
 
     assert reviewed(admin, given.limited_token) == {
@@ -289,7 +287,7 @@ def test_a_review_of_a_token_says_whose_it_is(
     }
 
 
-def test_a_review_without_a_token_is_refused(admin: HttpCaller) -> None:
+def test_a_token_review_without_a_token_is_refused(admin: HttpCaller) -> None:
     answer = admin.call("POST", f"{AUTHENTICATION}/tokenreviews", {})
 
     assert (answer.status, answer.json()["message"]) == (
@@ -298,7 +296,7 @@ def test_a_review_without_a_token_is_refused(admin: HttpCaller) -> None:
     )
 
 
-def test_a_certificate_counts_before_a_token(control_plane: ControlPlane) -> None:
+def test_a_client_certificate_takes_precedence_over_a_token(control_plane: ControlPlane) -> None:
     for token in (control_plane.credentials.limited_token, "unknown-token", None):
         with open_caller(control_plane, token=token, certificate=True) as caller:
             answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
@@ -325,7 +323,7 @@ def test_a_header_without_a_token_is_anonymous(
         assert answer["status"]["userInfo"]["username"] == user
 
 
-def test_a_review_of_rules_has_the_rights_of_all_users(control_plane: ControlPlane) -> None:
+def test_a_rules_review_contains_the_rules_of_all_users(control_plane: ControlPlane) -> None:
     with open_caller(control_plane, token=control_plane.credentials.limited_token) as caller:
         answer = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
         nowhere = caller.call("POST", LIMITED_RULES, {}).json()

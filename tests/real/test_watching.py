@@ -36,7 +36,7 @@ def paint(color: str) -> MergePatch:
     return MergePatch({"metadata": {"labels": {"color": color}}})
 
 
-async def test_creations_changes_and_deletions_arrive_in_order(
+async def test_added_modified_and_deleted_events_arrive_in_order(
     client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -55,7 +55,7 @@ async def test_creations_changes_and_deletions_arrive_in_order(
     assert int(received[2].obj.resource_version) > int(changed.resource_version)
 
 
-async def test_a_watch_of_any_kind_gives_whole_objects(client: Client, namespace: str) -> None:
+async def test_an_unstructured_watch_yields_whole_objects(client: Client, namespace: str) -> None:
     start = await version(client, namespace)
     await client.create(config_map(namespace, "settings", color="blue"))
 
@@ -66,7 +66,7 @@ async def test_a_watch_of_any_kind_gives_whole_objects(client: Client, namespace
     assert received == Wrote(found, is_new=True)
 
 
-async def test_a_watch_without_a_namespace_hears_of_all_of_them(
+async def test_a_watch_without_a_namespace_receives_events_of_all_namespaces(
     client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -79,7 +79,7 @@ async def test_a_watch_without_a_namespace_hears_of_all_of_them(
     assert (received.obj.namespace, received.obj.name) == (namespace, "settings")
 
 
-async def test_initial_events_end_with_a_bookmark_and_then_news_follow(
+async def test_initial_events_end_with_a_bookmark_and_changes_follow(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
@@ -96,7 +96,7 @@ async def test_initial_events_end_with_a_bookmark_and_then_news_follow(
     assert int(received[2].resource_version) > 0
 
 
-async def test_the_server_ends_a_watch_in_time_and_before_that_marks_how_far_it_got(
+async def test_the_server_sends_a_bookmark_and_closes_a_watch_at_its_timeout(
     client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -129,7 +129,7 @@ async def test_the_server_ends_a_watch_in_time_and_before_that_marks_how_far_it_
     assert silence == []
 
 
-async def test_an_object_that_leaves_the_selection_is_removed_and_one_that_enters_is_new(
+async def test_a_selector_turns_label_changes_into_added_and_deleted_events(
     client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -153,7 +153,9 @@ async def test_an_object_that_leaves_the_selection_is_removed_and_one_that_enter
     assert back.is_new
 
 
-async def test_a_watch_of_some_fields_hears_of_nothing_else(client: Client, namespace: str) -> None:
+async def test_a_watch_with_a_field_selector_receives_only_matching_objects(
+    client: Client, namespace: str
+) -> None:
     start = await version(client, namespace)
     await create_config_maps(client, namespace, "a", "b")
 
@@ -169,7 +171,7 @@ async def test_a_watch_of_some_fields_hears_of_nothing_else(client: Client, name
     assert received.obj.name == "b"
 
 
-async def test_leaving_the_block_closes_the_connection(
+async def test_exiting_the_block_closes_the_connection(
     control_plane: RealControlPlane, namespace: str
 ) -> None:
     async with (
@@ -186,7 +188,7 @@ async def test_leaving_the_block_closes_the_connection(
         await relay.deserted()
 
 
-async def test_a_watch_that_is_cut_off_is_not_resumed_in_secret(
+async def test_a_broken_watch_is_not_resumed_silently(
     control_plane: RealControlPlane, namespace: str
 ) -> None:
     async with (

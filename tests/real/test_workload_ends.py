@@ -88,7 +88,7 @@ def _alike(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("scenario", COMPARED, ids=lambda scenario: scenario.__name__)
-def test_our_workloads_come_to_the_same_end(
+def test_the_workload_controllers_reach_the_same_final_state(
     scenario: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     real, embedded = ends(scenario, clusters, shown=alike)

@@ -28,7 +28,7 @@ async def client(control_plane: RealControlPlane) -> AsyncIterator[Client]:
         yield client
 
 
-async def test_two_hundred_deployments_become_available_and_go_with_their_namespace(
+async def test_two_hundred_deployments_become_available_and_are_deleted_with_their_namespace(
     client: Client,
 ) -> None:
     await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=HOME)))

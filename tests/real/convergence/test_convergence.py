@@ -49,7 +49,7 @@ async def before(cluster: OperatorCluster, client: Client) -> Sight:
     return rest
 
 
-async def test_all_are_brought_to_deployment_service_and_status(
+async def test_every_app_service_gets_a_deployment_a_service_and_a_status(
     cluster: OperatorCluster, client: Client
 ) -> None:
     await cluster.create(client, NAMES)
@@ -64,7 +64,7 @@ async def test_all_are_brought_to_deployment_service_and_status(
     assert len(accepted(log, "services")) == APPS
 
 
-async def test_children_that_are_deleted_come_back(
+async def test_deleted_children_are_recreated(
     cluster: OperatorCluster, client: Client, before: Sight
 ) -> None:
     await cluster.delete_all(client, apps_v1.Deployment)
@@ -77,7 +77,7 @@ async def test_children_that_are_deleted_come_back(
     assert after.uids(AppService) == before.uids(AppService)
 
 
-async def test_a_changed_spec_is_followed(
+async def test_a_changed_spec_is_reconciled(
     cluster: OperatorCluster, client: Client, before: Sight
 ) -> None:
     log = cluster.audit.follow()
@@ -93,7 +93,7 @@ async def test_a_changed_spec_is_followed(
     assert accepted(log, "services") == []
 
 
-async def test_an_operator_that_is_killed_in_the_middle_is_followed_by_another(
+async def test_a_second_operator_continues_after_the_first_is_killed(
     cluster: OperatorCluster, client: Client, before: Sight
 ) -> None:
     cluster.stop_operator()
@@ -118,7 +118,7 @@ async def test_an_operator_that_is_killed_in_the_middle_is_followed_by_another(
     assert {each.name for each in after.deployments} == set(NAMES[APPS // 20 :]) | set(new)
 
 
-async def test_an_api_server_that_is_killed_and_started_again_finds_everything_going_on(
+async def test_the_operator_continues_after_the_api_server_is_killed_and_restarted(
     cluster: OperatorCluster, client: Client, before: Sight
 ) -> None:
     log = cluster.audit.follow()

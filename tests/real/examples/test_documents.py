@@ -17,12 +17,12 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-async def test_what_is_typed_shows_what_the_document_shows(
+async def test_the_commands_of_a_document_print_the_documents_output(
     name: str, usual_cluster: ControlPlane
 ) -> None:
     with terminal(usual_cluster, directory=PROJECTS[name], clock=SystemClock()) as opened:
         await opened.follow(DOCUMENTS[name].read_text(encoding="utf-8"))
 
 
-def test_every_example_has_a_document_that_is_typed() -> None:
+def test_every_example_has_a_document_with_commands() -> None:
     assert set(DOCUMENTS) == set(PROJECTS)

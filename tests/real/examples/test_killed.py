@@ -28,7 +28,7 @@ def parts(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", TRIALS)
-async def test_it_comes_to_what_is_wanted_though_killed_at_ten_random_moments(
+async def test_an_operator_reaches_the_desired_state_despite_ten_kills_at_random_moments(
     name: str, usual_cluster: ControlPlane
 ) -> None:
     clock, rng = SystemClock(), Random(name)
@@ -47,5 +47,5 @@ async def test_it_comes_to_what_is_wanted_though_killed_at_ten_random_moments(
         await opened.follow(trial["after"])
 
 
-def test_every_example_is_killed() -> None:
+def test_every_example_is_tested_with_kills() -> None:
     assert set(TRIALS) == set(PROJECTS)
