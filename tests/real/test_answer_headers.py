@@ -106,7 +106,7 @@ def answered(cluster: ControlPlane, request: str) -> tuple[int, dict[str, list[s
 
 
 @pytest.mark.parametrize("request_name", ASKED)
-def test_an_answer_has_the_headers_of_the_real_server(
+def test_a_response_has_the_headers_of_the_real_server(
     request_name: str, clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     (status, real, _), (own_status, embedded, _) = (
@@ -127,7 +127,7 @@ def _comparable(name: str, values: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("request_name", ["own id", "long id"])
-def test_an_id_of_the_clients_own_is_kept_as_the_real_server_does(
+def test_an_audit_id_of_the_client_is_kept_as_by_the_real_server(
     request_name: str, clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     real, embedded = (answered(each, request_name)[1]["audit-id"] for each in clusters)

@@ -19,7 +19,7 @@ from tests.real.relay import relay_to
 PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, longest_seconds=2.0)
 
 
-async def test_a_read_ends_by_its_deadline_when_the_server_says_nothing(
+async def test_a_read_fails_at_its_deadline_if_the_server_sends_nothing(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     hasty = client.adjusted(deadline_seconds=0.2)
@@ -32,7 +32,7 @@ async def test_a_read_ends_by_its_deadline_when_the_server_says_nothing(
     assert 0.2 <= client.clock.monotonic() - started_at < 5.0
 
 
-async def test_a_write_that_ends_by_its_deadline_may_have_happened(
+async def test_a_write_that_times_out_may_have_been_carried_out(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     # So that there is a connection on which the request can be sent.
@@ -47,7 +47,7 @@ async def test_a_write_that_ends_by_its_deadline_may_have_happened(
     assert seen.last_attempts == 1
 
 
-async def test_a_watch_begins_by_its_deadline_or_not_at_all(
+async def test_a_watch_that_does_not_start_by_its_deadline_fails(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     hasty = client.adjusted(deadline_seconds=0.2)
@@ -58,7 +58,7 @@ async def test_a_watch_begins_by_its_deadline_or_not_at_all(
                 pass
 
 
-async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
+async def test_a_started_watch_outlives_the_deadline(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     clock = ManualClock()
@@ -74,7 +74,7 @@ async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
     assert received == Wrote(created, is_new=True)
 
 
-async def test_reads_go_on_while_the_server_is_restarted(
+async def test_reads_are_retried_while_the_server_restarts(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     await create_config_maps(client, namespace, "settings")
@@ -90,7 +90,7 @@ async def test_reads_go_on_while_the_server_is_restarted(
     assert {each.verb for each in seen.of(RequestRetried)} == {"get"}
 
 
-async def test_a_write_whose_answer_is_lost_is_not_sent_again(
+async def test_a_write_whose_response_is_lost_is_not_retried(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     unnamed = core_v1.ConfigMap(
@@ -110,7 +110,7 @@ async def test_a_write_whose_answer_is_lost_is_not_sent_again(
     assert len((await client.list(core_v1.ConfigMap, namespace=namespace)).items) == 1
 
 
-async def test_a_write_that_cannot_have_arrived_is_sent_again(
+async def test_a_write_whose_connection_was_refused_is_retried(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     patient = client.adjusted(retry=PATIENT)
@@ -123,7 +123,7 @@ async def test_a_write_that_cannot_have_arrived_is_sent_again(
     assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == creation.result()
 
 
-async def test_history_that_the_server_has_forgotten_is_expired(
+async def test_a_watch_from_a_compacted_revision_raises_expired(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")

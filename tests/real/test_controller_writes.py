@@ -73,7 +73,7 @@ async def stored(client: Client, namespace: str, name: str = "settings") -> core
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_child_is_made_with_its_owner_and_shown_at_once(
+async def test_a_child_is_created_with_its_owner_and_the_cache_has_it_immediately(
     controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -88,7 +88,7 @@ async def test_a_child_is_made_with_its_owner_and_shown_at_once(
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_what_was_read_and_changed_can_be_applied(
+async def test_a_modified_read_object_can_be_applied(
     controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -104,7 +104,7 @@ async def test_what_was_read_and_changed_can_be_applied(
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_what_was_read_is_not_recreated(
+async def test_an_apply_of_a_read_object_does_not_recreate_it(
     controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -119,7 +119,7 @@ async def test_what_was_read_is_not_recreated(
         await stored(controller.client, namespace)
 
 
-async def test_a_child_deleted_behind_our_back_is_a_conflict_and_then_recreated(
+async def test_a_child_deleted_by_another_client_is_a_conflict_and_then_recreated(
     controller: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -135,7 +135,7 @@ async def test_a_child_deleted_behind_our_back_is_a_conflict_and_then_recreated(
     assert second.uid != first.uid
 
 
-async def test_a_child_replaced_behind_our_back_is_a_conflict_and_then_a_strangers(
+async def test_a_child_replaced_by_another_client_is_a_conflict_and_then_not_ours(
     controller: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -153,7 +153,7 @@ async def test_a_child_replaced_behind_our_back_is_a_conflict_and_then_a_strange
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_an_object_that_another_controls_is_not_ours(
+async def test_an_object_of_another_controller_raises_not_ours(
     controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
     ours, theirs = [
@@ -168,7 +168,7 @@ async def test_an_object_that_another_controls_is_not_ours(
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
 
-async def test_an_object_without_a_controller_is_not_ours_unless_we_adopt_it(
+async def test_an_object_without_a_controller_raises_not_ours_unless_adopted(
     controller: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -185,7 +185,7 @@ async def test_an_object_without_a_controller_is_not_ours_unless_we_adopt_it(
     assert controller_of(adopted) == owner_reference(owner)
 
 
-async def test_to_adopt_does_not_mean_to_take_fields_that_others_hold(
+async def test_adoption_does_not_take_fields_of_other_managers(
     controller: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -201,7 +201,7 @@ async def test_to_adopt_does_not_mean_to_take_fields_that_others_hold(
 
 
 @pytest.mark.parametrize("data", [{"color": "red"}, {"age": "7"}])
-async def test_an_object_that_our_cache_does_not_show_is_not_taken_over(
+async def test_an_object_that_is_not_in_the_cache_is_not_taken_over(
     blind: ControllerWriter, namespace: str, data: dict[str, str]
 ) -> None:
     # Not even where no field is in dispute: who adds a reference to its owner may delete it.
@@ -216,7 +216,7 @@ async def test_an_object_that_our_cache_does_not_show_is_not_taken_over(
     assert refusal.value.fields == (("data.color",) if "color" in data else ())
 
 
-async def test_a_child_of_ours_that_our_cache_does_not_show_is_put_right(
+async def test_an_owned_child_that_is_not_in_the_cache_is_applied(
     blind: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(blind.client, namespace)
@@ -230,7 +230,7 @@ async def test_a_child_of_ours_that_our_cache_does_not_show_is_put_right(
     assert again.data == {"color": "blue"}
 
 
-async def test_a_controller_that_came_behind_our_back_is_named(
+async def test_not_ours_names_a_controller_that_was_set_by_another_client(
     controller: ControllerWriter, namespace: str
 ) -> None:
     ours, theirs = [
@@ -254,7 +254,7 @@ def _reference(owner: core_v1.ConfigMap) -> dict[str, Any]:
 # The status
 
 
-async def test_two_controllers_each_have_their_part_of_a_status(
+async def test_two_controllers_own_different_fields_of_a_status(
     client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one"))
@@ -283,7 +283,7 @@ async def test_two_controllers_each_have_their_part_of_a_status(
     }
 
 
-async def test_a_condition_keeps_its_time_until_it_flips(
+async def test_a_condition_keeps_its_transition_time_until_its_status_changes(
     controller: ControllerWriter, namespace: str
 ) -> None:
     await controller.client.create(widget(namespace, "one"))
@@ -343,7 +343,7 @@ PATCHES = (
 
 
 @pytest.mark.parametrize("patch", PATCHES)
-async def test_a_patch_is_for_the_object_that_was_read_only(
+async def test_a_patch_changes_only_the_object_that_was_read(
     controller: ControllerWriter, namespace: str, patch: Any
 ) -> None:
     old = await controller.client.create(settings(namespace, color="blue"))
@@ -359,7 +359,7 @@ async def test_a_patch_is_for_the_object_that_was_read_only(
     assert [(write.verb, write.is_change) for write in controller.sent] == [("patch", True)]
 
 
-async def test_a_patch_that_is_wrong_itself_says_so(
+async def test_an_invalid_patch_is_reported_as_invalid(
     controller: ControllerWriter, namespace: str
 ) -> None:
     new = await controller.client.create(settings(namespace, color="blue"))
@@ -370,7 +370,7 @@ async def test_a_patch_that_is_wrong_itself_says_so(
         )
 
 
-async def test_a_scale_is_patched_for_the_object_that_was_read(
+async def test_a_patch_of_the_scale_changes_only_the_object_that_was_read(
     controller: ControllerWriter, namespace: str
 ) -> None:
     web = await controller.client.create(deployment(namespace, "web"))
@@ -403,7 +403,7 @@ async def test_only_the_object_that_was_read_is_deleted(
     assert controller.seen(new) is None
 
 
-async def test_what_an_owner_no_longer_wants_is_deleted_and_nothing_else(
+async def test_only_unwanted_children_of_the_owner_are_deleted(
     controller: ControllerWriter, namespace: str
 ) -> None:
     ours, theirs = [
@@ -437,7 +437,7 @@ OURS = "example.com/us"
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-async def test_a_finalizer_is_put_beside_others_and_taken_off_alone(
+async def test_a_finalizer_is_added_and_removed_without_changing_others(
     controller: ControllerWriter, namespace: str, kind: Any
 ) -> None:
     made = widget(namespace, "one")
@@ -463,7 +463,7 @@ async def test_a_finalizer_is_put_beside_others_and_taken_off_alone(
     )
 
 
-async def test_an_object_that_is_being_deleted_gets_no_finalizer_and_goes_with_its_last(
+async def test_an_object_that_is_being_deleted_gets_no_finalizer(
     controller: ControllerWriter, namespace: str
 ) -> None:
     one = await controller.client.create(widget(namespace, "one"))
@@ -480,7 +480,7 @@ async def test_an_object_that_is_being_deleted_gets_no_finalizer_and_goes_with_i
     assert await controller.writer.remove_finalizer(ending, report=controller.report) is None
 
 
-async def test_an_object_of_the_same_name_gets_no_finalizer_in_its_place(
+async def test_a_recreated_object_does_not_get_the_finalizer_of_the_deleted_one(
     controller: ControllerWriter, namespace: str
 ) -> None:
     old = await controller.client.create(widget(namespace, "one"))
@@ -494,7 +494,9 @@ async def test_an_object_of_the_same_name_gets_no_finalizer_in_its_place(
     assert _finalizers(now) == []
 
 
-async def test_our_finalizer_is_never_applied(controller: ControllerWriter, namespace: str) -> None:
+async def test_apply_never_contains_the_controllers_finalizer(
+    controller: ControllerWriter, namespace: str
+) -> None:
     one = await controller.client.create(widget(namespace, "one"))
     one = await controller.writer.add_finalizer(one, report=controller.report)
 
@@ -515,7 +517,7 @@ def _finalizers(obj: Any) -> list[str]:
 # Hot loops
 
 
-async def test_a_client_that_keeps_taking_our_fields_is_named_with_the_fields(
+async def test_a_hot_loop_report_names_the_other_client_and_the_fields(
     controller: ControllerWriter, namespace: str, seen: RecordingObserver
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -545,7 +547,7 @@ def _grab(round: int) -> dict[str, Any]:
     return {"spec": {"replicas": 7, "template": {"spec": {"containers": containers}}}}
 
 
-async def test_a_client_that_takes_fields_under_our_own_name_is_named_too(
+async def test_a_hot_loop_report_names_a_client_with_the_same_field_manager(
     controller: ControllerWriter, namespace: str, seen: RecordingObserver
 ) -> None:
     for _ in range(7):
@@ -557,7 +559,7 @@ async def test_a_client_that_takes_fields_under_our_own_name_is_named_too(
     assert (fight.fields, fight.managers) == (("data.color",), ("us",))
 
 
-async def test_controllers_that_share_an_atomic_list_in_a_status_are_named_with_it(
+async def test_a_hot_loop_report_names_controllers_that_share_an_atomic_list(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     backend = networking_v1.IngressBackend(

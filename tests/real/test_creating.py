@@ -17,7 +17,7 @@ def managers(obj: Unstructured) -> list[str]:
     return [entry["manager"] for entry in obj.metadata["managedFields"]]
 
 
-async def test_a_typed_object_is_created_and_answered_with_what_the_server_added(
+async def test_creating_a_typed_object_returns_the_fields_set_by_the_server(
     client: Client, namespace: str
 ) -> None:
     answer = await client.create(pod(namespace, "web"))
@@ -42,7 +42,7 @@ async def test_an_unstructured_object_is_created(client: Client, namespace: str)
     assert answer == await client.get(AnyConfigMap, "settings", namespace=namespace)
 
 
-async def test_the_server_completes_a_name(client: Client, namespace: str) -> None:
+async def test_the_server_completes_a_generate_name(client: Client, namespace: str) -> None:
     unnamed = core_v1.ConfigMap(
         metadata=meta_v1.ObjectMeta(generate_name="settings-", namespace=namespace)
     )
@@ -53,7 +53,9 @@ async def test_the_server_completes_a_name(client: Client, namespace: str) -> No
     assert first.name != second.name
 
 
-async def test_a_second_object_of_one_name_already_exists(client: Client, namespace: str) -> None:
+async def test_a_second_object_of_the_same_name_raises_already_exists(
+    client: Client, namespace: str
+) -> None:
     await client.create(config_map(namespace, "settings", color="blue"))
 
     with pytest.raises(AlreadyExists) as refusal:
@@ -64,7 +66,7 @@ async def test_a_second_object_of_one_name_already_exists(client: Client, namesp
     assert kept.data == {"color": "blue"}
 
 
-async def test_an_invalid_object_is_refused_with_every_cause(
+async def test_the_error_for_an_invalid_object_has_every_cause(
     client: Client, namespace: str
 ) -> None:
     broken = deployment(
@@ -84,7 +86,7 @@ async def test_an_invalid_object_is_refused_with_every_cause(
     assert "greater than or equal to 0" in causes["spec.replicas"].message
 
 
-async def test_a_field_manager_is_written_down(client: Client, namespace: str) -> None:
+async def test_a_create_records_its_field_manager(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "settings", a="b"), field_manager="first")
     stored = await client.get(AnyConfigMap, "settings", namespace=namespace)
 
@@ -93,7 +95,7 @@ async def test_a_field_manager_is_written_down(client: Client, namespace: str) -
     assert managers(updated) == ["first", "second"]
 
 
-async def test_an_object_that_lives_in_no_namespace_is_created_and_read(client: Client) -> None:
+async def test_a_cluster_scoped_object_is_created_and_read(client: Client) -> None:
     priority = scheduling_v1.PriorityClass(
         metadata=meta_v1.ObjectMeta(generate_name="urgent-"), value=7
     )
@@ -110,7 +112,7 @@ async def test_an_object_that_lives_in_no_namespace_is_created_and_read(client: 
 @pytest.mark.parametrize(
     "name", ["system:thing", "with space", "q?u=e&r#y", "a+b;c,d@e!$'()*", "grün", "a\\b"]
 )
-async def test_a_name_with_any_character_is_found_again(
+async def test_an_object_with_any_character_in_its_name_can_be_read(
     client: Client, namespace: str, name: str
 ) -> None:
     role = rbac_v1.Role(metadata=meta_v1.ObjectMeta(name=name, namespace=namespace), rules=())
@@ -121,9 +123,7 @@ async def test_a_name_with_any_character_is_found_again(
     assert await client.get(rbac_v1.Role, name, namespace=namespace) == created
 
 
-async def test_an_object_written_back_keeps_what_was_not_changed(
-    client: Client, namespace: str
-) -> None:
+async def test_an_update_keeps_unchanged_fields(client: Client, namespace: str) -> None:
     labelled = config_map(namespace, "settings", labels={"app": "web"}, color="blue", age="7")
     await client.create(labelled)
     stored = await client.get(AnyConfigMap, "settings", namespace=namespace)
@@ -135,7 +135,7 @@ async def test_an_object_written_back_keeps_what_was_not_changed(
     assert updated.uid == stored.uid
 
 
-async def test_an_object_that_was_changed_meanwhile_is_not_overwritten(
+async def test_an_update_with_a_stale_resource_version_is_a_conflict(
     client: Client, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "settings", color="blue"))
@@ -167,7 +167,7 @@ async def test_a_config_map_over_its_limit_is_invalid(client: Client, namespace:
 @pytest.mark.parametrize(
     ("size", "code"), [(3 * MEBIBYTE // 2, 500), (4 * MEBIBYTE, 413)], ids=["store", "server"]
 )
-async def test_an_object_over_the_limit_of_store_or_server_is_refused_once(
+async def test_an_object_over_the_size_limit_is_refused_without_a_retry(
     client: Client, namespace: str, widgets: None, seen: RecordingObserver, size: int, code: int
 ) -> None:
     with pytest.raises(ApiError, match="too large") as refusal:

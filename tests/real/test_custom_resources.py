@@ -51,7 +51,7 @@ def box(namespace: str, name: str, size: object) -> Unstructured:
     )
 
 
-async def test_a_custom_resource_makes_the_round_trip_through_the_server(
+async def test_a_custom_resource_round_trips_through_the_server(
     client: Client, namespace: str, widgets: None
 ) -> None:
     created = await client.create(
@@ -67,7 +67,7 @@ async def test_a_custom_resource_makes_the_round_trip_through_the_server(
     assert found.ref == created.ref
 
 
-async def test_a_status_is_written_beside_the_spec_and_read_with_it(
+async def test_a_status_is_written_by_its_subresource_and_read_with_the_spec(
     client: Client, namespace: str, widgets: None
 ) -> None:
     created = await client.create(
@@ -93,7 +93,7 @@ async def test_a_rule_of_the_definition_is_enforced(
         await client.create(widget(namespace, "one", size=-1))
 
 
-async def test_a_custom_resource_is_selected_by_a_field_that_its_definition_names(
+async def test_a_custom_resource_is_selected_by_a_selectable_field(
     client: Client, namespace: str, widgets: None
 ) -> None:
     for name, color in (("one", "red"), ("two", "blue"), ("three", "red")):
@@ -138,7 +138,7 @@ async def test_a_kind_with_an_odd_plural_and_no_namespace_has_every_verb(
     assert created.name not in [each.name for each in (await client.list(Octopus)).items]
 
 
-async def test_one_object_that_does_not_fit_its_class_does_not_spoil_the_list(
+async def test_an_object_that_cannot_be_decoded_does_not_fail_the_list(
     client: Client, namespace: str
 ) -> None:
     await install(client, BOXES)
@@ -153,7 +153,7 @@ async def test_one_object_that_does_not_fit_its_class_does_not_spoil_the_list(
     assert [each.ref for each in page.invalid] == [f"Box {namespace}/b"]
 
 
-async def test_one_object_that_does_not_fit_its_class_does_not_end_the_watch(
+async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch(
     client: Client, namespace: str
 ) -> None:
     await install(client, BOXES)

@@ -36,7 +36,7 @@ async def names(client: Client, namespace: str) -> list[str]:
     return [each.name for each in listing.items]
 
 
-async def test_a_deleted_object_is_gone_and_only_its_uid_is_said_of_it(
+async def test_the_response_to_a_completed_deletion_has_only_the_uid(
     client: Client, namespace: str
 ) -> None:
     before = await client.create(config_map(namespace, "settings"))
@@ -47,12 +47,12 @@ async def test_a_deleted_object_is_gone_and_only_its_uid_is_said_of_it(
     assert await names(client, namespace) == []
 
 
-async def test_what_is_not_there_cannot_be_deleted(client: Client, namespace: str) -> None:
+async def test_a_missing_object_cannot_be_deleted(client: Client, namespace: str) -> None:
     with pytest.raises(NotFound):
         await client.delete(core_v1.ConfigMap, "nothing", namespace=namespace)
 
 
-async def test_an_object_with_a_finalizer_is_answered_and_stays_until_it_is_taken_off(
+async def test_an_object_with_a_finalizer_is_returned_and_stays_until_its_removal(
     client: Client, namespace: str
 ) -> None:
     await client.create(with_finalizer(config_map(namespace, "settings")))
@@ -67,7 +67,7 @@ async def test_an_object_with_a_finalizer_is_answered_and_stays_until_it_is_take
     assert await names(client, namespace) == []
 
 
-async def test_the_write_that_takes_the_last_finalizer_says_that_the_object_is_gone(
+async def test_the_write_that_removes_the_last_finalizer_reports_the_object_as_gone(
     client: Client, namespace: str
 ) -> None:
     two = replace(config_map(namespace, "settings"), data={"color": "blue"})
@@ -89,7 +89,7 @@ async def test_the_write_that_takes_the_last_finalizer_says_that_the_object_is_g
     assert await names(client, namespace) == []
 
 
-async def test_a_whole_write_that_leaves_no_finalizer_says_that_the_object_is_gone(
+async def test_an_update_without_finalizers_reports_the_object_as_gone(
     client: Client, namespace: str
 ) -> None:
     await client.create(with_finalizer(config_map(namespace, "settings")))
@@ -103,7 +103,7 @@ async def test_a_whole_write_that_leaves_no_finalizer_says_that_the_object_is_go
     assert await names(client, namespace) == []
 
 
-async def test_a_pod_that_has_its_grace_outlives_its_last_finalizer(
+async def test_a_pod_within_its_grace_period_outlives_its_last_finalizer(
     client: Client, namespace: str
 ) -> None:
     web = pod(namespace, "web", node="somewhere")
@@ -118,7 +118,7 @@ async def test_a_pod_that_has_its_grace_outlives_its_last_finalizer(
     await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
 
 
-async def test_an_unstructured_object_with_a_finalizer_is_answered_too(
+async def test_an_unstructured_object_with_a_finalizer_is_returned_too(
     client: Client, namespace: str
 ) -> None:
     await client.create(with_finalizer(config_map(namespace, "settings")))
@@ -140,7 +140,7 @@ async def test_a_custom_resource_is_deleted(client: Client, namespace: str, widg
     assert (await client.list(Widget, namespace=namespace)).items == ()
 
 
-async def test_another_object_of_the_same_name_is_not_deleted(
+async def test_a_uid_precondition_protects_a_recreated_object(
     client: Client, namespace: str
 ) -> None:
     first = await client.create(config_map(namespace, "settings"))
@@ -158,7 +158,7 @@ async def test_another_object_of_the_same_name_is_not_deleted(
     assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == second
 
 
-async def test_an_object_that_was_changed_meanwhile_is_not_deleted(
+async def test_a_resource_version_precondition_protects_a_changed_object(
     client: Client, namespace: str
 ) -> None:
     before = await client.create(config_map(namespace, "settings"))
@@ -176,7 +176,7 @@ async def test_an_object_that_was_changed_meanwhile_is_not_deleted(
     assert await names(client, namespace) == ["settings"]
 
 
-async def test_an_object_that_still_is_as_it_was_seen_is_deleted(
+async def test_an_unchanged_object_is_deleted_with_preconditions(
     client: Client, namespace: str
 ) -> None:
     seen = await client.create(config_map(namespace, "settings"))
@@ -191,7 +191,7 @@ async def test_an_object_that_still_is_as_it_was_seen_is_deleted(
     assert await names(client, namespace) == []
 
 
-async def test_an_owner_waits_in_the_foreground_for_what_it_owns(
+async def test_foreground_deletion_keeps_the_owner_until_its_dependents_are_deleted(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "owner")
@@ -207,7 +207,7 @@ async def test_an_owner_waits_in_the_foreground_for_what_it_owns(
     await remove_finalizers(client, namespace, "owner")
 
 
-async def test_an_owner_waits_until_what_it_owns_is_orphaned(
+async def test_orphan_deletion_keeps_the_owner_until_its_dependents_are_orphaned(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "owner")
@@ -222,7 +222,7 @@ async def test_an_owner_waits_until_what_it_owns_is_orphaned(
     await remove_finalizers(client, namespace, "owner")
 
 
-async def test_an_owner_goes_at_once_if_what_it_owns_follows_in_the_background(
+async def test_background_deletion_removes_the_owner_immediately(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "owner")
@@ -236,7 +236,7 @@ async def test_an_owner_goes_at_once_if_what_it_owns_follows_in_the_background(
     assert await names(client, namespace) == []
 
 
-async def test_a_pod_that_runs_is_given_its_grace_and_can_be_hurried(
+async def test_a_running_pod_has_a_grace_period_that_can_be_shortened(
     client: Client, namespace: str
 ) -> None:
     await client.create(pod(namespace, "web", node="somewhere"))
@@ -253,7 +253,7 @@ async def test_a_pod_that_runs_is_given_its_grace_and_can_be_hurried(
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
 
-async def test_a_pod_that_runs_nowhere_is_gone_at_once(client: Client, namespace: str) -> None:
+async def test_a_pod_without_a_node_is_removed_immediately(client: Client, namespace: str) -> None:
     before = await client.create(pod(namespace, "web"))
 
     answer = await client.delete(core_v1.Pod, "web", namespace=namespace)
@@ -265,7 +265,9 @@ async def test_a_pod_that_runs_nowhere_is_gone_at_once(client: Client, namespace
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
 
-async def test_a_kind_that_is_answered_as_it_was_is_gone(client: Client, namespace: str) -> None:
+async def test_an_object_returned_without_a_deletion_time_is_gone(
+    client: Client, namespace: str
+) -> None:
     robot = core_v1.ServiceAccount(metadata=meta_v1.ObjectMeta(name="robot", namespace=namespace))
     before = await client.create(robot)
 
@@ -278,7 +280,7 @@ async def test_a_kind_that_is_answered_as_it_was_is_gone(client: Client, namespa
         await client.get(core_v1.ServiceAccount, "robot", namespace=namespace)
 
 
-async def test_a_claim_is_held_by_its_protection_and_gone_with_it(
+async def test_a_claim_is_removed_together_with_its_protection_finalizer(
     client: Client, namespace: str
 ) -> None:
     claim = core_v1.PersistentVolumeClaim(
@@ -299,7 +301,7 @@ async def test_a_claim_is_held_by_its_protection_and_gone_with_it(
     assert (await client.list(core_v1.PersistentVolumeClaim, namespace=namespace)).items == ()
 
 
-async def test_a_namespace_is_never_gone_when_its_end_is_asked_for(client: Client) -> None:
+async def test_a_namespace_is_not_gone_when_its_deletion_is_requested(client: Client) -> None:
     created = await client.create(
         core_v1.Namespace(metadata=meta_v1.ObjectMeta(generate_name="ending-"))
     )
@@ -320,9 +322,7 @@ async def test_a_namespace_is_never_gone_when_its_end_is_asked_for(client: Clien
         await client.get(core_v1.Namespace, created.name)
 
 
-async def test_a_deletion_that_is_only_tried_leaves_everything_as_it_was(
-    client: Client, namespace: str
-) -> None:
+async def test_a_dry_run_of_a_deletion_changes_nothing(client: Client, namespace: str) -> None:
     before = await client.create(with_finalizer(config_map(namespace, "settings")))
 
     answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True)
@@ -333,9 +333,7 @@ async def test_a_deletion_that_is_only_tried_leaves_everything_as_it_was(
     await remove_finalizers(client, namespace, "settings")
 
 
-async def test_what_is_only_tried_is_not_gone_whatever_the_answer_looks_like(
-    client: Client, namespace: str
-) -> None:
+async def test_a_dry_run_never_reports_an_object_as_gone(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "settings")
     web = await client.create(pod(namespace, "web"))
 
@@ -352,7 +350,7 @@ async def test_what_is_only_tried_is_not_gone_whatever_the_answer_looks_like(
     assert await client.get(core_v1.Pod, "web", namespace=namespace) == web
 
 
-async def test_all_that_match_are_deleted_and_no_others(client: Client, namespace: str) -> None:
+async def test_delete_all_deletes_only_matching_objects(client: Client, namespace: str) -> None:
     for name, color in (("a", "red"), ("b", "red"), ("c", "blue")):
         await client.create(config_map(namespace, name, labels={"color": color}))
 
@@ -366,7 +364,9 @@ async def test_all_that_match_are_deleted_and_no_others(client: Client, namespac
     assert await names(client, namespace) == ["b", "c"]
 
 
-async def test_all_are_deleted_if_nothing_is_said_of_them(client: Client, namespace: str) -> None:
+async def test_delete_all_without_a_selector_deletes_every_object(
+    client: Client, namespace: str
+) -> None:
     await create_config_maps(client, namespace, "a", "b")
     await create_config_maps(client, "default", f"beside-{namespace}")
 
@@ -376,7 +376,7 @@ async def test_all_are_deleted_if_nothing_is_said_of_them(client: Client, namesp
     await client.delete(core_v1.ConfigMap, f"beside-{namespace}", namespace="default")
 
 
-async def test_all_are_left_if_their_deletion_is_only_tried(client: Client, namespace: str) -> None:
+async def test_a_dry_run_of_delete_all_deletes_nothing(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "a", "b")
 
     await client.delete_all(core_v1.ConfigMap, namespace=namespace, dry_run=True)
@@ -384,7 +384,9 @@ async def test_all_are_left_if_their_deletion_is_only_tried(client: Client, name
     assert await names(client, namespace) == ["a", "b"]
 
 
-async def test_propagation_and_grace_hold_for_all(client: Client, namespace: str) -> None:
+async def test_delete_all_applies_propagation_and_grace_period(
+    client: Client, namespace: str
+) -> None:
     await client.create(pod(namespace, "web", node="somewhere"))
 
     await client.delete_all(core_v1.Pod, namespace=namespace, propagation="Orphan", grace_seconds=7)

@@ -90,7 +90,7 @@ def not_held(maker: Maker, what: str, *rights: str) -> str:
 ALL_SECRETS = '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}'
 
 
-def test_a_role_is_written_by_who_holds_what_it_gives(maker: Maker) -> None:
+def test_a_role_can_be_written_by_a_user_with_its_permissions(maker: Maker) -> None:
     held = maker.write("roles", role("held", PODS))
     more = maker.write("roles", role("more", PODS, SECRETS))
     raised = maker.write("roles", role("held", SECRETS), method="PUT")
@@ -102,7 +102,7 @@ def test_a_role_is_written_by_who_holds_what_it_gives(maker: Maker) -> None:
     assert (raised.status, raised.json()["message"]) == (403, sentence)
 
 
-def test_a_role_is_bound_by_who_holds_what_it_gives(maker: Maker) -> None:
+def test_a_role_can_be_bound_by_a_user_with_its_permissions(maker: Maker) -> None:
     maker.admin.call("POST", f"{maker.roles}/roles", role("held", PODS))
 
     held = maker.write("rolebindings", binding("held", to="kim"))
@@ -119,7 +119,7 @@ def test_a_role_is_bound_by_who_holds_what_it_gives(maker: Maker) -> None:
     assert (gone.status, gone.json()["message"]) == (404, f'rolebindings.{GROUP} "gone" not found')
 
 
-def test_a_role_without_a_name_is_not_looked_for(maker: Maker) -> None:
+def test_a_binding_to_a_role_without_a_name_is_a_bad_request(maker: Maker) -> None:
     no_subject = {**binding("any", to="kim", kind="ClusterRole")}
     no_subject["roleRef"] = {**no_subject["roleRef"], "name": ""}
 
@@ -128,7 +128,7 @@ def test_a_role_without_a_name_is_not_looked_for(maker: Maker) -> None:
     assert (answer.status, answer.json()["message"]) == (400, "Name parameter required.")
 
 
-def test_what_is_missing_may_be_in_a_role_that_is_not_there(maker: Maker) -> None:
+def test_a_denial_names_bound_roles_that_do_not_exist(maker: Maker) -> None:
     maker.admin.call("POST", f"{maker.roles}/rolebindings", binding("lost", to=maker.name))
 
     message = ""
@@ -141,13 +141,13 @@ def test_what_is_missing_may_be_in_a_role_that_is_not_there(maker: Maker) -> Non
     assert message == not_held(maker, f'roles.{GROUP} "more"', ALL_SECRETS) + problem
 
 
-def test_who_may_escalate_writes_any_role(maker: Maker) -> None:
+def test_a_user_with_the_escalate_verb_writes_any_role(maker: Maker) -> None:
     maker.may("escalating", [rule("escalate", "roles", group=GROUP)])
 
     assert maker.write("roles", role("more", SECRETS)).status == 201
 
 
-def test_who_may_bind_binds_any_role(maker: Maker) -> None:
+def test_a_user_with_the_bind_verb_binds_any_role(maker: Maker) -> None:
     maker.may("binding", [rule("bind", "clusterroles", group=GROUP)])
 
     answer = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))

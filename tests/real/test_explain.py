@@ -37,7 +37,7 @@ async def published(control_plane: ControlPlane, widgets: None) -> None:
         ("widgets.metadata.labels", "Map of string keys and values"),
     ],
 )
-async def test_explain_says_what_a_kind_or_a_field_means(
+async def test_explain_prints_the_description_of_a_kind_or_field(
     what: str, said: str, control_plane: ControlPlane, published: None
 ) -> None:
     found = " ".join(control_plane.kubectl("explain", what).split())
@@ -62,7 +62,7 @@ async def test_a_custom_kind_and_its_list_are_described_like_others_in_both_docu
         assert text(listed["items"]).endswith("api-conventions.md")
 
 
-def test_without_the_package_explain_tells_types_alone(
+def test_without_the_package_explain_prints_only_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One of its name that has nothing in it hides the one that is installed.

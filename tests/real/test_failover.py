@@ -24,7 +24,7 @@ SLACK_SECONDS = 30.0
 
 
 @pytest.mark.timeout(180)
-async def test_no_write_of_a_leader_that_was_stopped_comes_after_the_new_ones_first(
+async def test_no_write_of_a_stopped_leader_follows_the_first_write_of_the_new_one(
     tmp_path: Path,
 ) -> None:
     with staged(tmp_path, rhythm=RHYTHM) as stage:
@@ -43,7 +43,7 @@ async def test_no_write_of_a_leader_that_was_stopped_comes_after_the_new_ones_fi
     )
 
 
-def test_a_late_write_would_be_found() -> None:
+def test_the_verdict_names_a_late_write() -> None:
     began = datetime(2026, 1, 1, tzinfo=UTC)
 
     def write(agent: str, received_seconds: float, answered_seconds: float) -> Written:

@@ -10,7 +10,7 @@ from tests.real.test_failover import RHYTHM
 
 
 @pytest.mark.timeout(300)
-async def test_a_former_leader_begins_nothing_and_writes_nothing_outside_the_cluster() -> None:
+async def test_a_former_leader_starts_no_reconcile_and_no_external_write() -> None:
     faults: list[Fault] = ["stopped", "cut off", "stopped"]
 
     found = await played(faults, seed=0, rhythm=RHYTHM)

@@ -90,7 +90,7 @@ async def test_a_lease_is_gained_renewed_and_released(
     assert not one.fence.is_open
 
 
-async def test_a_released_lease_goes_to_the_one_who_waits(
+async def test_a_waiting_candidate_acquires_a_released_lease(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with (
@@ -113,7 +113,7 @@ async def test_a_released_lease_goes_to_the_one_who_waits(
         assert SystemClock().monotonic() - released_at < LEASE_SECONDS
 
 
-async def test_a_dead_holder_is_replaced_after_its_lease(
+async def test_a_dead_leader_is_replaced_after_the_lease_expires(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     # By a clock that is far behind, and not for as long as ours.
@@ -138,7 +138,7 @@ async def test_a_dead_holder_is_replaced_after_its_lease(
     assert (spec.holder_identity, spec.lease_transitions) == ("two", 8)
 
 
-async def test_a_lease_that_another_has_taken_over_ends_the_term_and_its_writes(
+async def test_a_lease_of_another_holder_ends_the_term_and_its_writes(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "target")

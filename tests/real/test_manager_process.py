@@ -111,7 +111,7 @@ async def holder(client: Client, namespace: str) -> str | None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
+async def test_a_signal_stops_an_operator_gracefully_and_releases_its_lease(
     client: Client, control_plane: RealControlPlane, target: str, number: signal.Signals
 ) -> None:
     async with lone("obedient", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
@@ -127,7 +127,7 @@ async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
 
 
 @pytest.mark.parametrize("manner", ["endless", "hanging"])
-async def test_what_does_not_end_within_the_grace_is_left_behind_and_the_lease_is_free(
+async def test_a_reconcile_beyond_the_grace_period_is_abandoned_and_the_lease_is_released(
     client: Client, control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
@@ -155,7 +155,7 @@ async def test_a_second_signal_ends_an_operator_immediately(
     assert status == 128 + signal.SIGINT, said
 
 
-async def test_a_second_signal_ends_an_operator_in_which_nothing_else_has_a_turn(
+async def test_a_second_signal_stops_an_operator_with_a_blocked_event_loop(
     control_plane: RealControlPlane, target: str
 ) -> None:
     async with lone("blocking", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
@@ -170,7 +170,7 @@ async def test_a_second_signal_ends_an_operator_in_which_nothing_else_has_a_turn
 
 
 @pytest.mark.parametrize("manner", ["deaf", "waiting"])
-async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
+async def test_a_task_that_ignores_its_cancellation_is_ended_by_force(
     control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
@@ -182,7 +182,7 @@ async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
     assert "s after the request to stop, a task still runs" in said
 
 
-async def test_a_wrong_setting_is_wrong_usage(
+async def test_an_invalid_setting_is_a_usage_error(
     control_plane: RealControlPlane, namespace: str
 ) -> None:
     async with lone("obedient", control_plane, namespace, lease_seconds=3) as operator:

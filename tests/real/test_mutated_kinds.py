@@ -76,7 +76,7 @@ def called(rich: Object) -> str:
 
 
 @pytest.mark.parametrize("rich", [*rich_objects()], ids=called)
-def test_a_changed_object_is_taken_or_refused_as_the_real_server_does(
+def test_a_changed_object_is_accepted_or_refused_as_by_the_real_server(
     rich: Object, theirs: "Cluster", ours: "Cluster"
 ) -> None:
     found = unlike(rich, theirs, ours)

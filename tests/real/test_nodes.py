@@ -90,7 +90,7 @@ async def test_two_hundred_deployments_become_available(nodes: Client, home: str
     assert all(is_ready(each) for each in found)
 
 
-async def test_all_sorts_of_workloads_come_to_what_they_want(nodes: Client, home: str) -> None:
+async def test_workloads_of_every_kind_become_ready(nodes: Client, home: str) -> None:
     await nodes.create(
         apps_v1.StatefulSet(
             metadata=metadata(home),
@@ -143,7 +143,7 @@ async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
     assert left == {"node-1", "node-3"}
 
 
-async def test_kubectl_describes_what_became_of_a_pod(
+async def test_kubectl_describe_shows_the_events_of_a_pod(
     plane: ControlPlane, nodes: Client, home: str
 ) -> None:
     pod = template()
@@ -177,7 +177,7 @@ async def test_kubectl_describes_what_became_of_a_pod(
     )
 
 
-async def test_a_pod_that_is_deleted_is_gone_at_once(nodes: Client, home: str) -> None:
+async def test_a_deleted_pod_is_removed_immediately(nodes: Client, home: str) -> None:
     patient = template(termination_grace_period_seconds=10 * int(WITHIN_SECONDS))
     await nodes.create(
         apps_v1.Deployment(

@@ -7,7 +7,7 @@ from steersman_cluster.testing import RealControlPlane
 from tools.openapi import facts_from, version_of
 
 
-def test_the_facts_are_what_the_server_says(control_plane: RealControlPlane) -> None:
+def test_the_recorded_facts_match_the_server(control_plane: RealControlPlane) -> None:
     with control_plane.caller() as server:
         if version_of(server) != VERSION:
             pytest.skip("the facts are those of another version")

@@ -40,7 +40,7 @@ def place(control_plane: RealControlPlane) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("case", [*pod_cases(), *workload_cases(), *job_cases()], ids=str)
-def test_a_new_object_is_completed_or_refused_as_the_real_server_does(
+def test_a_new_object_is_defaulted_or_refused_as_by_the_real_server(
     case: Case, api: HttpCaller, place: str
 ) -> None:
     real = api.call("POST", f"{collection(case, place)}?dryRun=All", case.body)
@@ -53,7 +53,7 @@ def test_a_new_object_is_completed_or_refused_as_the_real_server_does(
 
 
 @pytest.mark.parametrize("case", [*change_cases(), *job_change_cases()], ids=str)
-def test_a_change_is_completed_or_refused_as_the_real_server_does(
+def test_an_update_is_defaulted_or_refused_as_by_the_real_server(
     case: Case, api: HttpCaller, place: str
 ) -> None:
     path = f"{collection(case, place)}/{case.body['metadata']['name']}"

@@ -59,7 +59,7 @@ def both(plane: ControlPlane, path: str) -> tuple[Any, HttpResponse]:
 
 
 @pytest.mark.parametrize("kind", [kind_of(each) for each in samples("x")], ids=" ".join)
-async def test_a_sample_of_each_kind_is_answered_in_the_bytes_of_its_messages(
+async def test_a_sample_of_each_kind_is_encoded_to_the_same_bytes(
     kind: tuple[str, str], control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     sample = sample_of(kind, namespace)
@@ -80,7 +80,7 @@ async def test_a_sample_of_each_kind_is_answered_in_the_bytes_of_its_messages(
 @pytest.mark.parametrize(
     "review", [type(each) for each in reviews("x")], ids=lambda kind: kind.__name__
 )
-async def test_the_answer_to_a_review_is_in_the_bytes_of_its_message(
+async def test_the_response_to_a_review_is_encoded_to_the_same_bytes(
     review: type[Resource], control_plane: ControlPlane, namespace: str
 ) -> None:
     asked = next(each for each in reviews(namespace) if type(each) is review)
@@ -102,16 +102,14 @@ async def test_the_answer_to_a_review_is_in_the_bytes_of_its_message(
     assert answer.body == encode_document(document)
 
 
-async def test_an_empty_list_has_nothing_but_metadata(
-    control_plane: ControlPlane, namespace: str
-) -> None:
+async def test_an_empty_list_has_only_metadata(control_plane: ControlPlane, namespace: str) -> None:
     document, answer = both(control_plane, f"/api/v1/namespaces/{namespace}/pods")
 
     assert document["items"] == []
     assert answer.body == encode_document(document)
 
 
-async def test_a_page_of_a_list_says_where_it_goes_on(
+async def test_a_page_of_a_list_has_a_continue_token(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
@@ -122,7 +120,7 @@ async def test_a_page_of_a_list_says_where_it_goes_on(
     assert answer.body == encode_document(document)
 
 
-async def test_a_watch_is_a_row_of_frames_with_the_objects_of_its_lines(
+async def test_a_watch_is_framed_and_has_the_events_of_the_json_stream(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
@@ -145,7 +143,7 @@ def frame_of(line: dict[str, Any]) -> bytes:
     return watch_frame(line["type"].encode(), encode_document(line["object"]))
 
 
-async def test_a_watch_that_streams_the_list_marks_its_end_in_a_bookmark(
+async def test_a_streaming_list_ends_with_a_bookmark(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
@@ -167,7 +165,7 @@ async def test_a_watch_that_streams_the_list_marks_its_end_in_a_bookmark(
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-async def test_metadata_is_answered_in_protobuf_even_of_a_custom_resource(
+async def test_metadata_of_a_custom_resource_is_encoded_in_protobuf(
     version: str, control_plane: ControlPlane, client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(config_map(namespace, "one"))
@@ -201,7 +199,7 @@ def partial_message(shown: dict[str, Any], version: str) -> bytes:
     return field_of(1)(own) + items if version == "v1" else items + field_of(2)(own)
 
 
-async def test_a_refusal_is_in_protobuf_where_that_is_accepted(
+async def test_an_error_is_in_protobuf_if_the_client_accepts_it(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -219,7 +217,9 @@ async def test_a_refusal_is_in_protobuf_where_that_is_accepted(
             assert answer.body == encode_document(expected.json())
 
 
-async def test_writes_are_answered_in_protobuf(control_plane: ControlPlane, namespace: str) -> None:
+async def test_the_response_to_a_write_is_in_protobuf(
+    control_plane: ControlPlane, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}
 
@@ -248,7 +248,7 @@ async def test_writes_are_answered_in_protobuf(control_plane: ControlPlane, name
     assert (deleted.status, deleted.body) == (200, encode_document(success))
 
 
-async def test_a_scale_is_answered_in_protobuf(
+async def test_a_scale_is_encoded_in_protobuf(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     sample = sample_of(("apps/v1", "Deployment"), namespace)
@@ -262,7 +262,7 @@ async def test_a_scale_is_answered_in_protobuf(
 @pytest.mark.parametrize(
     "path", ["/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", f"/apis/{GROUP}/v1"]
 )
-async def test_a_document_of_discovery_is_answered_in_the_bytes_of_its_message(
+async def test_a_discovery_document_is_encoded_to_the_same_bytes(
     path: str, control_plane: ControlPlane, widgets: None
 ) -> None:
     document, answer = both(control_plane, path)
@@ -272,7 +272,7 @@ async def test_a_document_of_discovery_is_answered_in_the_bytes_of_its_message(
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
-async def test_aggregated_discovery_is_answered_in_the_bytes_of_its_messages(
+async def test_aggregated_discovery_is_encoded_to_the_same_bytes(
     path: str, control_plane: ControlPlane
 ) -> None:
     form = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -286,9 +286,7 @@ async def test_aggregated_discovery_is_answered_in_the_bytes_of_its_messages(
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis", "/apis/apps", "/apis/apps/v1"])
-async def test_a_document_of_discovery_may_be_in_yaml(
-    path: str, control_plane: ControlPlane
-) -> None:
+async def test_a_discovery_document_can_be_in_yaml(path: str, control_plane: ControlPlane) -> None:
     with control_plane.caller() as server:
         document = server.call("GET", path).json()
         answer = server.call("GET", path, accept=YAML)
@@ -317,7 +315,7 @@ BY_NAME = f"only the following media types are accepted: {JSON}, {YAML}, {PROTOB
         ("/version", f"{JSON};as=Chair", ""),
     ],
 )
-async def test_a_document_of_discovery_says_in_which_languages_it_is(
+async def test_a_discovery_error_lists_the_supported_media_types(
     path: str, accept: str, said: str, control_plane: ControlPlane, widgets: None
 ) -> None:
     with control_plane.caller() as server:
@@ -351,7 +349,7 @@ STREAMS = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
         (CUSTOM, f"{PROTOBUF};{LIST},{JSON};{LIST},{JSON}", PROTOBUF),
     ],
 )
-async def test_the_first_language_that_is_accepted_and_spoken_is_chosen(
+async def test_the_first_accepted_and_supported_media_type_is_chosen(
     resource: str,
     accept: str,
     language: str,
@@ -382,7 +380,7 @@ async def test_the_first_language_that_is_accepted_and_spoken_is_chosen(
         (CUSTOM, "", "text/html", ALL),
     ],
 )
-async def test_where_no_accepted_language_is_spoken_the_spoken_ones_are_named(
+async def test_without_a_supported_media_type_the_error_lists_the_supported_ones(
     resource: str,
     query: str,
     accept: str,

@@ -31,7 +31,7 @@ def placed(obj: Resource, namespace: str) -> Resource:
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made.ref)
-async def test_the_server_takes_what_a_recipe_makes_and_then_has_nothing_to_change(
+async def test_the_server_accepts_a_recipes_object_and_a_second_apply_changes_nothing(
     client: Client, namespace: str, made: Resource
 ) -> None:
     # A server without controllers has no account for the Pods.
@@ -48,7 +48,7 @@ async def test_the_server_takes_what_a_recipe_makes_and_then_has_nothing_to_chan
     assert third.resource_version == second.resource_version
 
 
-async def test_a_key_that_is_left_out_later_is_gone_from_the_secret(
+async def test_a_key_that_a_later_apply_omits_is_removed_from_the_secret(
     client: Client, namespace: str
 ) -> None:
     both = recipes.secret("web", {"old": "a", "new": "b"}, namespace=namespace)

@@ -56,7 +56,7 @@ async def as_kubectl_describes(client: Client, obj: Resource) -> tuple[core_v1.E
     return found.items
 
 
-async def test_an_event_is_found_where_kubectl_looks_for_it(
+async def test_kubectl_describe_finds_an_event(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
@@ -73,7 +73,7 @@ async def test_an_event_is_found_where_kubectl_looks_for_it(
     assert event.related.uid == other.uid
 
 
-async def test_what_is_repeated_is_one_event_with_a_count(
+async def test_repeated_events_are_one_event_with_a_count(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
@@ -92,7 +92,7 @@ async def test_what_is_repeated_is_one_event_with_a_count(
     assert event.series.last_observed_time >= event.event_time
 
 
-async def test_what_was_repeated_before_it_was_written_begins_as_a_series(
+async def test_an_event_repeated_before_its_first_write_is_created_as_a_series(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
@@ -107,7 +107,7 @@ async def test_what_was_repeated_before_it_was_written_begins_as_a_series(
 
 
 @pytest.mark.parametrize("text", ["x" * 5000, "€" * 5000, "half of \ud83d a pair", "a\x00b\nc"])
-async def test_whatever_the_words_are_the_server_takes_them(
+async def test_the_server_accepts_events_with_any_text(
     client: Client, namespace: str, seen: RecordingObserver, text: str
 ) -> None:
     obj = await new_config_map(client, namespace)
@@ -136,7 +136,7 @@ async def test_an_object_with_a_strange_name_and_no_namespace_has_events(
     await client.delete(events_v1.Event, event.name, namespace="default")
 
 
-async def test_who_may_not_write_events_loses_them_and_nothing_else(
+async def test_without_permission_only_events_are_lost(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
@@ -154,7 +154,7 @@ async def test_who_may_not_write_events_loses_them_and_nothing_else(
     assert await as_kubectl_describes(client, obj) == ()
 
 
-async def test_a_namespace_that_ends_takes_no_events(
+async def test_a_terminating_namespace_accepts_no_events(
     client: Client, seen: RecordingObserver
 ) -> None:
     meta = meta_v1.ObjectMeta(generate_name="ending-")

@@ -24,7 +24,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps?limit=1"
         *(("fieldSelector", *unreadable) for unreadable in UNREADABLE_FIELDS.items()),
     ],
 )
-def test_the_server_reads_selectors_as_we_do(
+def test_the_server_parses_selectors_as_the_client_does(
     control_plane: RealControlPlane, kind: str, text: str, message: str | None
 ) -> None:
     with control_plane.caller() as api:

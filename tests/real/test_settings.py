@@ -54,7 +54,7 @@ async def whoami(client: Client) -> authentication_v1.UserInfo:
 # Dry run
 
 
-async def test_a_client_that_only_tries_changes_nothing(client: Client, namespace: str) -> None:
+async def test_a_dry_run_client_changes_nothing(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "there")
     before = await client.list(core_v1.ConfigMap, namespace=namespace)
     trying = client.adjusted(dry_run=True)
@@ -75,7 +75,7 @@ async def test_a_client_that_only_tries_changes_nothing(client: Client, namespac
     assert after.items == before.items
 
 
-async def test_a_single_call_may_be_only_tried(client: Client, namespace: str) -> None:
+async def test_a_single_call_can_be_a_dry_run(client: Client, namespace: str) -> None:
     created = await client.create(config_map(namespace, "settings"), dry_run=True)
     applied = await client.apply(
         config_map(namespace, "settings"), field_manager="us", dry_run=True
@@ -86,7 +86,7 @@ async def test_a_single_call_may_be_only_tried(client: Client, namespace: str) -
     assert (await client.list(core_v1.ConfigMap, namespace=namespace)).items == ()
 
 
-async def test_a_single_call_of_a_client_that_only_tries_may_be_meant(
+async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write(
     client: Client, namespace: str
 ) -> None:
     trying = client.adjusted(dry_run=True)
@@ -99,14 +99,14 @@ async def test_a_single_call_of_a_client_that_only_tries_may_be_meant(
 # Field validation
 
 
-async def test_a_field_that_there_is_not_is_refused_by_name(client: Client, namespace: str) -> None:
+async def test_an_unknown_field_is_refused_by_name(client: Client, namespace: str) -> None:
     with pytest.raises(BadRequest, match=r'unknown field "spec.replicsa"'):
         await client.create(misspelt(namespace))
 
     assert (await client.list(AnyDeployment, namespace=namespace)).items == ()
 
 
-async def test_a_patch_with_a_field_that_there_is_not_is_refused_by_name(
+async def test_a_patch_with_an_unknown_field_is_refused_by_name(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one"))
@@ -115,7 +115,7 @@ async def test_a_patch_with_a_field_that_there_is_not_is_refused_by_name(
         await client.patch(Widget, "one", MergePatch({"spec": {"sizze": 3}}), namespace=namespace)
 
 
-async def test_an_apply_with_a_field_that_there_is_not_is_refused_by_name(
+async def test_an_apply_with_an_unknown_field_is_refused_by_name(
     client: Client, namespace: str, widgets: None
 ) -> None:
     # The server takes this for a failure of its own: 500.
@@ -123,7 +123,7 @@ async def test_an_apply_with_a_field_that_there_is_not_is_refused_by_name(
         await client.apply(any_widget(namespace, "one", sizze=3), field_manager="us")
 
 
-async def test_a_client_may_be_warned_of_a_field_that_there_is_not(
+async def test_a_client_can_get_a_warning_for_an_unknown_field(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     lenient = client.adjusted(field_validation="Warn")
@@ -134,7 +134,7 @@ async def test_a_client_may_be_warned_of_a_field_that_there_is_not(
     assert created.get("spec", "replicsa") is None
 
 
-async def test_a_client_may_ignore_a_field_that_there_is_not(
+async def test_a_client_can_ignore_an_unknown_field(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     careless = client.adjusted(field_validation="Ignore")
@@ -148,7 +148,7 @@ async def test_a_client_may_ignore_a_field_that_there_is_not(
 # Impersonation
 
 
-async def test_a_client_acts_as_someone_else_with_all_that_is_said_of_them(
+async def test_a_client_impersonates_a_user_with_groups_and_extras(
     client: Client,
 ) -> None:
     ada = Impersonation(
@@ -167,7 +167,7 @@ async def test_a_client_acts_as_someone_else_with_all_that_is_said_of_them(
     assert user.extra["scopes"] == ("all",)
 
 
-async def test_one_client_acts_as_someone_else_and_the_other_stays_who_it_is(
+async def test_impersonation_of_an_adjusted_client_does_not_affect_the_first(
     client: Client,
 ) -> None:
     other = client.adjusted(impersonate=Impersonation(user="ada"))
@@ -176,7 +176,9 @@ async def test_one_client_acts_as_someone_else_and_the_other_stays_who_it_is(
     assert (await whoami(client)).username == "admin"
 
 
-async def test_what_someone_else_may_not_do_is_forbidden(client: Client, namespace: str) -> None:
+async def test_a_request_forbidden_to_the_impersonated_user_is_forbidden(
+    client: Client, namespace: str
+) -> None:
     ada = client.adjusted(impersonate=Impersonation(user="ada"))
 
     with pytest.raises(Forbidden) as refusal:
@@ -196,7 +198,9 @@ async def may_read(client: Client, namespace: str) -> bool:
     return review.status is not None and review.status.allowed
 
 
-async def test_a_group_may_do_what_its_role_says(client: Client, namespace: str) -> None:
+async def test_an_impersonated_group_has_the_permissions_of_its_role(
+    client: Client, namespace: str
+) -> None:
     reading = rbac_v1.PolicyRule(api_groups=("",), resources=("configmaps",), verbs=("get",))
     meta = meta_v1.ObjectMeta(name="readers", namespace=namespace)
     await client.create(rbac_v1.Role(metadata=meta, rules=(reading,)))
@@ -224,7 +228,9 @@ async def test_a_group_may_do_what_its_role_says(client: Client, namespace: str)
         await ada.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_who_may_not_act_as_others_is_forbidden_to(control_plane: RealControlPlane) -> None:
+async def test_impersonation_without_permission_is_forbidden(
+    control_plane: RealControlPlane,
+) -> None:
     token = control_plane.credentials.limited_token
     async with connected(control_plane, observe=lambda _: None, token=token) as limited:
         assert (await whoami(limited)).username == "limited"
@@ -236,7 +242,7 @@ async def test_who_may_not_act_as_others_is_forbidden_to(control_plane: RealCont
 # Warnings
 
 
-async def test_a_deprecated_version_is_warned_of(
+async def test_a_deprecated_version_gets_a_warning(
     client: Client, namespace: str, widgets: None, seen: RecordingObserver
 ) -> None:
     await client.list(OldWidget, namespace=namespace)
@@ -246,7 +252,7 @@ async def test_a_deprecated_version_is_warned_of(
     assert (warned.verb, warned.resource) == ("list", "widgets")
 
 
-async def test_a_current_version_is_not(
+async def test_a_current_version_gets_no_warning(
     client: Client, namespace: str, widgets: None, seen: RecordingObserver
 ) -> None:
     await client.list(Widget, namespace=namespace)
@@ -257,9 +263,7 @@ async def test_a_current_version_is_not(
 # The rest
 
 
-async def test_the_user_agent_is_the_manager_of_fields_unless_one_is_named(
-    client: Client, namespace: str
-) -> None:
+async def test_the_user_agent_is_the_default_field_manager(client: Client, namespace: str) -> None:
     branded = client.adjusted(user_agent="our-operator/1.2")
 
     await branded.create(config_map(namespace, "settings", color="blue"))
@@ -268,7 +272,7 @@ async def test_the_user_agent_is_the_manager_of_fields_unless_one_is_named(
     assert [each["manager"] for each in stored.metadata["managedFields"]] == ["our-operator"]
 
 
-async def test_lists_come_in_pages_of_the_size_that_is_set(client: Client, namespace: str) -> None:
+async def test_lists_have_pages_of_the_configured_size(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
     frugal = client.adjusted(page_size=2)
 
@@ -277,7 +281,7 @@ async def test_lists_come_in_pages_of_the_size_that_is_set(client: Client, names
     assert [len(page.items) for page in pages] == [2, 1]
 
 
-async def test_an_answer_over_the_limit_is_not_read(client: Client, namespace: str) -> None:
+async def test_a_response_over_the_size_limit_is_not_read(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "large", text="x" * 100_000))
     wary = client.adjusted(object_limit_bytes=10_000, page_limit_bytes=20_000)
 

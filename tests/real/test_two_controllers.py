@@ -60,7 +60,7 @@ def parts(obj: Widget) -> tuple[int | None, set[str]]:
     return obj.status.ready, {each.type for each in obj.status.conditions or ()}
 
 
-async def test_each_keeps_to_its_own_fields_status_and_children(
+async def test_each_controller_writes_only_its_own_fields_status_and_children(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     left, right = Party("left"), Party("right")
@@ -92,7 +92,7 @@ async def test_each_keeps_to_its_own_fields_status_and_children(
     assert operator.of(HotLoop) == []
 
 
-async def test_what_one_gives_up_goes_and_what_the_other_has_stays(
+async def test_a_field_that_one_controller_gives_up_is_removed_and_the_others_stay(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     left, right = Party("left"), Party("right")
@@ -115,7 +115,7 @@ async def test_what_one_gives_up_goes_and_what_the_other_has_stays(
     assert shared.data == shared.labels == {"other": "2", "right": "1"}
 
 
-async def test_the_object_goes_when_both_have_cleaned_up_after_it(
+async def test_the_object_is_removed_after_both_controllers_have_cleaned_up(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     left, right = Party("left"), Party("right")

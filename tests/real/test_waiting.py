@@ -32,7 +32,7 @@ def is_blue(obj: core_v1.ConfigMap) -> bool:
     return (obj.data or {}).get("color") == "blue"
 
 
-async def test_an_object_that_is_so_already_is_answered_at_once(
+async def test_an_object_that_meets_the_condition_is_returned_immediately(
     client: Client, namespace: str
 ) -> None:
     created = await client.create(config_map(namespace, "settings", color="blue"))
@@ -44,7 +44,7 @@ async def test_an_object_that_is_so_already_is_answered_at_once(
     assert found == created
 
 
-async def test_an_object_is_waited_for_that_is_not_there_yet(
+async def test_wait_for_accepts_an_object_that_does_not_exist_yet(
     client: Client, namespace: str
 ) -> None:
     async with asyncio.TaskGroup() as group:
@@ -69,7 +69,7 @@ async def test_an_object_is_waited_for_that_is_not_there_yet(
     assert waiting.result() == painted
 
 
-async def test_a_condition_is_waited_for_on_a_built_in_kind_and_on_any(
+async def test_wait_for_finds_a_condition_of_typed_and_unstructured_objects(
     client: Client, namespace: str
 ) -> None:
     await client.create(deployment(namespace, "web"))
@@ -101,7 +101,7 @@ async def test_a_condition_is_waited_for_on_a_built_in_kind_and_on_any(
     assert not has_condition("Available", "False")(typed.result())
 
 
-async def test_a_definition_is_waited_for_until_its_kind_is_served(client: Client) -> None:
+async def test_wait_for_returns_once_the_kind_of_a_definition_is_served(client: Client) -> None:
     brief = definition("Brief", "briefs", version(spec=ANYTHING))
     await client.create(brief)
 
@@ -118,7 +118,7 @@ async def test_a_definition_is_waited_for_until_its_kind_is_served(client: Clien
     await wait_until_gone(client, CustomResourceDefinition, brief.name, within_seconds=LONG)
 
 
-async def test_what_does_not_come_about_is_not_settled(
+async def test_a_condition_that_is_never_met_raises_not_settled(
     client: Client, control_plane: ControlPlane, namespace: str, widgets: None
 ) -> None:
     created = await client.create(widget(namespace, "one"))
@@ -144,7 +144,7 @@ async def test_what_does_not_come_about_is_not_settled(
     assert vain.value.last_seen == f"version {created.resource_version}"
 
 
-async def test_an_end_is_waited_for(client: Client, namespace: str) -> None:
+async def test_wait_until_gone_returns_after_the_deletion(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "settings")
 
     async with asyncio.TaskGroup() as group:
@@ -156,7 +156,7 @@ async def test_an_end_is_waited_for(client: Client, namespace: str) -> None:
         await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_an_object_that_was_replaced_is_gone_and_one_of_its_name_is_not(
+async def test_wait_until_gone_with_a_uid_ignores_a_recreated_object(
     client: Client, namespace: str
 ) -> None:
     first = await client.create(config_map(namespace, "settings"))
@@ -177,7 +177,9 @@ async def test_an_object_that_was_replaced_is_gone_and_one_of_its_name_is_not(
         )
 
 
-async def test_of_ten_who_count_at_once_each_is_counted(client: Client, namespace: str) -> None:
+async def test_retry_on_conflict_loses_none_of_ten_concurrent_increments(
+    client: Client, namespace: str
+) -> None:
     await client.create(config_map(namespace, "counter", count="0"))
 
     async def count() -> None:
@@ -195,7 +197,7 @@ async def test_of_ten_who_count_at_once_each_is_counted(client: Client, namespac
     assert counter.data == {"count": "10"}
 
 
-async def test_a_conflict_that_does_not_end_is_raised_in_the_end(
+async def test_a_permanent_conflict_is_raised_after_the_last_attempt(
     client: Client, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "settings", color="blue"))

@@ -25,7 +25,7 @@ def placed(obj: dict[str, Any], namespace: str) -> Unstructured:
     return kind({**obj, "metadata": {**obj["metadata"], "namespace": namespace}})
 
 
-async def test_a_sample_of_a_rich_kind_is_taken_and_kept_whole(
+async def test_a_generated_sample_is_accepted_and_stored_completely(
     client: Client, namespace: str
 ) -> None:
     await define(client, rich())
@@ -45,7 +45,9 @@ def case(number: int, group: str, value: Any) -> dict[str, Any]:
     }
 
 
-async def test_what_is_named_as_breaking_breaks(client: Client, namespace: str) -> None:
+async def test_a_change_reported_as_breaking_breaks_stored_objects(
+    client: Client, namespace: str
+) -> None:
     groups = ("old.words.example.com", "new.words.example.com")
     for group, place in zip(groups, (0, 1), strict=True):
         schemas = {f"case{number}": each[place] for number, each in enumerate(BROKEN)}
@@ -70,7 +72,9 @@ async def test_what_is_named_as_breaking_breaks(client: Client, namespace: str) 
 
 
 @pytest.mark.parametrize("change", ["stored version", "scope"])
-async def test_a_server_refuses_what_is_named_as_impossible(client: Client, change: str) -> None:
+async def test_the_server_refuses_a_change_reported_as_impossible(
+    client: Client, change: str
+) -> None:
     group = f"{change.split()[0]}.words.example.com"
     crd = definition(group=group)
     crd["metadata"]["name"] = f"widgets.{group}"

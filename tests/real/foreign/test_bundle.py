@@ -61,25 +61,25 @@ INSTALLATIONS = {
 
 
 @pytest.mark.parametrize("what", INSTALLATIONS.values(), ids=INSTALLATIONS)
-def test_the_operator_framework_finds_no_error_and_nothing_to_warn_of(
+def test_the_validator_of_operator_framework_reports_no_error_and_no_warning(
     what: Installation, tmp_path: Path
 ) -> None:
     assert verdict_on_bundle(what, tmp_path, icon=PICTURE, replaces="0.0.1") == []
 
 
-def test_without_a_picture_it_warns_of_that_alone(tmp_path: Path) -> None:
+def test_without_an_icon_the_only_warning_is_about_the_icon(tmp_path: Path) -> None:
     (warning,) = verdict_on_bundle(installation(), tmp_path)
 
     assert warning == "Warning: Value : (shops.v1.2.3) csv.Spec.Icon not specified"
 
 
-def test_an_operator_of_other_peoples_kinds_makes_a_bundle_as_well(tmp_path: Path) -> None:
+def test_an_operator_without_definitions_has_a_valid_bundle(tmp_path: Path) -> None:
     what = installation(sm.Controller(core_v1.Secret, reconcile=reconcile))
 
     assert verdict_on_bundle(what, tmp_path, icon=PICTURE) == []
 
 
-def test_a_definition_without_an_owner_would_be_found(tmp_path: Path) -> None:
+def test_the_validator_reports_a_definition_without_an_owner(tmp_path: Path) -> None:
     verdict_on_bundle(installation(), tmp_path, icon=PICTURE)
     (path,) = tmp_path.glob("manifests/*.crd.yaml")
     crd = yaml.safe_load(path.read_text())
@@ -91,7 +91,7 @@ def test_a_definition_without_an_owner_would_be_found(tmp_path: Path) -> None:
     assert any(line.startswith("Error:") and "Warehouse" in line for line in verdict)
 
 
-def test_a_field_that_there_is_not_would_be_found(tmp_path: Path) -> None:
+def test_the_validator_reports_a_missing_field(tmp_path: Path) -> None:
     verdict_on_bundle(installation(), tmp_path)
     path = tmp_path / "manifests" / "shops.clusterserviceversion.yaml"
     csv = yaml.safe_load(bundle_tree(installation())[path.relative_to(tmp_path).as_posix()])

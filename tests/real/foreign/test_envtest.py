@@ -26,7 +26,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("suite", [OURS, *QUICK], ids=str)
-def test_all_that_passes_on_the_real_server_passes_on_the_embedded_one(
+def test_suites_that_pass_on_the_real_server_pass_on_the_embedded_one(
     suite: GoSuite, real: Path, embedded: Path, tmp_path: Path
 ) -> None:
     there = suite.run(real, temporary=tmp_path)

@@ -118,7 +118,7 @@ def test_a_chart_gives_the_objects_of_its_install_yaml(what: Installation, tmp_p
 
 
 @pytest.mark.parametrize("what", INSTALLATIONS.values(), ids=INSTALLATIONS)
-def test_helm_finds_nothing_to_complain_about(what: Installation, tmp_path: Path) -> None:
+def test_helm_lint_reports_nothing(what: Installation, tmp_path: Path) -> None:
     chart = chart_of(what, tmp_path / "chart")
 
     # An icon is the author's to draw.
@@ -144,7 +144,7 @@ def test_helm_finds_nothing_to_complain_about(what: Installation, tmp_path: Path
     ],
     ids=str,
 )
-def test_values_say_what_an_installation_would(
+def test_values_configure_the_operator_like_an_installation(
     values: Mapping[str, Any], changes: Mapping[str, Any], chart: Chart
 ) -> None:
     expected = install_documents(replace(installation(SHOPS, REGIONS), **changes))
@@ -161,7 +161,7 @@ def test_a_chart_made_for_some_namespaces_can_be_configured_to_manage_all(tmp_pa
     assert by_name(objects) == by_name(install_documents(replace(what, namespaces=())))
 
 
-def test_two_releases_share_nothing_but_what_they_share_in_the_cluster(chart: Chart) -> None:
+def test_two_releases_share_only_cluster_wide_definitions(chart: Chart) -> None:
     first = by_name(chart.objects(release="one", namespace="apart"))
     second = by_name(chart.objects(release="two", namespace="apart"))
 
@@ -181,7 +181,7 @@ def test_two_releases_share_nothing_but_what_they_share_in_the_cluster(chart: Ch
     assert selector != one(second.values(), "Deployment")["spec"]["selector"]
 
 
-def test_two_releases_in_one_namespace_have_a_leader_each(chart: Chart) -> None:
+def test_two_releases_in_one_namespace_have_separate_leases(chart: Chart) -> None:
     def leases(release: str) -> set[str]:
         objects = chart.objects(release=release)
         roles = (each for each in objects if each["kind"] == "Role")
@@ -198,7 +198,7 @@ def test_two_releases_in_one_namespace_have_a_leader_each(chart: Chart) -> None:
 
 
 @pytest.mark.parametrize("release", ["a" * 53, "one.two", "shops-of-a client"])
-def test_names_fit_whatever_the_release_is_called(release: str, chart: Chart) -> None:
+def test_names_are_valid_for_any_release_name(release: str, chart: Chart) -> None:
     (service,) = (each for each in chart.objects(release=release) if each["kind"] == "Service")
 
     name = service["metadata"]["name"]
@@ -208,7 +208,7 @@ def test_names_fit_whatever_the_release_is_called(release: str, chart: Chart) ->
     assert "shops-shops" not in name
 
 
-def test_what_is_not_wanted_is_left_out(chart: Chart) -> None:
+def test_disabled_components_are_omitted(chart: Chart) -> None:
     everything = by_name(chart.objects())
 
     less = by_name(
@@ -235,7 +235,7 @@ def test_what_is_not_wanted_is_left_out(chart: Chart) -> None:
     assert {subject["name"] for each in bindings for subject in each["subjects"]} == {"other"}
 
 
-def test_definitions_stay_when_the_chart_goes_unless_configured_otherwise(chart: Chart) -> None:
+def test_definitions_survive_an_uninstall_unless_configured_otherwise(chart: Chart) -> None:
     kept = chart.objects()
     gone = chart.objects({"crds": {"keep": False}})
 
@@ -246,7 +246,7 @@ def test_definitions_stay_when_the_chart_goes_unless_configured_otherwise(chart:
     assert (policies(kept), policies(gone)) == ({"keep"}, {None})
 
 
-def test_a_monitor_is_made_where_it_is_wanted(chart: Chart) -> None:
+def test_a_service_monitor_is_rendered_if_enabled(chart: Chart) -> None:
     expected = parts_of(installation(SHOPS, REGIONS)).monitor
     assert expected is not None
 
@@ -262,7 +262,7 @@ def test_a_monitor_is_made_where_it_is_wanted(chart: Chart) -> None:
     assert not [each for each in chart.objects(off) if each["kind"] == "ServiceMonitor"]
 
 
-def test_pods_are_placed_named_and_fed_as_the_values_say(chart: Chart) -> None:
+def test_values_set_scheduling_names_and_resources_of_the_pods(chart: Chart) -> None:
     usual = pod_of(chart.objects())
     values: dict[str, Any] = {
         "logLevel": "debug",
@@ -322,21 +322,19 @@ def test_pods_are_placed_named_and_fed_as_the_values_say(chart: Chart) -> None:
     ],
     ids=str,
 )
-def test_values_that_make_no_sense_are_refused(
-    values: Mapping[str, Any], word: str, chart: Chart
-) -> None:
+def test_invalid_values_are_refused(values: Mapping[str, Any], word: str, chart: Chart) -> None:
     with pytest.raises(ProgramFailed, match=word):
         chart.objects(values)
 
 
-def test_charts_around_this_one_may_hand_down_what_they_do(chart: Chart) -> None:
+def test_a_parent_chart_can_pass_its_global_values(chart: Chart) -> None:
     objects = chart.objects({"global": {"anything": 1}, "enabled": True, "resources": None})
 
     (container,) = pod_of(objects)["containers"]
     assert "resources" not in container
 
 
-def test_the_notes_say_where_the_operator_is_and_what_stays(tmp_path: Path) -> None:
+def test_the_notes_state_the_namespaces_and_what_an_uninstall_keeps(tmp_path: Path) -> None:
     chart = chart_of(INSTALLATIONS["odd words"], tmp_path / "chart")
 
     notes = chart.notes({"namespaces": ["a", "b"]})
@@ -356,7 +354,7 @@ WORDS = st.text(
 
 @given(st.lists(st.dictionaries(WORDS, WORDS), max_size=10))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_written_in_a_document_comes_out_of_its_template(
+def test_a_template_renders_any_document_unchanged(
     tmp_path: Path, texts: list[dict[str, str]]
 ) -> None:
     document = {"kind": "Words", "between": {"texts": texts, "hole": TemplateString("filled")}}

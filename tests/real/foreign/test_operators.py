@@ -36,7 +36,7 @@ def apply(kubectl: Kubectl, manifest: dict[str, Any]) -> None:
 
 
 @each_operator
-def test_an_operator_makes_what_a_new_object_asks_for(
+def test_an_operator_creates_the_children_of_a_new_object(
     operator: Operator, server: Server, kubectl: Kubectl, namespace: str
 ) -> None:
     with running(operator.command(namespace), server=server):
@@ -54,7 +54,7 @@ def test_an_operator_makes_what_a_new_object_asks_for(
 
 
 @each_operator
-def test_an_operator_follows_a_change_of_the_object(
+def test_an_operator_applies_a_change_of_the_object(
     operator: Operator, server: Server, kubectl: Kubectl, namespace: str
 ) -> None:
     with running(operator.command(namespace), server=server):
@@ -68,7 +68,7 @@ def test_an_operator_follows_a_change_of_the_object(
 
 
 @each_operator
-def test_an_operator_cleans_up_before_a_deleted_object_goes(
+def test_an_operator_cleans_up_before_an_object_is_removed(
     operator: Operator, server: Server, kubectl: Kubectl, namespace: str
 ) -> None:
     with running(operator.command(namespace), server=server):
@@ -82,7 +82,7 @@ def test_an_operator_cleans_up_before_a_deleted_object_goes(
 
 
 @each_operator
-def test_an_operator_catches_up_with_what_it_missed(
+def test_an_operator_handles_changes_from_before_its_start(
     operator: Operator, server: Server, kubectl: Kubectl, namespace: str
 ) -> None:
     apply(kubectl, greeting("grace", name="Grace"))
@@ -118,7 +118,7 @@ def test_an_operator_records_an_event(
     assert seen.replace('"', "'") == "Normal said 'Hello, Ada.'\n"
 
 
-def test_the_controller_with_client_go_restores_what_it_owns(
+def test_the_controller_with_client_go_restores_owned_objects(
     server: Server, kubectl: Kubectl, namespace: str
 ) -> None:
     with running(client_go(namespace), server=server):
@@ -132,7 +132,7 @@ def test_the_controller_with_client_go_restores_what_it_owns(
         assert kubectl.get("configmap/ada")["metadata"]["uid"] != first
 
 
-def test_of_two_replicas_with_client_go_the_other_takes_over(
+def test_a_second_replica_with_client_go_takes_over(
     server: Server, kubectl: Kubectl, namespace: str
 ) -> None:
     held_by = "jsonpath={.spec.holderIdentity}="

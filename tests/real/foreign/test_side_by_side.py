@@ -145,7 +145,7 @@ def digest(kubectl: Kubectl) -> str:
     return found
 
 
-def test_all_of_them_have_the_definition_that_the_class_says() -> None:
+def test_the_shared_definition_is_the_one_generated_from_the_class() -> None:
     assert DEFINITION.read_text() == yaml_of([as_document(crd_of(Site))])
 
 
@@ -167,7 +167,7 @@ def test_a_site_gets_a_deployment_a_record_and_a_status(
 
 
 @each_operator
-def test_a_change_of_the_site_reaches_its_deployment(operator: Operator, kubectl: Kubectl) -> None:
+def test_a_change_of_the_site_updates_its_deployment(operator: Operator, kubectl: Kubectl) -> None:
     with running_operator(operator, kubectl) as apply:
         apply(site("web", replicas=3))
 
@@ -176,9 +176,7 @@ def test_a_change_of_the_site_reaches_its_deployment(operator: Operator, kubectl
 
 
 @each_operator
-def test_a_change_of_the_config_map_starts_the_pods_again(
-    operator: Operator, kubectl: Kubectl
-) -> None:
+def test_a_change_of_the_config_map_restarts_the_pods(operator: Operator, kubectl: Kubectl) -> None:
     with running_operator(operator, kubectl) as apply:
         before = digest(kubectl)
 
@@ -189,7 +187,7 @@ def test_a_change_of_the_config_map_starts_the_pods_again(
 
 
 @each_operator
-def test_a_deployment_that_is_deleted_comes_back(operator: Operator, kubectl: Kubectl) -> None:
+def test_a_deleted_deployment_is_recreated(operator: Operator, kubectl: Kubectl) -> None:
     with running_operator(operator, kubectl):
         first = kubectl.get("deployment/web")["metadata"]["uid"]
 
@@ -200,7 +198,7 @@ def test_a_deployment_that_is_deleted_comes_back(operator: Operator, kubectl: Ku
 
 
 @each_operator
-def test_a_site_without_its_config_map_says_so_and_is_made_once_it_is_there(
+def test_a_site_reports_a_missing_config_map_and_deploys_once_it_exists(
     operator: Operator, kubectl: Kubectl
 ) -> None:
     about_early = "--field-selector=involvedObject.name=early"
@@ -226,7 +224,7 @@ def test_a_site_without_its_config_map_says_so_and_is_made_once_it_is_there(
 
 
 @each_operator
-def test_nothing_is_left_of_a_site_that_is_deleted(
+def test_a_deleted_site_leaves_no_objects(
     operator: Operator, kubectl: Kubectl, namespace: str
 ) -> None:
     with running_operator(operator, kubectl):
@@ -280,7 +278,7 @@ def test_the_test_with_kopf_runner_passes_on_the_embedded_cluster(
 
 
 @pytest.mark.parametrize("name", TIMERS)
-def test_both_timers_look_outside_again_and_again(
+def test_both_timers_poll_the_external_value(
     name: str, server: EmbeddedControlPlane, kubectl: Kubectl
 ) -> None:
     seen = "jsonpath={.metadata.annotations.web\\.example\\.com/seen}"
@@ -312,9 +310,7 @@ PODWATCHES: dict[str, list[str | Path]] = {
 
 
 @pytest.mark.parametrize("name", PODWATCHES)
-def test_both_of_those_who_watch_pods_print_the_same(
-    name: str, server: EmbeddedControlPlane
-) -> None:
+def test_both_pod_watchers_print_the_same(name: str, server: EmbeddedControlPlane) -> None:
     kubectl = Kubectl(server=server, namespace="default", home=server.kubeconfig.parent)
     environ = {**os.environ, "KUBECONFIG": str(server.kubeconfig), "PYTHONUNBUFFERED": "1"}
     pod = f"{name}-pod"

@@ -13,7 +13,7 @@ OPERATOR = Path(__file__).with_name("kopf_site.py")
 NAMESPACE = os.environ["TEST_NAMESPACE"]
 
 
-def test_a_change_of_the_config_map_starts_the_pods_again() -> None:
+def test_a_change_of_the_config_map_restarts_the_pods() -> None:
     kubernetes.config.load_kube_config()
     core = kubernetes.client.CoreV1Api()
     with KopfRunner(["run", "--standalone", "--all-namespaces", str(OPERATOR)]) as runner:
@@ -69,4 +69,4 @@ def create_site() -> None:
 
 
 if __name__ == "__main__":
-    test_a_change_of_the_config_map_starts_the_pods_again()
+    test_a_change_of_the_config_map_restarts_the_pods()
