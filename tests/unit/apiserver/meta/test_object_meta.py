@@ -98,10 +98,10 @@ def test_the_server_sets_the_system_fields_of_a_new_object() -> None:
 
 
 def test_a_new_object_with_a_version_is_refused() -> None:
-    rules.refuse_resource_version({"name": "a"})
+    rules.reject_resource_version({"name": "a"})
 
     with pytest.raises(StatusError) as refused:
-        rules.refuse_resource_version({"resourceVersion": "5"})
+        rules.reject_resource_version({"resourceVersion": "5"})
 
     assert refused.value.status()["message"] == (
         "resourceVersion should not be set on objects to be created"
@@ -315,4 +315,4 @@ def test_thousands_of_owners_are_compared_at_once() -> None:
 def test_what_is_said_about_owners_does_not_fill_the_memory() -> None:
     owners = [{**OWNER, "uid": str(each), "controller": True} for each in range(500)]
 
-    assert len(problems(ownerReferences=owners)) == rules.MOST_DISPUTES
+    assert len(problems(ownerReferences=owners)) == rules.MOST_CONTROLLER_ERRORS

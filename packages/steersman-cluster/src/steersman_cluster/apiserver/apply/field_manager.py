@@ -76,9 +76,8 @@ class FieldManager:
     gvk: GroupVersionKind
     schemas: Mapping[str, Schema]  # of every served version, by apiVersion
     subresource: str = ""
-    reset: FieldSet = field(
-        default_factory=dict
-    )  # fields that a write here never changes, as kube-apiserver's resetFields
+    # Fields that a write here never changes, as kube-apiserver's resetFields.
+    reset: FieldSet = field(default_factory=dict)
     # Converts an object to a version, for kinds whose versions have different fields.
     convert: Callable[[Object, str], Object] | None = None
 

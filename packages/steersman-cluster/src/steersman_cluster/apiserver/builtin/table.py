@@ -51,7 +51,7 @@ from steersman_cluster.apiserver.meta.rules import Rules
 SERVICES = GroupResource("", "services")
 
 # Resources without stored objects, such as reviews, and read-only ones.
-_NOTHING_TO_KEEP = Rules()
+_NO_RULES = Rules()
 
 
 @lru_cache(maxsize=16)
@@ -92,8 +92,8 @@ _TEMPLATES: Mapping[GroupResource, tuple[str, ...]] = {
 
 _GROUPS: Mapping[str, Mapping[str, Rules]] = {
     "": {
-        "bindings": _NOTHING_TO_KEEP,
-        "componentstatuses": _NOTHING_TO_KEEP,
+        "bindings": _NO_RULES,
+        "componentstatuses": _NO_RULES,
         "configmaps": CONFIG_MAP,
         "endpoints": ENDPOINTS,
         "limitranges": LIMIT_RANGE,
@@ -123,14 +123,14 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
         "statefulsets": STATEFUL_SET,
     },
     "authentication.k8s.io": {
-        "selfsubjectreviews": _NOTHING_TO_KEEP,
-        "tokenreviews": _NOTHING_TO_KEEP,
+        "selfsubjectreviews": _NO_RULES,
+        "tokenreviews": _NO_RULES,
     },
     "authorization.k8s.io": {
-        "localsubjectaccessreviews": _NOTHING_TO_KEEP,
-        "selfsubjectaccessreviews": _NOTHING_TO_KEEP,
-        "selfsubjectrulesreviews": _NOTHING_TO_KEEP,
-        "subjectaccessreviews": _NOTHING_TO_KEEP,
+        "localsubjectaccessreviews": _NO_RULES,
+        "selfsubjectaccessreviews": _NO_RULES,
+        "selfsubjectrulesreviews": _NO_RULES,
+        "subjectaccessreviews": _NO_RULES,
     },
     "autoscaling": {"horizontalpodautoscalers": HORIZONTAL_POD_AUTOSCALER},
     "batch": {"cronjobs": CRON_JOB, "jobs": JOB},

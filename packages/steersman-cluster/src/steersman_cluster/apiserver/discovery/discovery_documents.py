@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 
 _AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
 # These documents are indented.
-_LAID_OUT = ("/", "/version")
+_INDENTED = ("/", "/version")
 
 
 class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Discovery:
             return None
         language = language or self._language(path, accept)
         made = self._made[path, is_aggregated, language] = _made(
-            content, language, is_aggregated=is_aggregated, laid_out=path in _LAID_OUT
+            content, language, is_aggregated=is_aggregated, indented=path in _INDENTED
         )
         return made
 
@@ -125,7 +125,7 @@ class Discovery:
 
 
 def _made(
-    content: Document, language: str, *, is_aggregated: bool, laid_out: bool
+    content: Document, language: str, *, is_aggregated: bool, indented: bool
 ) -> DiscoveryDocument:
     body = msgspec.json.encode(content)
     # The ETag does not depend on the media type.
@@ -138,5 +138,5 @@ def _made(
     elif language == YAML:
         body = yaml.safe_dump(msgspec.json.decode(body), allow_unicode=True).encode()
     else:
-        body = msgspec.json.format(body) if laid_out else body + b"\n"
+        body = msgspec.json.format(body) if indented else body + b"\n"
     return DiscoveryDocument(body=body, content_type=content_type, etag=etag)

@@ -38,7 +38,7 @@ def open_id_document(
 ) -> OpenIdDocument:
     """Return the document at ``path``; raise an error if ``accept`` excludes its media type."""
     form = _FORMS[path]
-    if not _takes(accept, form):
+    if not _accepts(accept, form):
         problem = "406: Not Acceptable\n\nAvailable representations:"
         raise not_acceptable(f"{problem} {form}")
     if path == KEYS:
@@ -53,6 +53,6 @@ def open_id_document(
     return OpenIdDocument(body=msgspec.json.encode(document), content_type=form)
 
 
-def _takes(accept: str, form: str) -> bool:
+def _accepts(accept: str, form: str) -> bool:
     wanted = [each.partition(";")[0].strip() for each in accept.split(",")]
     return not accept or "*/*" in wanted or form in wanted

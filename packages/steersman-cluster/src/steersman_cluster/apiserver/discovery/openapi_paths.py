@@ -19,7 +19,7 @@ WATCH_EVENT = f"{META}.WatchEvent"
 API_RESOURCE_LIST = f"{META}.APIResourceList"
 
 # Kinds whose DELETE returns the object; that of other kinds returns a Status.
-_ANSWERED_WITH_THE_DELETED = frozenset(
+_KINDS_RETURNED_BY_DELETE = frozenset(
     (
         "CSIDriver",
         "CSINode",
@@ -234,7 +234,7 @@ class _Target(NamedTuple):
             case "deletecollection":
                 return STATUS
             case "delete":
-                is_object = self.gvk.kind in _ANSWERED_WITH_THE_DELETED and not self.resource.custom
+                is_object = self.gvk.kind in _KINDS_RETURNED_BY_DELETE and not self.resource.custom
                 return self.schema if is_object else STATUS
             case _:
                 return self.schema

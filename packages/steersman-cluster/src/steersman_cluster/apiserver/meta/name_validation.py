@@ -107,7 +107,7 @@ http_header_name = _regex_check(
     rule="a valid HTTP header must consist of alphanumeric characters or '-'",
 )
 
-_dns_label_spelled = _regex_check(
+_dns_label_regex = _regex_check(
     _DNS_LABEL,
     "my-name",
     "123-abc",
@@ -115,7 +115,7 @@ _dns_label_spelled = _regex_check(
     " and must start and end with an alphanumeric character",
     at_most=MAX_LABEL,
 )
-_config_key_spelled = _regex_check(
+_config_key_regex = _regex_check(
     "[-._a-zA-Z0-9]+",
     "key.name",
     "KEY_NAME",
@@ -123,7 +123,7 @@ _config_key_spelled = _regex_check(
     rule="a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     at_most=MAX_SUBDOMAIN,
 )
-_label_value_spelled = _regex_check(
+_label_value_regex = _regex_check(
     f"({_NAME_PART})?",
     "MyValue",
     "my_value",
@@ -149,7 +149,7 @@ def _in_bytes(sentences: list[str]) -> list[str]:
 
 def dns_label(value: str) -> list[str]:
     """Validate one label of a DNS name: ``my-name``."""
-    errors = _dns_label_spelled(value)
+    errors = _dns_label_regex(value)
     if errors and _is_subdomain(value) and "." in value:
         errors[-1] = "must not contain dots"
     return errors
@@ -189,13 +189,13 @@ def _label_key_errors(value: str) -> list[str]:
 
 def label_value(value: str) -> list[str]:
     """Validate the value of a label, which may be empty."""
-    errors = _label_value_spelled(value)
+    errors = _label_value_regex(value)
     return _in_bytes(errors) if errors else errors
 
 
 def config_key(value: str) -> list[str]:
     """Validate a key in the data of a ConfigMap or Secret."""
-    return _config_key_spelled(value) + _not_a_parent_directory(value)
+    return _config_key_regex(value) + _not_a_parent_directory(value)
 
 
 def env_name(value: str) -> list[str]:

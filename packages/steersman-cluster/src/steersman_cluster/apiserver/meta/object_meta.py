@@ -34,7 +34,7 @@ MOST_SUBRESOURCE_BYTES = 256
 
 # The error of each additional controller contains all owners, so that the response grows
 # quadratically. kube-apiserver has no limit.
-MOST_DISPUTES = 100
+MOST_CONTROLLER_ERRORS = 100
 
 # Fields that only the server sets in a new object.
 _SYSTEM_FIELDS = (
@@ -56,7 +56,7 @@ _NEVER_CHANGES = (
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 # Groups whose kinds may have finalizers of any name, as custom resources may.
-_FREE_FINALIZERS = frozenset(
+_GROUPS_WITH_ANY_FINALIZER = frozenset(
     (
         "admissionregistration.k8s.io",
         "apiextensions.k8s.io",
@@ -141,7 +141,7 @@ def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
     metadata["creationTimestamp"] = time
 
 
-def refuse_resource_version(metadata: Metadata) -> None:
+def reject_resource_version(metadata: Metadata) -> None:
     """Raise an error if a new object has a resourceVersion.
 
     The code is 500, because kube-apiserver reports its own error.
@@ -189,7 +189,7 @@ def drop_repeated_owners(metadata: Metadata) -> list[str]:
 
 def has_standard_finalizers(group: str, *, custom: bool) -> bool:
     """Return whether finalizers of the group's kinds must be well known or contain a domain."""
-    return not custom and group not in _FREE_FINALIZERS
+    return not custom and group not in _GROUPS_WITH_ANY_FINALIZER
 
 
 def validate_create(
@@ -287,7 +287,7 @@ def annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
 def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
     where = "metadata.ownerReferences"
     controller = ""
-    disputed = 0
+    controller_errors = 0
     for owner in owners:
         # The owners of an embedded resource may lack required fields, which Go would decode as "".
         api_version, kind = owner.get("apiVersion", ""), owner.get("kind", "")
@@ -302,8 +302,8 @@ def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
         if owner.get("controller"):
             described = f"{kind}/{owner.get('name', '')}"
             if controller:
-                disputed += 1
-                if disputed > MOST_DISPUTES:
+                controller_errors += 1
+                if controller_errors > MOST_CONTROLLER_ERRORS:
                     continue
                 why = (
                     "Only one reference can have Controller set to true."

@@ -64,9 +64,8 @@ class ManagedObjects:
         self._field_managers = field_managers
         self._synced = (-1, 0)  # the revisions of the registry and of the log
         self._watched_resources: tuple[str, ...] = _OWN
-        self._local: dict[
-            Key, Entry
-        ] = {}  # APIServices that this server serves: their status is final
+        # APIServices that this server serves: their status is final.
+        self._local: dict[Key, Entry] = {}
         self._api_services = registry.versions(_API_SERVICES)[0]
         self._addresses = registry.versions(_ADDRESSES)[0]
 

@@ -288,7 +288,7 @@ def _create(
     if (current := store.view.get(key)) is not None:
         raise _already_exists(request, obj, current)
     if not options.dry_run:
-        object_meta.refuse_resource_version(about)
+        object_meta.reject_resource_version(about)
     if is_applied and request.is_pruned:
         unknown += prune(kept, scope.schema(request))
     return _store_object(

@@ -50,12 +50,8 @@ def header(request: Request, name: str) -> str:
 
     ``name`` is in the spelling of most clients, which is found without lowercasing.
     """
-    for (
-        key,
-        value,
-    ) in (
-        request.headers
-    ):  # a loop: this runs several times per request, and a generator takes twice as long
+    # A loop: this runs several times per request, and a generator takes twice as long.
+    for key, value in request.headers:
         if key == name:
             return value
     name = name.lower()

@@ -93,9 +93,8 @@ class ServedResource:
     for_request: Callable[[WebhookAnswers, RuleContext], "ServedResource"] | None = None
     # With webhook conversion: converts all objects of a response with one call.
     prefetch: Callable[[Iterable[Object]], None] = _nothing
-    mark: object = field(
-        default_factory=object
-    )  # equal for resources whose encoded objects are equal
+    # Equal for resources whose encoded objects are equal.
+    mark: object = field(default_factory=object)
 
     @cached_property
     def group_resource(self) -> GroupResource:

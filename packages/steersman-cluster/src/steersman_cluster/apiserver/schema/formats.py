@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy
 _HEX_12: Final = "-?[0-9a-f]{12}"
 
 
-def _spelled(pattern: str, flags: re.RegexFlag = re.ASCII) -> Callable[[str], bool]:
+def _regex_check(pattern: str, flags: re.RegexFlag = re.ASCII) -> Callable[[str], bool]:
     matches = re.compile(pattern, flags).fullmatch
     return lambda text: matches(text) is not None
 
@@ -23,12 +23,12 @@ def _without(pattern: str, text: str) -> str:
 
 def _uuid(third: str, fourth: str) -> Callable[[str], bool]:
     pattern = f"[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{third}-?{fourth}{_HEX_12}"
-    return _spelled(pattern, re.ASCII | re.IGNORECASE)
+    return _regex_check(pattern, re.ASCII | re.IGNORECASE)
 
 
 # Non-ASCII letters and symbols are valid in a host name. They are replaced by "a" and "$" before
 # the match.
-_is_host = _spelled(
+_is_host = _regex_check(
     r"[a-zA-Z0-9$+<=>^`|~](-?[a-zA-Z0-9$+<=>^`|~]{0,62})?"
     r"|([a-zA-Z0-9$+<=>^`|~]([a-zA-Z0-9$+<=>^`|~-]{0,61}[a-zA-Z0-9$+<=>^`|~])?\.)+[a-zA-Z]{2,63}"
 )
@@ -58,8 +58,8 @@ def _ipv6(text: str) -> bool:
     return isinstance(sloppy_ip(text), IPv6Address)
 
 
-_is_address = _spelled(r"\w{2}([:-])(\w{2}\1)*\w{2}|\w{4}(\.\w{4})+|\w+")
-_is_hexadecimal = _spelled("[0-9a-fA-F]+")
+_is_address = _regex_check(r"\w{2}([:-])(\w{2}\1)*\w{2}|\w{4}(\.\w{4})+|\w+")
+_is_hexadecimal = _regex_check("[0-9a-fA-F]+")
 
 
 def _mac(text: str) -> bool:
@@ -111,7 +111,7 @@ def _is_ip_literal(text: str) -> bool:
 _ATOM = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\x00-\x7f])++"
 _QUOTED = r'"(?:[^"\\\r\n]|\\[^\r\n])*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\ ]+\])"
-_email = _spelled(
+_email = _regex_check(
     rf"[ \t]*(?:{_ADDRESS}|(?:(?:{_ATOM}\.?|{_QUOTED})[ \t]*)*<[ \t]*{_ADDRESS}[ \t]*>)"
     r"[ \t]*(?:\([^()]*\)[ \t]*)?"
 )
@@ -129,8 +129,8 @@ def _date(text: str) -> bool:
     return True
 
 
-_is_date = _spelled(r"\d{4}-\d{2}-\d{2}")
-_is_time = _spelled(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.[0-9]+)?(z|[+-]\d{2}:\d{2})")
+_is_date = _regex_check(r"\d{4}-\d{2}-\d{2}")
+_is_time = _regex_check(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.[0-9]+)?(z|[+-]\d{2}:\d{2})")
 
 
 def _date_time(text: str) -> bool:
@@ -138,7 +138,7 @@ def _date_time(text: str) -> bool:
     return len(parts) > 1 and _date(parts[0]) and _is_time(parts[1])
 
 
-_is_go_duration = _spelled(r"[-+]?(0|((\d++(\.\d*+)?|\.\d++)(ns|us|µs|μs|ms|s|m|h))+)")
+_is_go_duration = _regex_check(r"[-+]?(0|((\d++(\.\d*+)?|\.\d++)(ns|us|µs|μs|ms|s|m|h))+)")
 _counted_units = re.compile(r"(?<!\d)\d++\s*+([A-Za-zµ]+)", re.ASCII).finditer
 _UNITS = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
 _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
@@ -152,8 +152,8 @@ def _duration(text: str) -> bool:
     return any(unit in _UNITS or unit.startswith(_LONG_UNITS) for unit in units)
 
 
-_is_isbn_10 = _spelled("[0-9]{9}X|[0-9]{10}")
-_is_isbn_13 = _spelled("[0-9]{13}")
+_is_isbn_10 = _regex_check("[0-9]{9}X|[0-9]{10}")
+_is_isbn_13 = _regex_check("[0-9]{13}")
 
 
 def _isbn_10(text: str) -> bool:
@@ -168,7 +168,7 @@ def _isbn_13(text: str) -> bool:
     return (sum(values[::2]) + 3 * sum(values[1::2])) % 10 == 0
 
 
-_is_card = _spelled(
+_is_card = _regex_check(
     r"4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
     r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11}"
 )
@@ -180,15 +180,15 @@ def _credit_card(text: str) -> bool:
     return _is_card(digits) and (doubled + sum(map(int, digits[-1::-2]))) % 10 == 0
 
 
-_is_ssn = _spelled(r"\d{3}[- ]?\d{2}[- ]?\d{4}")
+_is_ssn = _regex_check(r"\d{3}[- ]?\d{2}[- ]?\d{4}")
 _COLOR = r"\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*"
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_is_label = _spelled(_LABEL)
-_is_subdomain = _spelled(rf"{_LABEL}(\.{_LABEL})*")
+_is_label = _regex_check(_LABEL)
+_is_subdomain = _regex_check(rf"{_LABEL}(\.{_LABEL})*")
 
 # Keyed by the name without dashes: "date-time" and "datetime" are the same format.
 _FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
-    "bsonobjectid": _spelled("[0-9a-fA-F]{24}"),
+    "bsonobjectid": _regex_check("[0-9a-fA-F]{24}"),
     "uri": is_request_uri,
     "email": _email,
     "hostname": _hostname,
@@ -205,9 +205,9 @@ _FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "isbn13": _isbn_13,
     "creditcard": _credit_card,
     "ssn": lambda text: len(text) == 11 and _is_ssn(text),
-    "hexcolor": _spelled("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
-    "rgbcolor": _spelled(rf"rgb\({_COLOR},{_COLOR},{_COLOR}\)"),
-    "byte": _spelled(
+    "hexcolor": _regex_check("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
+    "rgbcolor": _regex_check(rf"rgb\({_COLOR},{_COLOR},{_COLOR}\)"),
+    "byte": _regex_check(
         "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"
     ),
     "password": lambda _: True,

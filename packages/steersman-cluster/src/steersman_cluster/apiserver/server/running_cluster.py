@@ -226,7 +226,7 @@ def _tls(
     certificate, key = settings.tls_cert_file, settings.tls_private_key_file
     if certificate is None or key is None:
         certificate, key = _serving_files(settings, directory, clock=clock)
-    trusted = _must_read(certificate)
+    trusted = _read_required(certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -285,7 +285,7 @@ def _token_issuers(settings: ClusterSettings) -> TokenIssuers:
 
 def _keys(read: Callable[[bytes], T], path: Path) -> T:
     try:
-        return read(_must_read(path))
+        return read(_read_required(path))
     except ValueError as error:
         raise ClusterError(
             problem=f"{path} contains no key for service account tokens: {error}",
@@ -319,7 +319,7 @@ def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
             what_now="Set another --kubeconfig; KUBECONFIG=a:b merges two files.",
         )
     # A file with this server's own address is stale: it is of a killed cluster with the same port.
-    if path.exists() and (other := _answering(path)) not in ("", url):
+    if path.exists() and (other := _url_in_use(path)) not in ("", url):
         raise ClusterError(
             problem=f"{path} belongs to an embedded cluster that still runs at {other}",
             what_now="Stop that cluster, or set another --kubeconfig.",
@@ -347,7 +347,7 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _answering(path: Path) -> str:
+def _url_in_use(path: Path) -> str:
     """Return the URL of this kubeconfig's embedded cluster; "" if the cluster no longer runs."""
     try:
         (found,) = yaml.safe_load(path.read_text(encoding="utf-8"))["clusters"]
@@ -388,7 +388,7 @@ def _read(path: Path | None) -> str | None:
 
 def _text(path: Path) -> str:
     try:
-        return _must_read(path).decode()
+        return _read_required(path).decode()
     except UnicodeDecodeError as error:
         raise ClusterError(
             problem=f"{path} is not text in UTF-8: {error.reason} at byte {error.start}",
@@ -396,7 +396,7 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _must_read(path: Path) -> bytes:
+def _read_required(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:

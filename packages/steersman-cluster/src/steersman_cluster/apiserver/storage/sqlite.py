@@ -66,7 +66,7 @@ class SqliteJournal:
             self._last_known = self._checked_files()
             self._database = _opened(directory / FILE)
         except (OSError, sqlite3.DatabaseError) as error:
-            if isinstance(error, sqlite3.DatabaseError) and not _is_in_the_way(error):
+            if isinstance(error, sqlite3.DatabaseError) and not _is_not_damage(error):
                 raise self._damaged(str(error)) from error
             raise ClusterError(
                 problem=f"the data in {directory} cannot be used: {error}",
@@ -297,7 +297,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _is_in_the_way(error: sqlite3.DatabaseError) -> bool:
+def _is_not_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether the error has a cause other than damaged data, such as a lock."""
     name = getattr(error, "sqlite_errorname", "")
     return name.startswith(("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY"))

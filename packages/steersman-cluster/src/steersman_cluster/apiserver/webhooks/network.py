@@ -110,9 +110,8 @@ class NetworkWebhookTransport:
             ) from failure
         except (ConfigError, ValueError) as failure:
             raise WebhookUnreachable(str(failure)) from failure
-        raise WebhookUnreachable(
-            "EOF"
-        )  # unreachable, but the type checkers assume that a timeout suppresses exceptions
+        # Unreachable, but the type checkers assume that a timeout suppresses exceptions.
+        raise WebhookUnreachable("EOF")
 
     async def _connected(self, destination: _Destination) -> _Connections:
         connections = self._connections_to.pop(destination, None)

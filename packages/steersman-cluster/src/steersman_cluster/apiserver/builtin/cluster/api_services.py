@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _STATUSES: Final = ("True", "False", "Unknown")
 # Metadata that a write of the status does not change.
-_OF_OTHERS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
+_METADATA_KEPT_BY_STATUS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
 def _default(api_service: Object) -> None:
@@ -45,7 +45,7 @@ def _prepare_create(api_service: Object, around: RuleContext) -> None:
 
 def _prepare_status(api_service: Object, old: Object, _: RuleContext) -> None:
     metadata, before = api_service["metadata"], old["metadata"]
-    for name in _OF_OTHERS:
+    for name in _METADATA_KEPT_BY_STATUS:
         metadata.pop(name, None)
         if name in before:
             metadata[name] = before[name]

@@ -63,7 +63,7 @@ def _default_priority_level(level: Object) -> None:
             fill_empty(queuing, handSize=8, queues=64, queueLengthLimit=50)
 
 
-def _sign_request(request: Object, user: "User") -> None:
+def _set_requester(request: Object, user: "User") -> None:
     said = {
         "username": user.name,
         "uid": user.uid,
@@ -126,7 +126,7 @@ PRIORITY_LEVEL = Rules(
     has_status=True,
 )
 CERTIFICATE_SIGNING_REQUEST = Rules(
-    set_requester=_sign_request,
+    set_requester=_set_requester,
     prepare_update=_prepare_request_update,
     validate_create=request_errors,
     name_errors=path_segment_name,

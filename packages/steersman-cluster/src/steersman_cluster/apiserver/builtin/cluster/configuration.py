@@ -29,10 +29,10 @@ _KEYS_OF_TYPE = {
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
     TLS: ("tls.crt", "tls.key"),
 }
-_HOLDING_JSON = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+_JSON_SECRET_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 
 # Go's message for each message of Python's parser.
-_GO_WORDS = {
+_GO_MESSAGES = {
     "Expecting value": "looking for beginning of value",
     "Expecting property name enclosed in double quotes": (
         "looking for beginning of object key string"
@@ -75,7 +75,7 @@ def _type_errors(secret: Object, data: Mapping[str, str]) -> Iterator[FieldError
     for key in _KEYS_OF_TYPE.get(kind, ()):
         if key not in data:
             yield required(f"data[{key}]")
-        elif kind in _HOLDING_JSON and (problem := _object_problem(b64decode(data[key]))):
+        elif kind in _JSON_SECRET_TYPES and (problem := _object_problem(b64decode(data[key]))):
             yield invalid(f"data[{key}]", "<secret contents redacted>", problem)
     if kind == "kubernetes.io/service-account-token":
         if not secret["metadata"].get("annotations", {}).get(SERVICE_ACCOUNT_NAME):
@@ -100,7 +100,7 @@ def _object_problem(written: bytes) -> str | None:
     except json.JSONDecodeError as error:
         if error.pos >= len(text) or error.msg.startswith("Unterminated"):
             return "unexpected end of JSON input"
-        words = _GO_WORDS.get(error.msg, "in string literal")
+        words = _GO_MESSAGES.get(error.msg, "in string literal")
         return f"invalid character '{text[error.pos]}' {words}"
     if found is None or isinstance(found, dict):
         return None

@@ -89,7 +89,7 @@ def _changed_errors(event: Object, old: Object) -> list[FieldError]:
     errors = list(_series_errors(event)) if event.get("series") != old.get("series") else []
     for field in _UNCHANGING:
         if (event.get(field) or None) != (old.get(field) or None):
-            shown = _as_the_server_shows_it(field, event.get(field))
+            shown = _internal_form(field, event.get(field))
             at = "reportingController" if field == "reportingComponent" else field
             errors.append(immutable(at, shown))
     return errors
@@ -135,7 +135,7 @@ def _series_errors(event: Object) -> Iterator[FieldError]:
         yield required("series.lastObservedTime")
 
 
-def _as_the_server_shows_it(field: str, value: Any) -> Any:
+def _internal_form(field: str, value: Any) -> Any:
     # kube-apiserver prints its internal types: with capitalized names, and with empty fields.
     if field in ("involvedObject", "related") and value is not None:
         return _capitalized(value, _REFERENCE_FIELDS)

@@ -5,14 +5,14 @@ from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdo
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 
-def _forget_unfinished(lease: Object, _: RuleContext) -> None:
+def _drop_disabled_fields(lease: Object, _: RuleContext) -> None:
     # CoordinatedLeaderElection is disabled.
     for field in ("strategy", "preferredHolder"):
         lease["spec"].pop(field, None)
 
 
 def _prepare_update(lease: Object, _: Object, around: RuleContext) -> None:
-    _forget_unfinished(lease, around)
+    _drop_disabled_fields(lease, around)
 
 
 def _errors(lease: Object) -> list[FieldError]:
@@ -32,7 +32,7 @@ def _default(lease: Object) -> None:
 
 LEASE = Rules(
     default=_default,
-    prepare_create=_forget_unfinished,
+    prepare_create=_drop_disabled_fields,
     prepare_update=_prepare_update,
     validate=_errors,
     name_errors=subdomain_name,

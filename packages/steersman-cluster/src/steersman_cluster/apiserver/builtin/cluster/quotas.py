@@ -17,7 +17,7 @@ _OF_PODS: Final = frozenset(
 )
 _OF_CLAIMS: Final = frozenset(("persistentvolumeclaims", "requests.storage"))
 # The resources that may be limited in each scope.
-_COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
+_RESOURCES_IN_SCOPE: Final[Mapping[str, frozenset[str]]] = {
     "Terminating": _OF_PODS,
     "NotTerminating": _OF_PODS,
     "NotBestEffort": _OF_PODS,
@@ -27,7 +27,10 @@ _COUNTED_IN: Final[Mapping[str, frozenset[str]]] = {
     "VolumeAttributesClass": _OF_CLAIMS,
 }
 # Scopes that allow only the operator Exists.
-_BARE: Final = frozenset(_COUNTED_IN) - {"PriorityClass", "VolumeAttributesClass"}
+_EXISTS_ONLY_SCOPES: Final = frozenset(_RESOURCES_IN_SCOPE) - {
+    "PriorityClass",
+    "VolumeAttributesClass",
+}
 _EXCLUSIVE: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 _STANDARD: Final = frozenset(
     (
@@ -76,7 +79,7 @@ def _errors(quota: Object) -> list[FieldError]:
     errors = _amounts_errors(hard, "spec.hard")
     scopes = spec.get("scopes") or []
     for scope in scopes:
-        if scope not in _COUNTED_IN:
+        if scope not in _RESOURCES_IN_SCOPE:
             errors.append(invalid("spec.scopes", scopes, "unsupported scope"))
         why = "unsupported scope applied to resource"
         errors += [invalid("spec.scopes", scopes, why)] * _misplaced(scope, hard)
@@ -88,7 +91,7 @@ def _errors(quota: Object) -> list[FieldError]:
 
 def _misplaced(scope: str, hard: Mapping[str, str]) -> int:
     """Return how many of the standard resources in ``hard`` cannot be counted in a scope."""
-    known = _COUNTED_IN.get(scope)
+    known = _RESOURCES_IN_SCOPE.get(scope)
     return 0 if known is None else sum(is_standard(each) and each not in known for each in hard)
 
 
@@ -108,12 +111,12 @@ def _selector_errors(
     rules = selector.get("matchExpressions") or []
     for rule in rules:
         scope, operator = rule.get("scopeName", ""), rule.get("operator", "")
-        if scope not in _COUNTED_IN:
+        if scope not in _RESOURCES_IN_SCOPE:
             errors.append(invalid(f"{path}.scopeName", scope, "unsupported scope"))
         shown = go_form("ScopeSelector", selector)
         why = "unsupported scope applied to resource"
         errors += [invalid(path, shown, why)] * _misplaced(scope, hard)
-        if scope in _BARE and operator != "Exists":
+        if scope in _EXISTS_ONLY_SCOPES and operator != "Exists":
             why = (
                 "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating,"
                 " ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort,"

@@ -67,8 +67,8 @@ def settle_families(name: str, spec: Object, old: Object | None) -> None:
     if spec.get("ipFamilyPolicy") is None:
         before = (old or {}).get("ipFamilyPolicy")
         spec["ipFamilyPolicy"] = before or ("RequireDualStack" if selectorless else "SingleStack")
-    _refuse_if(name, address_errors(spec, old))
-    _refuse_if(name, _family_errors(spec, old))
+    _raise_if_any(name, address_errors(spec, old))
+    _raise_if_any(name, _family_errors(spec, old))
     families = spec.get("ipFamilies") or [HERE]
     if selectorless:
         if len(families) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
@@ -82,7 +82,7 @@ def settle_families(name: str, spec: Object, old: Object | None) -> None:
         if spec["ipFamilyPolicy"] == "RequireDualStack":
             problem = "this cluster is not configured for dual-stack services"
             errors.insert(0, _policy_error(spec, problem))
-        _refuse_if(name, errors)
+        _raise_if_any(name, errors)
     spec["ipFamilies"] = families
 
 
@@ -128,7 +128,7 @@ def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
     if wanted:
         if problem := network.address_problem(wanted):
             problem = f"failed to allocate IP {wanted}: {problem}"
-            _refuse_if(name, [invalid("spec.clusterIPs", spec["clusterIPs"], problem)])
+            _raise_if_any(name, [invalid("spec.clusterIPs", spec["clusterIPs"], problem)])
         return
     given = network.pick_address()
     if given is None:
@@ -141,7 +141,7 @@ def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
             f'failed to allocate IP: IPAddress.networking.k8s.io "{given}" is invalid:'
             " spec.parentRef.name: Required value"
         )
-        _refuse_if(name, [invalid("spec.clusterIPs", [""], problem)])
+        _raise_if_any(name, [invalid("spec.clusterIPs", [""], problem)])
     spec["clusterIP"] = given
     spec["clusterIPs"] = [given]
 
@@ -262,6 +262,6 @@ def _put(spec: Object, field: str, value: list[Any]) -> None:
         spec.pop(field, None)
 
 
-def _refuse_if(name: str, errors: list[FieldError]) -> None:
+def _raise_if_any(name: str, errors: list[FieldError]) -> None:
     if errors:
         raise status_errors.invalid("Service", name, errors)

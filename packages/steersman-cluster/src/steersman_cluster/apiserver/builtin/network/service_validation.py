@@ -215,11 +215,11 @@ def _node_port_errors(spec: Object) -> Iterator[FieldError]:
     for index, port in ports:
         key = (port.get("protocol", ""), port.get("port", 0))
         if key in seen:
-            yield duplicate(f"spec.ports[{index}]", _as_the_server_shows_it(*key))
+            yield duplicate(f"spec.ports[{index}]", _internal_form(*key))
         seen.add(key)
 
 
-def _as_the_server_shows_it(protocol: str, port: int) -> msgspec.Raw:
+def _internal_form(protocol: str, port: int) -> msgspec.Raw:
     # kube-apiserver prints its internal type: field names in Go's case, and all fields.
     shown = {
         "Name": "",

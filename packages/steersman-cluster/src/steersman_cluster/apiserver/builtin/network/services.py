@@ -32,7 +32,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         addresses.settle_families(name, spec, None)
         addresses.take_addresses(name, spec, network)
         node_ports.take_ports(name, spec, None, network)
-        _forget_inner_policy(spec)
+        _drop_internal_traffic_policy(spec)
         service["status"] = {"loadBalancer": {}}
 
     def prepare_update(service: Object, old_service: Object, _: RuleContext) -> None:
@@ -45,7 +45,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
             addresses.take_addresses(name, spec, network)
         node_ports.take_ports(name, spec, old, network)
         _drop_fields_of_old_type(spec, old)
-        _forget_inner_policy(spec)
+        _drop_internal_traffic_policy(spec)
         if spec.get("type") != "LoadBalancer":
             service["status"] = {**old_service.get("status", {}), "loadBalancer": {}}
 
@@ -122,7 +122,7 @@ def _drop_fields_of_old_type(spec: Object, old: Object) -> None:
         _drop_if_same(spec, old, "externalTrafficPolicy")
 
 
-def _forget_inner_policy(spec: Object) -> None:
+def _drop_internal_traffic_policy(spec: Object) -> None:
     # kube-apiserver drops the policy of ExternalName Services, which have no traffic.
     if not addresses.needs_address(spec):
         spec.pop("internalTrafficPolicy", None)

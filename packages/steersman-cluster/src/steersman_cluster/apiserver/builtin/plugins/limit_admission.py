@@ -71,7 +71,7 @@ def validate_pod_limits(pod: Object, around: RuleContext) -> None:
             elif item.get("type") == "Pod":
                 asked, most = (_whole(spec, each) for each in _PARTS)
                 wrong += _violations(item, asked, most)
-        _refuse_if(wrong, "pods", about["name"])
+        _raise_if_any(wrong, "pods", about["name"])
 
 
 _PARTS: Final = ("requests", "limits")
@@ -109,7 +109,7 @@ def validate_claim_limits(claim: Object, around: RuleContext) -> None:
                     wrong.append(f"{says}.  No request is specified")
                 elif asked[name] > Quantity(most):
                     wrong.append(f"{says}, but request is {asked[name]}")
-        _refuse_if(wrong, "persistentvolumeclaims", about["name"])
+        _raise_if_any(wrong, "persistentvolumeclaims", about["name"])
 
 
 def _violations(item: Object, asked: Amounts, limits: Amounts) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _too_little(item: Object, asked: Amounts, limits: Amounts) -> Iterator[str]:
             yield f"{says}, but limit is {limits[name]}"
 
 
-def _refuse_if(wrong: Iterable[str], resource: str, name: str) -> None:
+def _raise_if_any(wrong: Iterable[str], resource: str, name: str) -> None:
     sentences = list(dict.fromkeys(wrong))
     if sentences:
         why = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"

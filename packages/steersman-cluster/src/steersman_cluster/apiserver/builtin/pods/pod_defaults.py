@@ -16,7 +16,7 @@ _FILE_MODE: Final = 0o644
 _TOKEN_SECONDS: Final = 3600
 _MODES: Final = ("secret", "configMap", "downwardAPI", "projected")
 # The feature gates of these fields are disabled: kube-apiserver drops the fields.
-_PROJECTIONS_THAT_ARE_OFF: Final = ("clusterTrustBundle", "podCertificate")
+_DISABLED_PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HUGE_PAGES: Final = "hugepages-"
 # Annotations from the time before initContainers was a field.
@@ -195,7 +195,7 @@ def _default_volume(volume: Object) -> None:
     for item in (volume.get("downwardAPI") or {}).get("items") or ():
         _default_field_ref(item)
     for source in (volume.get("projected") or {}).get("sources") or ():
-        for name in _PROJECTIONS_THAT_ARE_OFF:
+        for name in _DISABLED_PROJECTIONS:
             source.pop(name, None)
         for item in (source.get("downwardAPI") or {}).get("items") or ():
             _default_field_ref(item)

@@ -145,10 +145,10 @@ def _spec_change_errors(spec: Object, before: Object) -> list[FieldError]:
                 for container, old in zip(spec[kind], before[kind], strict=True)
             ]
     for name in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
-        _put_back(changed, before, name)
+        _restore_field(changed, before, name)
     was_negative = before.get("terminationGracePeriodSeconds", 0) < 0
     if was_negative and spec.get("terminationGracePeriodSeconds") == 1:
-        _put_back(changed, before, "terminationGracePeriodSeconds")
+        _restore_field(changed, before, "terminationGracePeriodSeconds")
     if before.get("schedulingGates"):
         errors += _gated_change_errors(changed, before)
     if changed != before:
@@ -158,7 +158,7 @@ def _spec_change_errors(spec: Object, before: Object) -> list[FieldError]:
     return errors
 
 
-def _put_back(changed: Object, before: Object, name: str) -> None:
+def _restore_field(changed: Object, before: Object, name: str) -> None:
     changed.pop(name, None)
     if name in before:
         changed[name] = before[name]
@@ -174,7 +174,7 @@ def _gated_change_errors(changed: Object, before: Object) -> list[FieldError]:
     if any(selector.get(key) != value for key, value in old.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         errors.append(invalid("spec.nodeSelector", selector or None, detail))
-    _put_back(changed, before, "nodeSelector")
+    _restore_field(changed, before, "nodeSelector")
     affinity, old_affinity = changed.get("affinity") or {}, before.get("affinity") or {}
     nodes, olds = affinity.get("nodeAffinity"), old_affinity.get("nodeAffinity")
     if nodes != olds:

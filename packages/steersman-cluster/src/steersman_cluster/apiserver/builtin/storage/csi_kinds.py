@@ -163,13 +163,13 @@ def _node_change_errors(node: Object, old: Object) -> list[FieldError]:
     """Return the errors for changes of a driver's data about a node, except ``allocatable``."""
     return [
         immutable("spec.drivers", go_form("CSINodeDriver", new))
-        for was in map(_without_room, _drivers(old))
-        for new in map(_without_room, _drivers(node))
+        for was in map(_without_allocatable, _drivers(old))
+        for new in map(_without_allocatable, _drivers(node))
         if new.get("name") == was.get("name") and new != was
     ]
 
 
-def _without_room(driver: Object) -> dict[str, Any]:
+def _without_allocatable(driver: Object) -> dict[str, Any]:
     kept = {key: value for key, value in driver.items() if key != "allocatable"}
     return kept if kept.get("topologyKeys") else {**kept, "topologyKeys": None}
 

@@ -71,7 +71,7 @@ def _initiator_errors(source: Source, path: str, *, name: str) -> list[FieldErro
     return errors
 
 
-def _nothing_more(_: Source, __: str) -> list[FieldError]:
+def _no_errors(_: Source, __: str) -> list[FieldError]:
     return []
 
 
@@ -142,7 +142,7 @@ _SOURCES: Final[Mapping[str, Check]] = {
     "rbd": SHARED["rbd"],
     "quobyte": SHARED["quobyte"],
     "cephfs": SHARED["cephfs"],
-    "iscsi": _nothing_more,  # its checks need the name of the volume
+    "iscsi": _no_errors,  # its checks need the name of the volume
     "cinder": _placed(cinder_errors),
     "fc": SHARED["fc"],
     "flexVolume": SHARED["flexVolume"],

@@ -47,7 +47,7 @@ _OLD_SOURCES: Final = {
 _NOT_MOUNTED: Final = frozenset(
     ("csi", "fc", "flexVolume", "flocker", "hostPath", "local", "portworxVolume", "scaleIO")
 )
-_MAY_COME: Final = "controllerExpandSecretRef"  # may be added to an existing source
+_ADDABLE_FIELD: Final = "controllerExpandSecretRef"  # may be added to an existing source
 
 
 def _default(volume: Object) -> None:
@@ -191,8 +191,8 @@ def _change_errors(volume: Object, old: Object) -> list[FieldError]:
     # kube-apiserver validates the spec twice, and reports each error twice.
     errors = volume_spec_errors(spec, "spec", name=volume["metadata"]["name"])
     new, before = source_of(spec), source_of(was)
-    if "csi" in before and _MAY_COME not in before["csi"]:
-        new = {kind: _without(_MAY_COME, its) for kind, its in new.items()}
+    if "csi" in before and _ADDABLE_FIELD not in before["csi"]:
+        new = {kind: _without(_ADDABLE_FIELD, its) for kind, its in new.items()}
     if new != before:
         changes = go_difference("PersistentVolumeSource", before, new)
         why = f"spec.persistentvolumesource is immutable after creation\n{changes}"

@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdo
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 # Metrics that exist without Pods, so that they allow minReplicas 0.
-_OF_OTHERS: Final = ("Object", "External")
+_POD_INDEPENDENT_METRICS: Final = ("Object", "External")
 _LONGEST_WINDOW: Final = 3600
 _LONGEST_PERIOD: Final = 1800
 _CHOICES: Final = ("Disabled", "Max", "Min")
@@ -79,7 +79,7 @@ def _spec_errors(spec: Object, old: Object | None) -> list[FieldError]:
     metrics = spec.get("metrics") or ()
     for index, metric in enumerate(metrics):
         errors += metric_errors(metric, f"spec.metrics[{index}]")
-    if fewest == 0 and not any(each.get("type") in _OF_OTHERS for each in metrics):
+    if fewest == 0 and not any(each.get("type") in _POD_INDEPENDENT_METRICS for each in metrics):
         why = (
             "must specify at least one Object or External metric to support scaling to zero"
             " replicas"

@@ -43,7 +43,7 @@ def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> 
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does"
             " not support.",
         )
-    if not matching or (not _is_ready(status) and _spares_unready(matching[0])):
+    if not matching or (not _is_ready(status) and _may_evict_unready(matching[0])):
         return None
     return _charged(matching[0], pod["metadata"]["name"], now=now)
 
@@ -77,7 +77,7 @@ def _condition(status: Object, kind: str) -> Object | None:
     return next((each for each in conditions if each.get("type") == kind), None)
 
 
-def _spares_unready(budget: Object) -> bool:
+def _may_evict_unready(budget: Object) -> bool:
     """Return whether a Pod that is not ready may be evicted without using the budget."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
@@ -95,7 +95,7 @@ def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
     disrupted, left = status.get("disruptedPods") or {}, status.get("disruptionsAllowed", 0)
     if seen < about.get("generation", 0):
         why = f"The disruption budget {name} is still being processed by the server."
-        raise _not_now(why, retry_after_seconds=RETRY_SECONDS)
+        raise _too_many_requests(why, retry_after_seconds=RETRY_SECONDS)
     if len(disrupted) > MOST_DISRUPTED:
         raise status_errors.forbidden(
             GroupResource("policy", "poddisruptionbudget"),
@@ -103,7 +103,7 @@ def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
             "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
         )
     if left <= 0:
-        raise _not_now(_why_none_is_left(name, status))
+        raise _too_many_requests(_why_not_allowed(name, status))
     after: dict[str, Any] = {
         "observedGeneration": seen,
         **status,
@@ -115,7 +115,7 @@ def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
     return {**budget, "metadata": {**about}, "status": after}
 
 
-def _not_now(why: str, *, retry_after_seconds: int = 0) -> StatusError:
+def _too_many_requests(why: str, *, retry_after_seconds: int = 0) -> StatusError:
     causes = [{"reason": "DisruptionBudget", "message": why}]
     return StatusError(
         429,
@@ -126,7 +126,7 @@ def _not_now(why: str, *, retry_after_seconds: int = 0) -> StatusError:
     )
 
 
-def _why_none_is_left(name: str, status: Object) -> str:
+def _why_not_allowed(name: str, status: Object) -> str:
     no = f"The disruption budget {name} does not allow evicting pods currently"
     condition = _condition(status, _ALLOWED) or {}
     said = condition.get("message") if condition.get("status") == "False" else ""
