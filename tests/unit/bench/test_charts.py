@@ -80,7 +80,7 @@ def words_on(picture: Picture) -> list[str]:
 
 
 @PICTURES
-def test_a_chart_says_what_it_is_to_those_who_do_not_see_it(picture: Picture) -> None:
+def test_a_chart_has_a_text_alternative(picture: Picture) -> None:
     root = parsed(picture)
 
     titles = [each.text for each in tagged(root, "title") if each.get("id") == "title"]
@@ -93,7 +93,7 @@ def test_a_chart_says_what_it_is_to_those_who_do_not_see_it(picture: Picture) ->
 
 
 @PICTURES
-def test_a_chart_has_colours_for_a_light_page_and_for_a_dark_one(picture: Picture) -> None:
+def test_a_chart_has_colors_for_light_and_dark_pages(picture: Picture) -> None:
     light, _, dark = svg(picture).partition("@media (prefers-color-scheme: dark)")
 
     assert all(each.light in light and each.dark in dark for each in COLOURS.values())
@@ -108,7 +108,7 @@ def test_every_bar_has_its_number_beside_it() -> None:
             assert number(each.middle) in words
 
 
-def test_every_bar_is_as_long_as_its_value_is_large() -> None:
+def test_the_length_of_a_bar_is_proportional_to_its_value() -> None:
     picture = Bars(
         name="two", title="Two", panels={"s": {"kopf": spread(4.0), "kr8s": spread(1.0)}}, limits={}
     )
@@ -119,7 +119,7 @@ def test_every_bar_is_as_long_as_its_value_is_large() -> None:
     assert longer == pytest.approx(4 * shorter, rel=0.01)
 
 
-def test_what_a_contender_did_not_do_is_a_dash() -> None:
+def test_a_missing_figure_is_a_dash() -> None:
     picture = Bars(
         name="gap",
         title="Gap",
@@ -130,7 +130,7 @@ def test_what_a_contender_did_not_do_is_a_dash() -> None:
     assert "–" in words_on(picture)
 
 
-def test_a_limit_is_shown_as_what_it_is() -> None:
+def test_a_limit_is_drawn_as_a_labeled_line() -> None:
     rising = Bars(
         name="rate", title="Rate", panels={"a second": spreads(900)}, limits={"a second": 1000}
     )
@@ -141,7 +141,7 @@ def test_a_limit_is_shown_as_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("picture", [LINES, LOGARITHMIC], ids=["lines", "log"])
-def test_every_point_of_a_line_can_be_asked_for_its_value(picture: Lines) -> None:
+def test_every_point_of_a_line_has_a_tooltip(picture: Lines) -> None:
     shown = {each.text for each in tagged(parsed(picture), "title")}
 
     for name, points in picture.series.items():
@@ -163,7 +163,7 @@ def test_nothing_is_drawn_beyond_the_edge(picture: Picture) -> None:
 
 
 @PICTURES
-def test_no_two_words_of_a_column_are_in_the_same_place(picture: Picture) -> None:
+def test_labels_of_a_column_do_not_overlap(picture: Picture) -> None:
     places: dict[float, list[float]] = {}
     for each in tagged(parsed(picture), "text"):
         places.setdefault(float(each.get("x", "0")), []).append(float(each.get("y", "0")))
@@ -184,7 +184,7 @@ def test_a_chart_of_nothing_but_zeros_can_be_drawn() -> None:
     assert parsed(lines) is not None
 
 
-def test_who_has_a_name_has_a_colour_and_its_variants_have_the_same() -> None:
+def test_variants_of_a_contender_share_its_color() -> None:
     assert colour("steersman, with log and metrics") == COLOURS["steersman"]
     assert colour("steersman, uvloop") == COLOURS["steersman, uvloop"]
     assert colour("steersman, uvloop p99") == COLOURS["steersman, uvloop"]
@@ -192,7 +192,7 @@ def test_who_has_a_name_has_a_colour_and_its_variants_have_the_same() -> None:
     assert colour("bare aiohttp") not in COLOURS.values()
 
 
-def test_colours_of_those_who_meet_differ() -> None:
+def test_contenders_in_one_chart_have_different_colors() -> None:
     contenders = [name for name in COLOURS if name not in {EMBEDDED, REAL}]
 
     assert len({COLOURS[name].light for name in contenders}) == len(contenders)
@@ -207,7 +207,7 @@ def luminance(shade: str) -> float:
 
 
 @pytest.mark.parametrize("name", COLOURS)
-def test_a_colour_stands_out_from_both_pages(name: str) -> None:
+def test_a_color_has_enough_contrast_on_both_pages(name: str) -> None:
     on_light = 1.05 / (luminance(COLOURS[name].light) + 0.05)
     on_dark = (luminance(COLOURS[name].dark) + 0.05) / (luminance("#12161c") + 0.05)
 
@@ -216,7 +216,7 @@ def test_a_colour_stands_out_from_both_pages(name: str) -> None:
     assert on_dark >= 3.0
 
 
-def test_ticks_are_round_and_reach_as_far_as_the_values() -> None:
+def test_ticks_are_round_numbers_and_cover_the_values() -> None:
     assert even_ticks(42.0, about=5) == pytest.approx([0, 10, 20, 30, 40, 50])
     assert even_ticks(0.7, about=5) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
     assert enclosing(0.38, 14.4) == (0.2, 20.0)
@@ -224,13 +224,13 @@ def test_ticks_are_round_and_reach_as_far_as_the_values() -> None:
     assert logarithmic_ticks(1.0, 10_000.0) == [1, 10, 100, 1_000, 10_000]
 
 
-def test_a_logarithmic_scale_gives_each_doubling_the_same_room() -> None:
+def test_a_logarithmic_scale_spaces_doublings_equally() -> None:
     scale = Scale(low=1.0, high=16.0, start=0.0, end=100.0, is_logarithmic=True)
 
     assert [scale(value) for value in (1, 2, 4, 8, 16)] == pytest.approx([0, 25, 50, 75, 100])
 
 
-def test_names_that_would_overlap_are_moved_apart_and_stay_within() -> None:
+def test_overlapping_labels_are_moved_apart_within_the_chart() -> None:
     places = apart([10, 11, 12, 98], gap=20, low=0, high=100)
 
     assert all(after - before >= 20 for before, after in pairwise(places))
@@ -244,20 +244,20 @@ def test_a_number_is_short_and_has_no_exponent() -> None:
     assert not any(re.search("e", each) for each in shown)
 
 
-def test_spreads_are_of_those_who_have_the_figure() -> None:
+def test_spreads_include_only_contenders_with_the_figure() -> None:
     costs = {"kopf": [{"wall": 1.0}, {"wall": 3.0}, {}], "kr8s": [{"cpu": 1.0}], "missing": []}
 
     assert spreads_of(costs, "wall", 1e3) == {"kopf": Spread(low=1e3, middle=2e3, high=3e3)}
 
 
-def test_a_picture_of_nothing_is_known_as_such() -> None:
+def test_a_chart_without_data_is_empty() -> None:
     assert replace(BARS, panels={"wall, s": {}}).is_empty
     assert replace(LINES, series={}).is_empty
     assert not BARS.is_empty
     assert not LINES.is_empty
 
 
-def test_a_panel_of_which_nothing_was_found_is_left_out() -> None:
+def test_a_panel_without_data_is_left_out() -> None:
     section = Section(name="sync", title="Sync", columns=(), costs={"steersman": [{"wall": 2.0}]})
     shown = {
         "wall, ms": ("sync", "wall", 1e3),

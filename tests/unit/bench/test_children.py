@@ -31,28 +31,28 @@ with child(["sleep", "600"]) as process:
 """
 
 
-def test_output_is_all_that_it_prints() -> None:
+def test_output_returns_everything_that_a_program_prints() -> None:
     assert output_of([sys.executable, "-c", "print(1)"]) == b"1\n"
 
 
-def test_who_fails_is_not_passed_over() -> None:
+def test_a_program_that_fails_is_an_error() -> None:
     with pytest.raises(subprocess.CalledProcessError, match="status 3"):
         output_of([sys.executable, "-c", "import sys; sys.exit(3)"])
 
 
-def test_who_hangs_is_killed_and_named() -> None:
+def test_a_hung_program_is_killed_and_named() -> None:
     with pytest.raises(Hung, match=r"sleep\(600\).* it had 0.1 s to come to its end"):
         output_of(FOR_LONG, within_seconds=0.1)
 
 
-def test_no_reader_waits_for_one_that_says_nothing_for_ever() -> None:
+def test_reading_from_a_silent_program_times_out() -> None:
     with child(FOR_LONG, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         with pytest.raises(Hung, match="say hello"), at_most(process, "say hello", seconds=0.1):
             process.stdout.readline()
 
 
-def test_what_is_done_in_time_is_no_matter() -> None:
+def test_a_program_that_finishes_in_time_is_not_affected() -> None:
     with child([sys.executable, "-c", "print(1)"], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         with at_most(process, "say 1", seconds=20):
@@ -61,7 +61,7 @@ def test_what_is_done_in_time_is_no_matter() -> None:
         part(process)
 
 
-def test_who_does_not_part_is_killed() -> None:
+def test_a_program_that_does_not_exit_is_killed() -> None:
     stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(); "
     command = [sys.executable, "-uc", stubborn + "time.sleep(600)"]
     with child(command, stdout=subprocess.PIPE) as process:
@@ -72,7 +72,7 @@ def test_who_does_not_part_is_killed() -> None:
             part(process, within_seconds=0.1)
 
 
-def test_who_is_there_when_the_block_ends_is_not_there_afterwards() -> None:
+def test_a_running_program_is_killed_when_its_block_ends() -> None:
     with child(FOR_LONG) as process:
         pass
 
@@ -83,18 +83,18 @@ def test_who_is_there_when_the_block_ends_is_not_there_afterwards() -> None:
     "name",
     ["GOGC", "GODEBUG", "KUBE_FEATURE_WatchListClient", "PYTHONOPTIMIZE", "MALLOC_ARENA_MAX"],
 )
-def test_what_tunes_a_program_is_not_handed_down(name: str) -> None:
+def test_tuning_variables_are_not_inherited(name: str) -> None:
     assert untuned({name: "1", "HOME": "/", "PYTHONPATH": "src"}) == {
         "HOME": "/",
         "PYTHONPATH": "src",
     }
 
 
-def test_what_is_given_on_purpose_is_there() -> None:
+def test_explicit_variables_are_passed() -> None:
     assert child_environ(GOGC="50")["GOGC"] == "50"
 
 
-def test_children_end_with_a_run_that_is_killed() -> None:
+def test_child_processes_end_when_the_run_is_killed() -> None:
     with child(
         [sys.executable, "-c", RUN],
         stdin=subprocess.PIPE,

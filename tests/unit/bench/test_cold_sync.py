@@ -35,14 +35,14 @@ def effort(*, is_full: bool, rounds: int) -> Effort:
 
 
 @pytest.mark.parametrize("is_full", [True, False])
-def test_objects_are_only_added_from_step_to_step(is_full: bool) -> None:
+def test_each_step_only_adds_objects(is_full: bool) -> None:
     sizes = [step.objects for step in steps(effort(is_full=is_full, rounds=5))]
 
     assert sizes == sorted(set(sizes))
 
 
 @pytest.mark.parametrize("rounds", [1, 3, 5])
-def test_peers_are_in_three_rounds_of_every_step_and_in_no_more_than_there_are(rounds: int) -> None:
+def test_peers_take_part_in_at_most_three_rounds_of_every_step(rounds: int) -> None:
     plan = steps(effort(is_full=True, rounds=rounds))
 
     assert [step.peer_rounds for step in plan] == [min(rounds, 3)] * len(plan)
@@ -50,7 +50,7 @@ def test_peers_are_in_three_rounds_of_every_step_and_in_no_more_than_there_are(r
     assert [step.rounds for step in plan if step.objects == JUDGED_AT] == [rounds]
 
 
-def test_a_title_says_who_is_not_in_every_round() -> None:
+def test_a_title_names_the_contenders_that_miss_rounds() -> None:
     title = steps(effort(is_full=True, rounds=5))[1].title
 
     assert "20,000" in title
@@ -58,7 +58,7 @@ def test_a_title_says_who_is_not_in_every_round() -> None:
 
 
 @pytest.mark.parametrize("is_full", [True, False])
-def test_objects_with_nothing_in_common_are_as_many_as_are_judged_and_not_judged_themselves(
+def test_the_step_with_distinct_objects_has_the_judged_size_and_no_promises(
     is_full: bool,
 ) -> None:
     mine = effort(is_full=is_full, rounds=5)
@@ -78,7 +78,7 @@ def turn(megabytes: float, **more: float) -> Cost:
     return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, "later_resident": megabytes, **more}
 
 
-def test_a_ratio_is_to_controller_runtime_as_it_comes_in_the_same_round() -> None:
+def test_a_ratio_is_to_default_controller_runtime_in_the_same_round() -> None:
     costs = {
         **{name: [turn(150.0), turn(50.0)] for name in ALL_THEIRS},
         THEIRS: [turn(200.0), turn(100.0)],
@@ -90,7 +90,7 @@ def test_a_ratio_is_to_controller_runtime_as_it_comes_in_the_same_round() -> Non
     assert [each["resident_ratio"] for each in beside_theirs(costs, "kr8s")] == [2.0]
 
 
-def test_another_ratio_is_to_the_best_of_its_turns_figure_by_figure_and_round_by_round() -> None:
+def test_a_second_ratio_is_to_the_best_controller_runtime_figure_of_each_round() -> None:
     costs = {
         THEIRS: [turn(200.0, wall=4.0), turn(100.0, wall=2.0)],
         THEIRS_STRIPPED: [turn(150.0, wall=5.0), turn(125.0, wall=5.0)],
@@ -105,7 +105,7 @@ def test_another_ratio_is_to_the_best_of_its_turns_figure_by_figure_and_round_by
     assert [each["wall_best_ratio"] for each in beside] == [0.5, 0.5]
 
 
-def test_of_the_promises_neither_the_later_look_nor_the_best_of_its_turns_is_judged() -> None:
+def test_promises_about_later_memory_and_the_best_figures_are_not_judged() -> None:
     costs = {
         **{name: [turn(100.0)] for name in ALL_THEIRS},
         THEIRS: [turn(200.0, wall=4.0, cpu=8.0)],
@@ -122,7 +122,7 @@ def test_of_the_promises_neither_the_later_look_nor_the_best_of_its_turns_is_jud
     assert [each.found for each in found if not each.judged] == [0.45, 1.0, 1.0, 0.8, 0.9]
 
 
-def test_memory_of_an_object_is_what_a_step_added_by_the_later_look_in_the_same_round() -> None:
+def test_memory_of_an_object_is_the_growth_of_later_memory_in_the_same_round() -> None:
     section = memory(
         {
             1_000: {
@@ -140,7 +140,7 @@ def test_memory_of_an_object_is_what_a_step_added_by_the_later_look_in_the_same_
     assert [each["1,000 to 17,000_ratio"] for each in section.costs[OURS]] == [0.5, 0.25]
 
 
-def test_who_was_left_out_of_a_step_or_a_round_has_no_memory_there() -> None:
+def test_a_contender_without_a_step_or_round_has_no_memory_there() -> None:
     section = memory(
         {
             1_000: {
@@ -160,7 +160,7 @@ def test_who_was_left_out_of_a_step_or_a_round_has_no_memory_there() -> None:
     assert all("steersman" in svg(picture) for picture in pictures({section.name: section}))
 
 
-def test_the_list_alone_has_a_time_beside_the_others_and_no_memory() -> None:
+def test_the_list_alone_has_a_time_but_no_memory() -> None:
     alone: Cost = {"wall": 2.0, "server_cpu": 3.0}
     costs = {**{name: [turn(100.0, wall=4.0)] for name in ALL_THEIRS}, LIST_ALONE: [alone]}
 
@@ -172,7 +172,7 @@ def test_the_list_alone_has_a_time_beside_the_others_and_no_memory() -> None:
     ]
 
 
-def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers() -> None:
+def test_a_judged_step_has_a_chart_with_limits_and_one_without_peers() -> None:
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
     limit = Limit(what="wall", most=LIMITS["wall"], unit="", rounds=[0.4])
     section = Section(
@@ -191,7 +191,7 @@ def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers(
     assert list(without_peers.panels["wall, s"]) == ["controller-runtime", "steersman"]
 
 
-def test_what_is_not_judged_is_drawn_once_and_without_limits() -> None:
+def test_an_unjudged_step_has_one_chart_without_limits() -> None:
     step = distinct_step(effort(is_full=True, rounds=5))
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
     costs = {name: [cost] for name in ALWAYS}

@@ -41,12 +41,12 @@ def server_seconds(*looks: Iterable[str], within_seconds: float = 60.0) -> float
     )
 
 
-def test_what_looks_have_cost_the_server_is_not_counted() -> None:
+def test_the_servers_time_for_the_checks_is_not_counted() -> None:
     assert server_seconds(()) == QUIET_AFTER
     assert server_seconds(["no Service"], ["no status"], ()) == 3 * QUIET_AFTER
 
 
-def test_what_is_never_put_right_is_an_error_that_says_some_of_it() -> None:
+def test_an_object_that_never_converges_is_an_error_with_examples() -> None:
     wrong = [f"no Service {number}" for number in range(SHOWN + 1)]
 
     with pytest.raises(AssertionError, match="left this as it is: no Service 0; ") as caught:

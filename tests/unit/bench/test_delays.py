@@ -3,7 +3,7 @@
 from bench.harness.delays import Pace
 
 
-def test_each_pace_finds_its_own_costs_again() -> None:
+def test_each_pace_extracts_its_own_costs() -> None:
     slow, fast = Pace(rate=10.0, seconds=2.0), Pace(rate=100.0, seconds=1.5)
     turn = {**slow.naming({"cpu": 1.0}), **fast.naming({"cpu": 2.0})}
 

@@ -4,7 +4,7 @@ from bench.harness.contenders import OURS, THEIRS
 from bench.measures.failover import BETWEEN, never
 
 
-def test_what_must_never_be_is_judged_by_the_worst_round_of_ours() -> None:
+def test_a_limit_of_zero_is_judged_by_steersmans_worst_round() -> None:
     costs = {THEIRS: [{"between": 7.0}], OURS: [{"between": 0.0}, {"between": 1.0}]}
 
     broken = never(costs, "between", BETWEEN, judged=True)

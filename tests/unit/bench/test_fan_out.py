@@ -18,7 +18,7 @@ def test_each_event_is_counted_once(size: int) -> None:
     assert sum(found) == tally.count == 5
 
 
-def test_an_event_counts_once_its_beginning_is_whole() -> None:
+def test_an_event_counts_once_its_prefix_is_complete() -> None:
     tally = Tally(MARKER)
 
     assert tally.add(MARKER[:-1]) == 0

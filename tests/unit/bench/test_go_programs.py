@@ -3,7 +3,7 @@
 from bench.harness.go_programs import go_version_in
 
 
-def test_a_program_of_go_says_which_go_has_built_it() -> None:
+def test_a_go_program_reports_its_go_version() -> None:
     mark = b"\xff Go buildinf:"
     program = b"code " + mark + b" is a text" + mark + b"\x08\x02" + bytes(16) + b"\x08go1.26.8\x00"
 

@@ -50,14 +50,14 @@ def test_the_exponent_of_a_power_is_that_power(power: float) -> None:
 
 
 @pytest.mark.parametrize("found", [[(1_000, 1.0), (1_000, 2.0)], [(1_000, 0.0), (2_000, 1.0)]])
-def test_one_number_of_objects_or_nothing_does_not_tell_how_it_grows(
+def test_fewer_than_two_sizes_have_no_exponent(
     found: list[tuple[float, float]],
 ) -> None:
     with pytest.raises(ValueError, match="two different numbers and no zero"):
         exponent(found)
 
 
-def test_a_start_does_not_hide_how_the_rest_grows() -> None:
+def test_a_constant_start_time_does_not_change_the_exponent() -> None:
     square = points(2.0, start=1e6)
 
     above = exponent_above(1e6, square)
@@ -67,11 +67,11 @@ def test_a_start_does_not_hide_how_the_rest_grows() -> None:
     assert isclose(above, 2.0, abs_tol=1e-6)
 
 
-def test_no_more_time_than_that_of_a_start_tells_nothing() -> None:
+def test_a_time_no_longer_than_the_start_has_no_exponent() -> None:
     assert exponent_above(2.0, [(1, 2.5), (2, 3.0), (4, 2.0)]) is None
 
 
-def test_a_tenth_of_noise_does_not_make_linear_growth_break_the_promise() -> None:
+def test_ten_percent_noise_on_linear_growth_keeps_the_promise() -> None:
     start, sizes = 0.2, FULL.sync
     for noise in product((0.9, 1.1), repeat=len(sizes)):
         noisy = [(n, (start + 34e-6 * n) * by) for n, by in zip(sizes, noise, strict=True)]
@@ -82,7 +82,7 @@ def test_a_tenth_of_noise_does_not_make_linear_growth_break_the_promise() -> Non
         assert above <= ABOVE_MOST
 
 
-def test_what_an_object_adds_leaves_out_what_was_there_at_first() -> None:
+def test_memory_per_object_excludes_the_initial_memory() -> None:
     assert for_each_more([(10, 120.0), (20, 140.0), (40, 180.0)]) == [(20, 2.0), (40, 2.0)]
 
 
@@ -94,13 +94,13 @@ def test_only_linear_time_keeps_the_promise(power: float, is_held: bool) -> None
 
 
 @pytest.mark.parametrize("quantity", [*SYNC, *RECONCILE], ids=lambda each: each.name)
-def test_a_start_does_not_hide_that_a_promise_is_broken(quantity: Quantity) -> None:
+def test_a_constant_start_time_does_not_hide_a_broken_promise(quantity: Quantity) -> None:
     section = grown(quantity, found(lambda size: 1e9 + size**1.5), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [True, False]
 
 
-def test_a_round_that_does_not_tell_counts_as_one_in_which_a_promise_is_broken() -> None:
+def test_a_round_without_an_exponent_breaks_the_promise() -> None:
     growing, constant = found(lambda size: 1.0 + size)[OURS][0], found(lambda _: 1.0)[OURS][0]
 
     def verdicts(*rounds: Mapping[int, Cost]) -> list[str]:
@@ -112,15 +112,13 @@ def test_a_round_that_does_not_tell_counts_as_one_in_which_a_promise_is_broken()
 
 
 @pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.2, False)])
-def test_only_the_same_memory_for_each_object_keeps_the_promise(
-    power: float, is_held: bool
-) -> None:
+def test_only_constant_memory_per_object_keeps_the_promise(power: float, is_held: bool) -> None:
     section = memory(SYNC_MEMORY, found(lambda size: 50.0 + size**power), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [is_held]
 
 
-def test_where_a_doubling_adds_no_memory_there_is_no_ratio_to_it_and_no_promise_kept() -> None:
+def test_a_doubling_without_added_memory_has_no_ratio_and_keeps_no_promise() -> None:
     measured = found(lambda size: 50.0 + max(size - 2_000, 0))
 
     section = memory(SYNC_MEMORY, measured, judged=True)
@@ -130,7 +128,7 @@ def test_where_a_doubling_adds_no_memory_there_is_no_ratio_to_it_and_no_promise_
     assert [limit.verdict for limit in section.limits] == ["NOT FOUND"]
 
 
-def test_nothing_is_promised_of_the_memory_of_an_operator() -> None:
+def test_the_memory_of_an_operator_has_no_promise() -> None:
     section = memory(RECONCILE_MEMORY, found(lambda size: size**3.0), judged=True)
 
     assert not section.limits
@@ -143,11 +141,11 @@ def test_a_run_that_is_not_full_is_not_judged() -> None:
 
 
 @pytest.mark.parametrize("sizes", [FULL.sync, FULL.reconcile])
-def test_what_is_judged_has_four_sizes_each_twice_the_one_before(sizes: Sequence[int]) -> None:
+def test_a_judged_run_has_four_sizes_that_double(sizes: Sequence[int]) -> None:
     assert list(sizes) == [sizes[0] * 2**number for number in range(4)]
 
 
-def test_every_section_has_a_picture_with_every_size() -> None:
+def test_every_section_has_a_chart_with_every_size() -> None:
     measured = found(lambda size: 50.0 + size)
     sections = [
         grown(SYNC[0], measured, judged=True),
@@ -164,7 +162,7 @@ def test_every_section_has_a_picture_with_every_size() -> None:
     assert all("8,000" in svg(picture) for picture in drawn)
 
 
-def test_each_round_is_a_whole_growth_in_which_no_contender_always_comes_first() -> None:
+def test_each_round_covers_all_sizes_and_alternates_the_contenders() -> None:
     effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
     taken: list[tuple[int, str]] = []
 
@@ -187,7 +185,7 @@ def test_each_round_is_a_whole_growth_in_which_no_contender_always_comes_first()
     assert found[OURS] == [{10: {"wall": 10.0}, 20: {"wall": 20.0}}] * 2
 
 
-def test_a_round_has_the_medians_of_its_turns_and_no_contender_always_comes_first_in_them() -> None:
+def test_a_round_has_the_medians_of_turns_with_alternating_contenders() -> None:
     effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
     taken: list[str] = []
     walls = {name: iter([3.0, 90.0, 4.0]) for name in NAMES}

@@ -25,7 +25,7 @@ class Answers:
         return next(self._answers)
 
 
-async def test_gets_that_are_answered_in_full_have_a_rate() -> None:
+async def test_complete_responses_to_gets_have_a_rate() -> None:
     found = await measured(3)
 
     assert found["rate"] > 0
@@ -37,7 +37,7 @@ async def test_gets_that_are_answered_in_full_have_a_rate() -> None:
     [[EMPTY] * 4, [RIGHT, EMPTY, RIGHT, RIGHT], [RIGHT] * 3 + [EMPTY], [RIGHT] * 3 + [REFUSED]],
     ids=["all are wrong", "one is wrong", "the last is wrong", "the last is refused"],
 )
-async def test_a_get_that_is_answered_with_something_else_is_an_error(gets: list[Reply]) -> None:
+async def test_an_unexpected_response_to_a_get_is_an_error(gets: list[Reply]) -> None:
     # The first get says what the right answer is; three are timed.
     transport = InProcessTransport(Answers([CREATED, *gets]))
 

@@ -50,7 +50,7 @@ def kept(record: Path) -> Mapping[str, float]:
     return found
 
 
-def test_a_count_within_the_tolerance_is_as_good_as_the_same() -> None:
+def test_a_count_within_the_tolerance_is_ok() -> None:
     assert words({"get": 1000}, {"get": 1000 * (1 + TOLERANCE)}) == ["ok"]
     assert words({"get": 1000}, {"get": 1000 * (1 - TOLERANCE)}) == ["ok"]
 
@@ -62,7 +62,7 @@ def test_a_count_beyond_it_is_too_many() -> None:
     assert verdict.is_bad
 
 
-def test_what_is_clearly_fewer_is_well_and_to_be_recorded() -> None:
+def test_a_much_lower_count_is_ok_and_to_be_recorded() -> None:
     verdicts = judged({"get": 1000}, {"get": 900}, is_all=True)
 
     assert [each.word for each in verdicts] == ["fewer"]
@@ -72,7 +72,7 @@ def test_what_is_clearly_fewer_is_well_and_to_be_recorded() -> None:
     ]
 
 
-def test_what_is_counted_and_not_on_record_is_not_well_and_to_be_recorded() -> None:
+def test_a_count_without_a_record_fails_and_is_to_be_recorded() -> None:
     verdicts = judged({"get": 1000}, {"get": 1000, "apply": 1}, is_all=True)
 
     assert [(each.word, each.is_bad) for each in verdicts] == [
@@ -83,7 +83,7 @@ def test_what_is_counted_and_not_on_record_is_not_well_and_to_be_recorded() -> N
     assert "record it: apply; python -m bench.instructions --record" in said
 
 
-def test_what_is_on_record_and_no_longer_counted_is_not_well_and_to_be_removed() -> None:
+def test_a_record_without_a_count_fails_and_is_to_be_removed() -> None:
     verdicts = judged({"apply": 1000, "get": 1000}, {"get": 1000}, is_all=True)
 
     assert [(each.word, each.is_bad) for each in verdicts] == [("ok", False), ("NOT COUNTED", True)]
@@ -91,11 +91,11 @@ def test_what_is_on_record_and_no_longer_counted_is_not_well_and_to_be_removed()
     assert "remove it from counts.json: apply" in said
 
 
-def test_where_not_everything_was_to_be_counted_the_rest_has_no_verdict() -> None:
+def test_workloads_outside_a_partial_run_have_no_verdict() -> None:
     assert words({"get": 1000, "apply": 1000}, {"get": 1000}, is_all=False) == ["ok"]
 
 
-def test_the_table_says_before_now_and_ratio() -> None:
+def test_the_table_has_the_recorded_and_current_counts_and_their_ratio() -> None:
     before = {"get": 1000.0, "apply": 20_000.0, "list": 5.0}
     verdicts = judged(before, {"get": 1100, "apply": 10_000, "watch": 7}, is_all=True)
 
@@ -110,7 +110,7 @@ def test_the_table_says_before_now_and_ratio() -> None:
     ]
 
 
-def test_a_check_is_well_only_if_what_is_counted_is_what_is_on_record(tmp_path: Path) -> None:
+def test_a_check_passes_only_if_all_counts_match_the_record(tmp_path: Path) -> None:
     record = tmp_path / "counts.json"
     first, *others = ALL
 
@@ -120,7 +120,7 @@ def test_a_check_is_well_only_if_what_is_counted_is_what_is_on_record(tmp_path: 
     assert checked(record, {**ALL, "of old": 1000}) == 1
 
 
-def test_a_check_of_some_workloads_is_of_nothing_else(tmp_path: Path) -> None:
+def test_a_check_of_some_workloads_ignores_the_others(tmp_path: Path) -> None:
     record = tmp_path / "counts.json"
     first, second, *_ = ALL
 
@@ -128,7 +128,7 @@ def test_a_check_of_some_workloads_is_of_nothing_else(tmp_path: Path) -> None:
     assert checked(record, {first: 1000}, first, second) == 1
 
 
-def test_what_is_recorded_takes_the_place_of_all_that_was_if_everything_was_counted(
+def test_a_full_recording_replaces_the_whole_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = tmp_path / "counts.json"
@@ -139,7 +139,7 @@ def test_what_is_recorded_takes_the_place_of_all_that_was_if_everything_was_coun
     assert "remove it" not in capsys.readouterr().out
 
 
-def test_what_is_recorded_of_some_workloads_leaves_the_rest_as_it_was(tmp_path: Path) -> None:
+def test_a_partial_recording_keeps_the_other_workloads(tmp_path: Path) -> None:
     record = tmp_path / "counts.json"
     first, second, *_ = ALL
 
@@ -147,7 +147,7 @@ def test_what_is_recorded_of_some_workloads_leaves_the_rest_as_it_was(tmp_path: 
     assert kept(record) == {first: 1000, second: 900}
 
 
-def test_without_a_record_it_says_what_there_is_and_what_to_do() -> None:
+def test_without_a_record_the_error_says_how_to_create_one() -> None:
     said = nothing_for("Python 3.12, plain", ["Python 3.11, plain"])
 
     assert said.startswith("nothing to compare with: no counts are recorded for Python 3.12, plain")
@@ -155,7 +155,7 @@ def test_without_a_record_it_says_what_there_is_and_what_to_do() -> None:
     assert "bench.instructions --record\n" in said
 
 
-def test_a_count_is_what_came_between_two_marks_for_one_thing(tmp_path: Path) -> None:
+def test_a_count_is_the_difference_between_two_marks_per_item(tmp_path: Path) -> None:
     dumps = tmp_path / "count"
     for number, total in enumerate((999, 400, 999, 50, 999), start=1):
         dumps.with_name(f"count.{number}").write_text(f"summary: 7\nfn=(1) x\ntotals: {total}\n")
@@ -165,7 +165,7 @@ def test_a_count_is_what_came_between_two_marks_for_one_thing(tmp_path: Path) ->
     assert found == {"get": 100.0, "apply": 10.0}
 
 
-def test_a_mark_that_valgrind_has_not_seen_is_an_error(tmp_path: Path) -> None:
+def test_a_mark_that_valgrind_did_not_reach_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CannotCount, match="has not seen the marks"):
         between([("get", 4), ("", 1)], tmp_path / "count")
 

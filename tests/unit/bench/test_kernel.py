@@ -13,15 +13,15 @@ def stat(name: str) -> str:
     return f"12 ({name}) S 2 3 5 7 11 13 17 19 23 29 {used} {ended_children_used} 20 0 1 0\n"
 
 
-def test_cpu_is_user_and_system_time_and_not_that_of_children_who_have_ended() -> None:
+def test_cpu_is_user_and_system_time_without_that_of_ended_children() -> None:
     assert cpu_in(stat("plain")) == 4.5
 
 
-def test_the_name_of_a_program_does_not_disturb_its_accounting() -> None:
+def test_a_program_name_with_special_characters_is_parsed() -> None:
     assert cpu_in(stat("a (odd) name 7")) == 4.5
 
 
-def test_time_on_a_processor_is_that_of_all_threads_to_the_nanosecond() -> None:
+def test_processor_time_covers_all_threads_in_nanoseconds() -> None:
     assert scheduled_in(["1500000000 7 3\n", "250000001 9 1\n"]) == 1.750000001
 
 

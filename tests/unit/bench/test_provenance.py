@@ -48,7 +48,7 @@ def commit(root: Path, name: str) -> str:
     return git(root, "rev-parse", "--short=10", "HEAD")
 
 
-def test_the_source_is_the_last_commit_of_what_is_measured(committed: Path) -> None:
+def test_the_source_is_the_last_commit_that_changes_measured_files(committed: Path) -> None:
     last = commit(committed, "packages/steersman.py")
 
     assert source(committed) == {"commit": last, "changes": "none"}
@@ -58,7 +58,7 @@ def test_the_source_is_the_last_commit_of_what_is_measured(committed: Path) -> N
     "name",
     ["bench/results/client.json", "tests/test_a.py", "examples/appservice/tests/test_a.py"],
 )
-def test_a_commit_of_results_or_tests_alone_is_not_named(committed: Path, name: str) -> None:
+def test_a_commit_of_only_results_or_tests_is_ignored(committed: Path, name: str) -> None:
     before = source(committed)
 
     commit(committed, name)
@@ -67,27 +67,25 @@ def test_a_commit_of_results_or_tests_alone_is_not_named(committed: Path, name: 
 
 
 @pytest.mark.parametrize("name", ["packages/steersman.py", "packages/new.py", "bench/new.py"])
-def test_what_is_changed_or_new_in_what_is_measured_is_reported(committed: Path, name: str) -> None:
+def test_changed_and_new_measured_files_are_reported(committed: Path, name: str) -> None:
     (committed / name).write_text("after")
 
     assert source(committed)["changes"] == "uncommitted"
 
 
 @pytest.mark.parametrize("name", ["bench/README.md", "bench/results/client.json", "docs/a.md"])
-def test_what_a_run_writes_and_what_is_not_measured_is_no_change(
-    committed: Path, name: str
-) -> None:
+def test_output_of_a_run_and_unmeasured_files_are_not_reported(committed: Path, name: str) -> None:
     (committed / name).write_text("after")
 
     assert source(committed)["changes"] == "none"
 
 
-def test_without_a_repository_of_its_own_it_is_unknown(committed: Path) -> None:
+def test_without_a_repository_the_source_is_unknown(committed: Path) -> None:
     assert source(committed / "packages") == UNKNOWN
     assert source(committed / "nowhere") == UNKNOWN
 
 
-def test_a_commit_made_meanwhile_is_reported() -> None:
+def test_a_commit_made_during_the_run_is_reported() -> None:
     before, after = ({"commit": commit, "changes": "none"} for commit in ("abc", "def"))
 
     assert throughout(before, before) == before
@@ -112,7 +110,7 @@ def test_the_build_of_python_is_detected_by_its_own_variables(
     assert built_with(variables) == build
 
 
-def test_the_versions_name_what_ours_stands_on_and_how_python_was_built() -> None:
+def test_the_versions_include_dependencies_and_the_build_of_python() -> None:
     found = versions()
 
     assert {"steersman", "httptools", "msgspec", "prometheus-client"} <= set(found)

@@ -41,7 +41,7 @@ def judged(promised: Iterable[Limit | Floor]) -> Sequence[Limit | Floor]:
     return [promise for promise in promised if promise.judged]
 
 
-def test_a_ratio_is_to_the_turn_of_the_same_round() -> None:
+def test_a_ratio_is_to_a_figure_of_the_same_round() -> None:
     costs = {
         THEIRS: [turn(cpu=2.0), turn(cpu=4.0)],
         KOPF: [turn(cpu=8.0), turn(cpu=8.0)],
@@ -54,7 +54,7 @@ def test_a_ratio_is_to_the_turn_of_the_same_round() -> None:
     assert [each[f"cpu of {KOPF}"] for each in ours] == [0.125, 0.5]
 
 
-def test_who_took_part_in_fewer_rounds_is_compared_in_those() -> None:
+def test_a_contender_with_fewer_rounds_is_compared_in_those() -> None:
     costs = {THEIRS: [turn(cpu=2.0)] * 3, KOPF: [turn(cpu=8.0)], OURS: [turn(cpu=1.0)] * 3}
 
     beside = beside_others(costs)
@@ -76,7 +76,7 @@ def test_the_best_of_controller_runtime_is_the_most_a_second_and_the_least_of_al
     assert [each["rate_best_ratio"] for each in ours] == [0.5, 0.5]
 
 
-def test_with_one_of_its_turns_missing_its_best_is_unknown() -> None:
+def test_the_best_figure_is_unknown_if_a_variant_is_missing() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
     ours = beside_others(costs)[OURS]
@@ -84,7 +84,7 @@ def test_with_one_of_its_turns_missing_its_best_is_unknown() -> None:
     assert not any(figure.endswith("_best_ratio") for figure in ours[0])
 
 
-def test_nothing_is_judged_by_the_best_of_controller_runtime() -> None:
+def test_ratios_to_the_best_of_controller_runtime_are_not_judged() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], THEIRS_PATCHING: [turn(cpu=0.5)], OURS: [turn(cpu=1.0)]}
 
     found = list(promises(OURS, beside_others(costs)[OURS], judged=True))
@@ -95,7 +95,7 @@ def test_nothing_is_judged_by_the_best_of_controller_runtime() -> None:
     assert all(promise.judged for promise in found if promise not in shown)
 
 
-def test_of_a_promise_beside_a_failed_contender_nothing_is_found() -> None:
+def test_a_promise_relative_to_a_failed_contender_has_no_figure() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
     found = judged(promises(OURS, beside_others(costs)[OURS], judged=True))
@@ -103,7 +103,7 @@ def test_of_a_promise_beside_a_failed_contender_nothing_is_found() -> None:
     assert [promise.found for promise in found] == [0.5, 0.5, 1.0, 1.0, None, None]
 
 
-def test_what_is_shown_of_all_is_there_and_no_column_twice() -> None:
+def test_every_ratio_has_exactly_one_column() -> None:
     costs = {name: [turn(cpu=2.0)] for name in (THEIRS, THEIRS_PATCHING, KOPF, OURS)}
     figures = [column.figure for column in columns((THEIRS, BEST, KOPF))]
 
@@ -114,7 +114,7 @@ def test_what_is_shown_of_all_is_there_and_no_column_twice() -> None:
     assert ratios - set(figures) == {"requests_ratio", "requests_best_ratio"}
 
 
-def test_a_promise_is_of_the_median_round() -> None:
+def test_a_promise_is_judged_by_the_median_round() -> None:
     costs = {
         THEIRS: [turn(cpu=2.0)] * 3,
         KOPF: [turn(cpu=8.0)] * 3,
@@ -127,7 +127,7 @@ def test_a_promise_is_of_the_median_round() -> None:
     assert all(promise.is_held for promise in found)
 
 
-def test_every_contender_is_in_every_picture_of_what_it_took_part_in() -> None:
+def test_every_contender_is_in_every_chart_of_its_sections() -> None:
     some = {name: [turn(cpu=2.0)] for name in (THEIRS, KOPF, OURS, OURS_UVLOOP)}
     many = {name: some[name] for name in (THEIRS, KOPF, OURS)}
     costs = {"some": some, "many": many, "idle": some, "resync": some}
@@ -141,7 +141,7 @@ def test_every_contender_is_in_every_picture_of_what_it_took_part_in() -> None:
     assert [panel.keys() for panel in drawn["throughput"].values()] == [some.keys(), many.keys()]
 
 
-def test_a_picture_says_of_how_many_and_of_how_long_it_is() -> None:
+def test_a_chart_title_has_the_number_of_objects_and_the_duration() -> None:
     titles = {
         "some": "50 AppServices to Deployment, Service and status, in a new process (1 round)",
         "many": "1,200 AppServices (1 round)",
@@ -162,7 +162,7 @@ def test_a_picture_says_of_how_many_and_of_how_long_it_is() -> None:
     ]
 
 
-def test_who_has_not_brought_everything_in_line_does_not_look_at_it_again(
+def test_a_contender_that_did_not_converge_is_not_resynced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def resynced(name: str, place: Any, **_: Any) -> Cost:
@@ -184,7 +184,7 @@ def test_who_has_not_brought_everything_in_line_does_not_look_at_it_again(
     assert section.notes == ["without kopf, which failed"]
 
 
-def test_each_operator_has_its_own_way_to_reconcile_again() -> None:
+def test_each_operator_has_its_own_trigger_for_a_resync() -> None:
     starts = Path("/starts")
 
     assert resyncing(THEIRS, ["operator"], seconds=10, starts=starts) == [

@@ -13,13 +13,13 @@ def test_a_cell_is_the_median_with_the_smallest_and_the_largest() -> None:
     assert WALL.cell(costs) == "2.1 (1.0-3.0)"
 
 
-def test_a_single_round_has_no_range_and_what_was_not_found_is_a_dash() -> None:
+def test_a_single_round_has_no_range_and_a_missing_figure_is_a_dash() -> None:
     assert WALL.cell([{"wall": 0.002}]) == "2.0"
     assert WALL.cell([{"cpu": 0.002}]) == "–"
     assert WALL.cell([]) == "–"
 
 
-def test_a_limit_is_held_up_to_itself() -> None:
+def test_a_figure_equal_to_its_limit_is_ok() -> None:
     held = Limit(what="wall", most=0.5, unit=" s", rounds=[0.5])
     missed = Limit(what="wall", most=0.5, unit=" s", rounds=[0.501])
 
@@ -27,7 +27,7 @@ def test_a_limit_is_held_up_to_itself() -> None:
     assert (missed.is_held, str(missed)) == (False, "wall ≤ 0.5 s: 0.501 MISSED")
 
 
-def test_a_floor_is_held_from_itself_upwards() -> None:
+def test_a_figure_equal_to_its_floor_is_ok() -> None:
     held = Floor(what="creates", least=1000, unit=" a second", rounds=[1000])
     missed = Floor(what="creates", least=1000, unit=" a second", rounds=[999.4])
 
@@ -35,14 +35,14 @@ def test_a_floor_is_held_from_itself_upwards() -> None:
     assert (missed.is_held, str(missed)) == (False, "creates ≥ 1,000 a second: 999 MISSED")
 
 
-def test_what_is_not_judged_is_not_missed() -> None:
+def test_an_unjudged_limit_is_not_missed() -> None:
     far_off = Limit(what="wall", most=0.5, unit="", rounds=[9.0], judged=False)
 
     assert far_off.is_held
     assert str(far_off) == "wall ≤ 0.5: 9 not judged"
 
 
-def test_a_figure_has_as_many_digits_as_it_takes_to_see_the_verdict() -> None:
+def test_a_figure_has_enough_digits_to_show_the_verdict() -> None:
     over = Limit(what="CPU", most=1.0, unit="", rounds=[1.0004])
     under = Floor(what="creates", least=1000, unit="", rounds=[999.96])
     large = Limit(what="bytes", most=20_000, unit="", rounds=[20_000.2])
@@ -53,7 +53,7 @@ def test_a_figure_has_as_many_digits_as_it_takes_to_see_the_verdict() -> None:
     assert Limit(what="CPU", most=1.0, unit="", rounds=[0.99996]).found_in_words == "1"
 
 
-def test_a_promise_of_which_nothing_was_found_is_not_held() -> None:
+def test_a_promise_without_a_figure_is_not_kept() -> None:
     limit = Limit(what="exponent", most=1.2, unit="", rounds=[None])
     floor = Floor(what="rate", least=1.0, unit="", rounds=[None])
 
@@ -61,7 +61,7 @@ def test_a_promise_of_which_nothing_was_found_is_not_held() -> None:
     assert (floor.is_held, str(floor)) == (False, "rate ≥ 1: – NOT FOUND")
 
 
-def test_what_was_found_is_the_median_of_the_rounds_or_the_worst_of_them() -> None:
+def test_a_figure_is_the_median_or_the_worst_of_the_rounds() -> None:
     rounds = (3.0, 1.0, 1.5)
 
     limits = [
@@ -77,7 +77,7 @@ def test_what_was_found_is_the_median_of_the_rounds_or_the_worst_of_them() -> No
     ]
 
 
-def test_a_round_that_does_not_tell_is_one_in_which_the_promise_was_broken() -> None:
+def test_a_round_without_a_figure_breaks_the_promise() -> None:
     limit = Limit(what="wall", most=2.0, unit="", rounds=[1.0, None, 1.5])
     floor = Floor(what="rate", least=1.0, unit="", rounds=[1.0, None, 1.5])
 
@@ -87,7 +87,7 @@ def test_a_round_that_does_not_tell_is_one_in_which_the_promise_was_broken() -> 
     assert replace(floor, is_of_worst=True).verdict == "NOT FOUND"
 
 
-def test_what_is_not_judged_need_not_be_found() -> None:
+def test_an_unjudged_promise_needs_no_figure() -> None:
     unknown = Limit(what="exponent", most=1.2, unit="", rounds=[None], judged=False)
 
     assert (unknown.is_held, str(unknown)) == (True, "exponent ≤ 1.2: – not judged")
@@ -97,7 +97,7 @@ def test_rounds_are_counted_in_words() -> None:
     assert [rounds_in_words(count) for count in (1, 3)] == ["1 round", "3 rounds"]
 
 
-def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
+def test_a_section_is_one_table_in_text_and_markdown() -> None:
     section = Section(
         name="sync",
         title="Sync",

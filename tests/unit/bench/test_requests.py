@@ -18,7 +18,7 @@ METRICS = (
 )
 
 
-def test_only_what_the_operator_asked_for_is_counted() -> None:
+def test_only_requests_of_the_operator_are_counted() -> None:
     assert counted(METRICS) == {
         "leases": 0,
         "watches": 0,
@@ -28,17 +28,17 @@ def test_only_what_the_operator_asked_for_is_counted() -> None:
     }
 
 
-def test_what_came_in_between_is_a_difference() -> None:
+def test_since_returns_the_difference_of_two_counts() -> None:
     assert since({"reads": 3, "writes": 2}, {"reads": 3, "writes": 10}) == {"reads": 0, "writes": 8}
 
 
-def test_every_kind_of_request_has_a_flow_schema_that_is_counted() -> None:
+def test_every_kind_of_request_has_a_counted_flow_schema() -> None:
     names = {each["metadata"]["name"].removeprefix("operator-") for each in flow_schemas()}
 
     assert names == counted("").keys()
 
 
-def test_a_lease_is_a_lease_before_it_is_a_read_or_a_write() -> None:
+def test_a_lease_request_is_not_counted_as_a_read_or_write() -> None:
     by_name = {each["metadata"]["name"]: each["spec"] for each in flow_schemas()}
 
     first = min(by_name, key=lambda name: by_name[name]["matchingPrecedence"])
@@ -53,7 +53,7 @@ def answered(*, code: str, verb: str, resource: str, subresource: str = "") -> s
     return f"apiserver_request_total{{{labels}}} 2\n"
 
 
-def test_a_write_that_was_not_done_is_refused() -> None:
+def test_failed_writes_count_as_refused() -> None:
     metrics = (
         answered(code="409", verb="PUT", resource="appservices", subresource="status")
         + answered(code="500", verb="APPLY", resource="deployments")
@@ -65,7 +65,7 @@ def test_a_write_that_was_not_done_is_refused() -> None:
     assert refused_in(metrics) == 6
 
 
-def test_what_a_deployments_own_controller_is_refused_does_not_count() -> None:
+def test_refused_writes_of_the_deployment_controller_are_not_counted() -> None:
     metrics = answered(code="409", verb="PUT", resource="deployments", subresource="status")
 
     assert refused_in(metrics) == 0

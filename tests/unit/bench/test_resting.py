@@ -34,7 +34,7 @@ class Server:
         return SimpleNamespace(body="".join(lines).encode())
 
 
-def test_what_is_asked_for_is_all_but_watches_and_leases() -> None:
+def test_requests_are_counted_except_watches_and_leases() -> None:
     plane: Any = Server()
     operator: Any = SimpleNamespace(cpu_seconds=lambda: 1.5)
 
@@ -43,14 +43,14 @@ def test_what_is_asked_for_is_all_but_watches_and_leases() -> None:
     assert found == {"cpu": 1.5, "requests": 65_400, "watches": 30}
 
 
-def test_each_appservice_has_to_be_looked_at_again() -> None:
+def test_each_appservice_has_to_be_reconciled_again() -> None:
     confirm_looks("kopf", looks(2, 0, 1, 0), [], count=3)
 
     with pytest.raises(AssertionError, match=r"kopf did not look again at 1 of 3 .*: app-00001$"):
         confirm_looks("kopf", looks(2, 0, 2, 0), [], count=3)
 
 
-def test_after_all_looks_everything_has_to_be_as_it_should_be() -> None:
+def test_after_a_resync_every_object_must_be_as_expected() -> None:
     wrong = ["Service app-00000: is not there", "Deployment app-00001: is not there"]
 
     with pytest.raises(AssertionError, match=f"kopf left this as it is: {'; '.join(wrong)}"):

@@ -72,16 +72,16 @@ def in_summary(results: Sequence[Result]) -> Sequence[str]:
     return list(summary(results, Path("results")))
 
 
-def test_a_result_survives_being_written_and_read() -> None:
+def test_a_result_round_trips_through_its_file() -> None:
     assert from_json(as_json(result())) == result()
 
 
-def test_a_result_is_held_unless_something_that_is_judged_was_missed() -> None:
+def test_a_result_passes_unless_a_judged_limit_is_missed() -> None:
     assert result(found=0.5).is_held
     assert not result(found=0.51).is_held
 
 
-def test_a_newer_result_takes_the_place_of_the_older_and_leaves_nothing_else(
+def test_a_newer_result_replaces_the_older_one_and_its_files(
     tmp_path: Path,
 ) -> None:
     keep(tmp_path, result(found=0.4))
@@ -100,7 +100,7 @@ def test_results_come_in_the_order_of_the_measures(tmp_path: Path) -> None:
     assert [each.measure for each in found] == ["client", "growth"]
 
 
-def test_charts_of_a_result_take_the_place_of_those_it_had(tmp_path: Path) -> None:
+def test_charts_of_a_result_replace_the_earlier_ones(tmp_path: Path) -> None:
     before = illustrate(tmp_path, result(), [picture("old"), picture("both")])
     illustrate(tmp_path, result("cold"), [picture("other")])
 
@@ -114,7 +114,7 @@ def test_charts_of_a_result_take_the_place_of_those_it_had(tmp_path: Path) -> No
     ]
 
 
-def test_two_charts_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_charts_with_the_same_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the same name"):
         illustrate(tmp_path, result(), [picture("one"), picture("one")])
 
@@ -132,14 +132,14 @@ def test_the_page_has_every_table_verdict_and_chart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", [page, in_summary])
-def test_what_is_the_same_for_all_measures_is_shown_once(written: Writing) -> None:
+def test_values_shared_by_all_measures_are_shown_once(written: Writing) -> None:
     text = "\n".join(written([result("client"), result("growth")]))
 
     assert text.count("cores 2") == text.count("commit abc") == text.count("kopf 1.45.2") == 1
 
 
 @pytest.mark.parametrize("written", [page, in_summary])
-def test_measures_of_different_machines_or_commits_are_listed_apart(written: Writing) -> None:
+def test_measures_of_different_machines_or_commits_are_listed_separately(written: Writing) -> None:
     results = [
         result("client"),
         result("latency", cores="64"),
@@ -165,7 +165,7 @@ def test_the_page_names_the_day_of_each_measure() -> None:
     assert lines.count("| **Cold sync**, 2026-11-16 | | | | |") == 2
 
 
-def test_the_page_and_the_summary_say_that_a_measure_broke_off() -> None:
+def test_the_page_and_the_summary_report_a_failed_measure() -> None:
     broken = replace(result(), is_whole=False)
 
     assert BROKEN_OFF in list(page([broken]))
@@ -179,7 +179,7 @@ def test_the_page_says_when_a_measure_was_taken() -> None:
     assert "everything, on 2026-11-16 at 05:00 UTC, in 14 minutes" in text
 
 
-def test_the_page_does_not_call_everything_what_was_too_little_to_be_judged() -> None:
+def test_the_page_marks_runs_that_are_too_short_to_be_judged() -> None:
     few = replace(result(), effort={**result().effort, "rounds": 4})
     quick = replace(result(), effort={**result().effort, "is_full": False})
 
@@ -198,7 +198,7 @@ def test_the_page_names_each_limit_without_a_result() -> None:
     assert "| wall time | ≤ 0.5 | – | 1 round | NOT FOUND |" in list(page([result(found=None)]))
 
 
-def test_the_summary_has_the_main_limits_and_those_that_are_not_held() -> None:
+def test_the_summary_has_the_main_limits_and_the_missed_ones() -> None:
     held = Limit(what="import steersman, wall", most=0.15, unit=" s", rounds=[0.012])
     sections = [replace(result().sections[0], limits=[held])]
 
@@ -224,7 +224,7 @@ def test_the_kept_summary_is_current_and_has_at_most_20_rows() -> None:
     assert set(HIGHLIGHTS) <= shown
 
 
-def test_the_page_says_where_steersman_is_behind() -> None:
+def test_the_page_lists_the_figures_in_which_steersman_is_behind() -> None:
     columns = [
         Column(title=title, figure=figure, decimals=2)
         for title, figure in (
@@ -253,11 +253,11 @@ def test_the_page_says_where_steersman_is_behind() -> None:
     ]
 
 
-def test_a_page_without_anything_behind_has_no_such_table() -> None:
+def test_a_page_with_no_figure_behind_has_no_such_table() -> None:
     assert not any("wrong side" in line for line in page([result()]))
 
 
-def test_the_summary_has_its_place_in_a_page_and_the_rest_stays(tmp_path: Path) -> None:
+def test_the_summary_replaces_only_its_section_of_a_page(tmp_path: Path) -> None:
     page_path = tmp_path / "README.md"
     page_path.write_text(f"# Ours\n\n{BEGIN}\n\nearlier\n\n{END}\n\nThe rest.\n")
     directory = tmp_path / "results"
@@ -273,6 +273,6 @@ def test_the_summary_has_its_place_in_a_page_and_the_rest_stays(tmp_path: Path) 
     assert "![Chart of bars](results/cold-sync-bars.svg)" in text
 
 
-def test_a_page_without_a_place_for_results_is_refused() -> None:
+def test_a_page_without_a_results_section_is_refused() -> None:
     with pytest.raises(ValueError, match="no place"):
         with_summary("# Ours\n", ["new"])

@@ -56,7 +56,7 @@ def turns(*names: str, log: list[str]) -> dict[str, Callable[[], Cost]]:
 def quiet(_: str) -> None: ...
 
 
-def test_rounds_go_there_and_back_after_one_that_does_not_count() -> None:
+def test_rounds_alternate_their_order_after_an_uncounted_warm_up() -> None:
     log: list[str] = []
 
     costs = in_rounds(turns("a", "b", "c", log=log), rounds=3, progress=quiet)
@@ -66,7 +66,7 @@ def test_rounds_go_there_and_back_after_one_that_does_not_count() -> None:
     assert {name: len(each) for name, each in costs.items()} == {"a": 3, "b": 3, "c": 3}
 
 
-def test_what_warms_up_may_be_less_or_nothing() -> None:
+def test_a_warm_up_can_be_shorter_or_empty() -> None:
     log: list[str] = []
     warmed: list[str] = []
     lesser = turns("a", "b", log=warmed)
@@ -78,7 +78,7 @@ def test_what_warms_up_may_be_less_or_nothing() -> None:
     assert log == ["a", "b", "a", "b"]
 
 
-def test_who_is_optional_and_fails_is_left_out_and_the_others_go_on() -> None:
+def test_an_optional_contender_that_fails_is_left_out() -> None:
     log: list[str] = []
     notes: list[str] = []
 
@@ -104,14 +104,14 @@ def test_ratios_and_differences_are_taken_within_a_round() -> None:
     assert above(ours, theirs) == [{"cpu": -1.0, "wall": 1.0}, {"cpu": 2.0, "wall": 3.0}]
 
 
-def test_a_round_that_only_one_of_two_had_has_no_ratio() -> None:
+def test_a_round_with_only_one_of_two_contenders_has_no_ratio() -> None:
     fewer, more = [{"cpu": 1.0}], [{"cpu": 2.0}, {"cpu": 8.0}]
 
     assert compared(fewer, more, ["cpu"]) == [{"cpu": 1.0, "cpu_ratio": 0.5}]
     assert compared(more, fewer, ["cpu"]) == [{"cpu": 2.0, "cpu_ratio": 2.0}, {"cpu": 8.0}]
 
 
-def test_there_is_no_ratio_to_nothing_and_none_of_what_only_one_has() -> None:
+def test_there_is_no_ratio_to_zero_or_to_a_missing_figure() -> None:
     ours = [{"cpu": 1.0, "late": 3.0, "later_resident": 5.0}]
     theirs = [{"cpu": 2.0, "late": 0.0}]
 
@@ -120,7 +120,7 @@ def test_there_is_no_ratio_to_nothing_and_none_of_what_only_one_has() -> None:
     assert found == [{**ours[0], "cpu_ratio": 0.5}]
 
 
-def test_all_are_compared_with_the_same_one_and_ratios_are_called_as_asked() -> None:
+def test_all_contenders_are_compared_with_one_under_the_given_names() -> None:
     costs = {"ours": [{"cpu": 1.0}], "theirs": [{"cpu": 4.0}]}
 
     found = beside(costs, "theirs", ["cpu"], suffix=" of theirs")
@@ -130,7 +130,7 @@ def test_all_are_compared_with_the_same_one_and_ratios_are_called_as_asked() -> 
     assert beside(costs, "one that failed", ["cpu"]) == costs
 
 
-def test_the_best_of_several_is_found_figure_by_figure_and_round_by_round() -> None:
+def test_best_of_takes_the_best_figure_of_each_round() -> None:
     costs = {
         "one": [{"cpu": 1.0, "rate": 5.0}, {"cpu": 4.0, "rate": 6.0}],
         "another": [{"cpu": 2.0, "rate": 7.0}, {"cpu": 3.0, "rate": 5.0}],
@@ -141,7 +141,7 @@ def test_the_best_of_several_is_found_figure_by_figure_and_round_by_round() -> N
     assert best_of(costs, ["one", "another"], ["rate"], best=max) == [{"rate": 7.0}, {"rate": 6.0}]
 
 
-def test_what_is_counted_besides_is_counted_up_to_the_line(tmp_path: Path) -> None:
+def test_extra_counters_stop_at_the_programs_first_line(tmp_path: Path) -> None:
     work = tmp_path / "work"
 
     cost = informing(work, said=3)()
@@ -150,7 +150,7 @@ def test_what_is_counted_besides_is_counted_up_to_the_line(tmp_path: Path) -> No
     assert work.read_text() == "9"
 
 
-def test_memory_is_looked_at_again_only_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_memory_is_measured_again_only_on_request(tmp_path: Path) -> None:
     once = informing(tmp_path / "work", said=3)()
     twice = informing(tmp_path / "work", said=3, later_seconds=0.01)()
 
@@ -158,7 +158,7 @@ def test_memory_is_looked_at_again_only_where_it_is_asked_for(tmp_path: Path) ->
     assert twice["later_resident"] > 0
 
 
-def test_who_says_something_else_has_no_cost(tmp_path: Path) -> None:
+def test_a_program_that_prints_another_result_has_no_cost(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"expected {'objects': 3}, it said {'objects': 2}: "):
         informing(tmp_path / "work", said=2)()
 
@@ -172,7 +172,7 @@ def test_who_says_something_else_has_no_cost(tmp_path: Path) -> None:
         ("no JSON", "no JSON"),
     ],
 )
-def test_who_holds_something_else_or_does_not_tell_has_no_cost(
+def test_a_program_with_wrong_or_missing_contents_has_no_cost(
     tmp_path: Path, held: str, shown: str
 ) -> None:
     with pytest.raises(AssertionError) as raised:
@@ -181,7 +181,7 @@ def test_who_holds_something_else_or_does_not_tell_has_no_cost(
     assert str(raised.value).startswith(f"expected {HELD}, it said {shown}: {sys.executable} -c")
 
 
-def test_who_ends_before_its_first_word_has_no_cost(tmp_path: Path) -> None:
+def test_a_program_that_exits_without_output_has_no_cost(tmp_path: Path) -> None:
     silent = staying(
         [sys.executable, "-c", ""],
         tmp_path / "kubeconfig",

@@ -62,7 +62,7 @@ def ran(stages: Mapping[str, Measure], directory: Path, *, effort: Effort = EFFO
     return run(list(stages), load=stages.__getitem__, effort=effort, store=store)
 
 
-def test_a_measure_that_breaks_off_does_not_keep_others_from_running(
+def test_a_failed_measure_does_not_stop_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stages = {"first": Stage(0.5), "broken": Stage(0.5, fails=True), "last": Stage(0.7)}
@@ -75,7 +75,7 @@ def test_a_measure_that_breaks_off_does_not_keep_others_from_running(
     assert "error: broken broke off" in capsys.readouterr().err
 
 
-def test_what_was_found_before_a_measure_breaks_off_is_kept_and_drawn(tmp_path: Path) -> None:
+def test_results_before_a_failure_are_kept_and_drawn(tmp_path: Path) -> None:
     ran({"one": Stage(0.5, 0.6, fails=True)}, tmp_path)
 
     (result,) = kept(tmp_path, ["one"])
@@ -86,21 +86,21 @@ def test_what_was_found_before_a_measure_breaks_off_is_kept_and_drawn(tmp_path: 
     assert BROKEN_OFF in (tmp_path / "README.md").read_text()
 
 
-def test_what_an_earlier_run_found_is_gone_if_this_one_finds_nothing(tmp_path: Path) -> None:
+def test_a_run_without_results_removes_earlier_results(tmp_path: Path) -> None:
     ran({"one": Stage(0.5)}, tmp_path)
     ran({"one": Stage(fails=True)}, tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
-def test_charts_of_an_earlier_run_are_gone_if_this_one_draws_none(tmp_path: Path) -> None:
+def test_a_run_without_charts_removes_earlier_charts(tmp_path: Path) -> None:
     ran({"one": Stage(0.5)}, tmp_path)
     ran({"one": Stage(0.5, fails=True, draws=False)}, tmp_path)
 
     assert list(tmp_path.glob("*.svg")) == []
 
 
-def test_who_breaks_off_says_how_far_it_was(
+def test_a_failed_measure_reports_its_progress(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Slow(Stage):
@@ -114,14 +114,14 @@ def test_who_breaks_off_says_how_far_it_was(
     assert "one broke off at 'round 2 of 5: kopf'" in capsys.readouterr().err
 
 
-def test_nothing_is_judged_in_fewer_rounds_than_were_promised(tmp_path: Path) -> None:
+def test_a_run_with_too_few_rounds_is_not_judged(tmp_path: Path) -> None:
     assert ran({"one": Stage(1.1, None)}, tmp_path, effort=FEW_ROUNDS)
 
     (result,) = kept(tmp_path, ["one"])
     assert [limit.verdict for limit in result.limits] == ["not judged", "not judged"]
 
 
-def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path: Path) -> None:
+def test_a_missing_measure_does_not_stop_the_others(tmp_path: Path) -> None:
     stages = {"there": Stage(0.5)}
 
     is_well = run(
@@ -135,19 +135,19 @@ def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path:
     assert (tmp_path / "there.json").exists()
 
 
-def test_all_is_well_if_every_promise_was_kept(tmp_path: Path) -> None:
+def test_a_run_passes_if_every_promise_is_kept(tmp_path: Path) -> None:
     assert ran({"one": Stage(0.5, 1.0)}, tmp_path)
     assert not ran({"one": Stage(0.5, 1.1)}, tmp_path)
 
 
-def test_a_promise_without_a_figure_is_not_well(tmp_path: Path) -> None:
+def test_a_promise_without_a_figure_fails_the_run(tmp_path: Path) -> None:
     assert not ran({"one": Stage(0.5, None)}, tmp_path)
 
     (result,) = kept(tmp_path, ["one"])
     assert [limit.verdict for limit in result.limits] == ["ok", "NOT FOUND"]
 
 
-def test_a_result_says_of_which_commit_it_is(tmp_path: Path) -> None:
+def test_a_result_names_its_commit(tmp_path: Path) -> None:
     ran({"one": Stage(0.5)}, tmp_path)
 
     (result,) = kept(tmp_path, ["one"])
@@ -162,7 +162,7 @@ def test_figures_are_kept_even_if_they_cannot_be_drawn(tmp_path: Path) -> None:
     assert "Part 0" in (tmp_path / "README.md").read_text()
 
 
-def test_what_was_kept_is_drawn_again_without_measuring(tmp_path: Path) -> None:
+def test_stored_results_are_drawn_again_without_measuring(tmp_path: Path) -> None:
     ran({"one": Stage(0.5)}, tmp_path)
     pages = {path: path.read_text() for path in tmp_path.iterdir()}
     for path in pages:
@@ -175,11 +175,11 @@ def test_what_was_kept_is_drawn_again_without_measuring(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_no_measure_needs_a_section_that_is_not_there_for_its_pictures(name: str) -> None:
+def test_charts_without_sections_are_empty(name: str) -> None:
     assert all(picture.is_empty for picture in measure(name).pictures({}))
 
 
-def test_a_picture_that_cannot_be_drawn_yet_is_left_for_later(tmp_path: Path) -> None:
+def test_a_chart_that_cannot_be_drawn_yet_is_skipped(tmp_path: Path) -> None:
     class Growing(Stage):
         def pictures(self, sections: Mapping[str, Section]) -> Iterator[Picture]:
             # No logarithmic scale begins at zero, as this one does at first.
@@ -199,7 +199,7 @@ def test_a_picture_that_cannot_be_drawn_yet_is_left_for_later(tmp_path: Path) ->
     assert (tmp_path / "one-wall.svg").exists()
 
 
-def test_two_sections_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_sections_with_the_same_name_are_refused(tmp_path: Path) -> None:
     class Twice(Stage):
         def sections(self, effort: Effort) -> Iterator[Section]:
             yield from super().sections(effort)
@@ -208,20 +208,20 @@ def test_two_sections_of_one_name_are_refused(tmp_path: Path) -> None:
     assert not ran({"twice": Twice(0.5)}, tmp_path)
 
 
-def test_nothing_is_kept_without_a_store(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_store_no_result_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["one"], load=lambda _: Stage(0.5), effort=EFFORT, store=None)
 
     assert "Part 0" in capsys.readouterr().out
 
 
-def test_what_is_not_judged_is_kept_only_where_it_is_asked_to_be(tmp_path: Path) -> None:
+def test_an_unjudged_result_is_kept_only_on_request(tmp_path: Path) -> None:
     assert place_for(None, EFFORT) == RESULTS
     assert [place_for(None, effort) for effort in (FEW_ROUNDS, QUICK)] == [None, None]
     assert place_for(tmp_path, FEW_ROUNDS) == tmp_path
 
 
 @pytest.mark.parametrize("too_little", [["--quick"], ["--rounds", "4"]])
-def test_what_is_not_judged_does_not_take_the_place_of_what_was(
+def test_an_unjudged_result_does_not_replace_a_judged_one(
     too_little: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -230,7 +230,7 @@ def test_what_is_not_judged_does_not_take_the_place_of_what_was(
     assert "only a run that is judged is kept there" in capsys.readouterr().err
 
 
-def test_an_unknown_measure_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_measure_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["warp"])
 

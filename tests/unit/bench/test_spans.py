@@ -29,13 +29,13 @@ def write(name: str = "a", *, generation: int = 1, size: int = 1, sent_at: float
     )
 
 
-def test_a_write_is_the_same_after_it_was_a_line() -> None:
+def test_a_write_round_trips_through_a_line() -> None:
     written = write("app-00017", generation=3, size=12, sent_at=1234.0625)
 
     assert Write.of(written.line()) == written
 
 
-def test_a_line_that_is_not_whole_yet_is_left_for_later(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "lines"
     file.write_text(f"{write('a').line()}\n{write('b').line()[:-3]}")
 
@@ -43,12 +43,12 @@ def test_a_line_that_is_not_whole_yet_is_left_for_later(tmp_path: Path) -> None:
     assert line_count(file) == 1
 
 
-def test_where_nothing_is_written_yet_there_are_no_notes(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_notes(tmp_path: Path) -> None:
     assert notes_in(tmp_path / "nothing") == {}
     assert line_count(tmp_path / "nothing") == 0
 
 
-def test_notes_of_several_files_are_in_order_of_time(tmp_path: Path) -> None:
+def test_notes_of_several_files_are_sorted_by_time(tmp_path: Path) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
     after.write_text("3.5 a 2\n")
     before.write_text("2.5 a 1\n2.0 b 1\n")
@@ -70,16 +70,16 @@ def test_a_deployment_follows_the_size_and_not_the_generation() -> None:
     assert reached_at(seen, "b", 0) is None
 
 
-def test_who_hears_of_a_write_before_its_author_did_not_take_less_than_no_time() -> None:
+def test_a_delay_is_never_negative() -> None:
     assert between([1.0, 2.0], [0.9, 2.25]) == [0.0, 0.25]
 
 
-def test_a_write_that_leads_to_nothing_is_an_error() -> None:
+def test_a_write_without_an_effect_is_an_error() -> None:
     with pytest.raises(AssertionError, match="1 of 2 writes"):
         between([1.0, 2.0], [1.5, None])
 
 
-def test_a_share_is_a_value_that_so_many_do_not_exceed() -> None:
+def test_a_share_is_a_percentile_of_the_values() -> None:
     values = [float(number) for number in range(100, 0, -1)]
 
     assert (share(values, 0.5), share(values, 0.99), share(values, 1.0)) == (50.0, 99.0, 100.0)

@@ -59,7 +59,7 @@ def reported(deployment: dict[str, Any]) -> dict[str, Any]:
     return {**APP, "status": {**status, "conditions": conditions}}
 
 
-def test_what_was_asked_for_has_no_differences() -> None:
+def test_expected_children_have_no_differences() -> None:
     deployment = rolled_out()
 
     found = differences(
@@ -69,7 +69,7 @@ def test_what_was_asked_for_has_no_differences() -> None:
     assert list(found) == []
 
 
-def test_what_the_children_should_be_is_said_in_full() -> None:
+def test_the_expected_children_are_complete_objects() -> None:
     container = wanted_deployment(APP)["spec"]["template"]["spec"]["containers"][0]
 
     assert container == {
@@ -87,7 +87,7 @@ def test_what_the_children_should_be_is_said_in_full() -> None:
     ]
 
 
-def test_a_field_that_differs_is_reported_with_its_place() -> None:
+def test_a_difference_is_reported_with_its_path() -> None:
     deployment = rolled_out()
     deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:latest"
 
@@ -99,7 +99,7 @@ def test_a_field_that_differs_is_reported_with_its_place() -> None:
     ]
 
 
-def test_a_field_that_was_not_asked_for_is_a_difference() -> None:
+def test_an_unexpected_field_is_a_difference() -> None:
     deployment, service = rolled_out(), served()
     service["spec"]["publishNotReadyAddresses"] = True
 
@@ -108,7 +108,7 @@ def test_a_field_that_was_not_asked_for_is_a_difference() -> None:
     assert found == ["Service web.spec.publishNotReadyAddresses: True instead of 'nothing'"]
 
 
-def test_annotations_and_finalizers_that_was_not_asked_for_are_differences() -> None:
+def test_unexpected_annotations_and_finalizers_are_differences() -> None:
     deployment, service = rolled_out(), served()
     deployment["metadata"]["annotations"]["note"] = "mine"
     service["metadata"]["finalizers"] = ["example.com/wait"]
@@ -121,14 +121,14 @@ def test_annotations_and_finalizers_that_was_not_asked_for_are_differences() -> 
     ]
 
 
-def test_a_child_that_is_not_there_is_a_difference() -> None:
+def test_a_missing_child_is_a_difference() -> None:
     assert list(of_one(APP, None, None)) == [
         "Service web: is not there",
         "Deployment web: is not there",
     ]
 
 
-def test_a_child_that_is_someone_elses_is_a_difference() -> None:
+def test_a_child_of_another_owner_is_a_difference() -> None:
     deployment, service = rolled_out(), served()
     service["metadata"]["ownerReferences"][0]["uid"] = "another-uid"
 
@@ -139,7 +139,7 @@ def test_a_child_that_is_someone_elses_is_a_difference() -> None:
     ]
 
 
-def test_a_status_that_is_older_than_the_deployments_is_a_difference() -> None:
+def test_a_status_older_than_the_deployments_is_a_difference() -> None:
     deployment = rolled_out()
     app = reported(deployment)
     deployment["status"]["unavailableReplicas"] = 1
@@ -149,7 +149,7 @@ def test_a_status_that_is_older_than_the_deployments_is_a_difference() -> None:
     ]
 
 
-def test_a_status_without_ready_is_a_difference() -> None:
+def test_a_status_without_a_ready_condition_is_a_difference() -> None:
     deployment = rolled_out()
     app = reported(deployment)
     app["status"]["conditions"].pop()
@@ -159,7 +159,7 @@ def test_a_status_without_ready_is_a_difference() -> None:
     assert found.startswith("AppService web: status.conditions.Ready: 'nothing' instead of")
 
 
-def test_a_ready_that_says_nothing_of_since_when_is_a_difference() -> None:
+def test_a_ready_condition_without_a_transition_time_is_a_difference() -> None:
     deployment = rolled_out()
     app = reported(deployment)
     del app["status"]["conditions"][-1]["lastTransitionTime"]
@@ -169,7 +169,7 @@ def test_a_ready_that_says_nothing_of_since_when_is_a_difference() -> None:
     assert "lastTransitionTime" in found
 
 
-def test_ready_is_what_has_all_its_pods_available() -> None:
+def test_ready_is_true_if_all_pods_are_available() -> None:
     deployment = rolled_out()
     deployment["status"] |= {"readyReplicas": 2, "availableReplicas": 2}
 
@@ -178,7 +178,7 @@ def test_ready_is_what_has_all_its_pods_available() -> None:
     assert (ready["status"], ready["reason"]) == ("True", "RolledOut")
 
 
-def test_a_deployment_that_still_grows_is_a_difference() -> None:
+def test_a_deployment_that_is_still_scaling_is_a_difference() -> None:
     deployment = rolled_out()
     deployment["status"] |= {"replicas": 1, "updatedReplicas": 1}
 
@@ -187,7 +187,7 @@ def test_a_deployment_that_still_grows_is_a_difference() -> None:
     ]
 
 
-def test_without_pods_all_else_is_compared() -> None:
+def test_without_pods_all_other_fields_are_compared() -> None:
     deployment = rolled_out()
     del deployment["status"]
     app = reported(deployment)
@@ -198,7 +198,7 @@ def test_without_pods_all_else_is_compared() -> None:
     ]
 
 
-def test_more_appservices_than_there_should_be_are_a_difference_unless_some_may_have_come() -> None:
+def test_extra_appservices_are_a_difference_unless_allowed() -> None:
     deployment = rolled_out()
     world = {"web": reported(deployment)}, {"web": deployment}, {"web": served()}
 

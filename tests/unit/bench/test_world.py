@@ -40,20 +40,20 @@ def repeated(*, is_distinct: bool) -> set[tuple[str, ...]]:
     return {path for (path, _), times in found.items() if times > 1}
 
 
-def test_no_two_distinct_apps_have_a_part_in_common_and_others_do() -> None:
+def test_only_distinct_apps_share_no_values() -> None:
     assert repeated(is_distinct=True) == COMMON
     assert {("spec", "ports"), ("spec", "envs"), ("spec", "resources")} <= repeated(
         is_distinct=False
     )
 
 
-def test_a_label_of_distinct_apps_is_of_one_alone() -> None:
+def test_every_distinct_app_has_a_label_value_of_its_own() -> None:
     teams = {app_service(number, is_distinct=True).labels["team"] for number in range(500)}
 
     assert len(teams) == 500
 
 
-def test_what_is_held_is_reported_by_namespace_name_image_and_size_in_whatever_order() -> None:
+def test_the_digest_covers_namespace_name_image_and_size_in_any_order() -> None:
     one, other = ("default", "a", "image:1", 2), ("default", "b", "image:1", 3)
 
     assert (
@@ -76,14 +76,14 @@ def test_what_is_held_is_reported_by_namespace_name_image_and_size_in_whatever_o
         ("default", "b", "image:1", 4),
     ],
 )
-def test_what_is_wrong_in_one_of_them_is_reported(wrong: tuple[str, str, str, int]) -> None:
+def test_one_wrong_object_changes_the_digest(wrong: tuple[str, str, str, int]) -> None:
     one, other = ("default", "a", "image:1", 2), ("default", "b", "image:1", 3)
 
     assert held([one, wrong]) != held([one, other])
 
 
 @pytest.mark.parametrize("is_distinct", [True, False])
-def test_what_is_to_be_held_is_what_was_created(is_distinct: bool) -> None:
+def test_the_expected_digest_is_that_of_the_created_apps(is_distinct: bool) -> None:
     apps = [app_service(number, is_distinct=is_distinct) for number in range(50)]
 
     assert apps_held(50) == held(

@@ -26,7 +26,7 @@ def writes(letters: str) -> Sequence[Written]:
     ]
 
 
-def test_writes_are_those_of_replicas_in_the_order_in_which_they_came_in() -> None:
+def test_writes_of_replicas_are_in_the_order_of_arrival() -> None:
     found = written(
         [
             line("system:serviceaccount:default:replica-2", "2026-11-01T08:00:02.500000Z", 409),
@@ -39,21 +39,21 @@ def test_writes_are_those_of_replicas_in_the_order_in_which_they_came_in() -> No
     assert found[1].unix_seconds - found[0].unix_seconds == 2.25
 
 
-def test_who_wrote_first_after_a_moment() -> None:
+def test_first_by_finds_the_first_write_after_a_time() -> None:
     found = writes("fffss")
 
     assert first_by(SUCCESSOR, found, since=1.0) == 3.0
     assert first_by(FORMER, found, since=2.0) is None
 
 
-def test_a_former_leader_that_writes_while_its_successor_does_is_counted() -> None:
+def test_writes_of_a_former_leader_between_those_of_its_successor_are_counted() -> None:
     assert between_others(FORMER, SUCCESSOR, writes("ffssfsffs")) == 3
 
 
-def test_one_that_stands_by_and_writes_before_its_time_is_found_by_the_leaders_next_write() -> None:
+def test_an_early_write_of_a_standby_is_found_by_the_leaders_next_write() -> None:
     assert between_others(FORMER, SUCCESSOR, writes("ffsffsss")) == 2
 
 
-def test_who_hands_over_and_takes_over_again_has_never_written_beside_the_other() -> None:
+def test_a_leader_that_hands_over_and_returns_has_no_overlapping_writes() -> None:
     assert between_others(FORMER, SUCCESSOR, writes("ffsssfff")) == 0
     assert between_others(FORMER, SUCCESSOR, writes("ff")) == 0

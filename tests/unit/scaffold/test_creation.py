@@ -30,7 +30,7 @@ create_controller(project, group="acme.io", version="v1", kind="Anvil")
 """
 
 
-def test_a_project_has_what_it_takes_and_its_base(tmp_path: Path) -> None:
+def test_a_new_project_has_all_its_files_and_its_base(tmp_path: Path) -> None:
     made = init_project(tmp_path / "shop-operator", domain="example.com")
 
     files = files_in(tmp_path / "shop-operator")
@@ -40,7 +40,7 @@ def test_a_project_has_what_it_takes_and_its_base(tmp_path: Path) -> None:
     assert {"Makefile", "Dockerfile", "pyproject.toml", OPERATOR} <= set(made.written)
 
 
-def test_a_project_is_called_like_its_directory_by_default(tmp_path: Path) -> None:
+def test_a_project_is_named_after_its_directory_by_default(tmp_path: Path) -> None:
     init_project(tmp_path / "My_Shop", domain="example.com")
     init_project(tmp_path / "b", domain="example.com", name="shop", package="shopping")
 
@@ -50,7 +50,7 @@ def test_a_project_is_called_like_its_directory_by_default(tmp_path: Path) -> No
     assert (named.name, named.package, named.image) == ("shop", "shopping", "shop:0.1.0")
 
 
-def test_a_project_may_be_made_where_there_is_nothing_but_git(tmp_path: Path) -> None:
+def test_a_project_can_be_created_in_a_directory_with_only_git(tmp_path: Path) -> None:
     (tmp_path / "shop" / ".git").mkdir(parents=True)
 
     init_project(tmp_path / "shop", domain="example.com")
@@ -58,7 +58,7 @@ def test_a_project_may_be_made_where_there_is_nothing_but_git(tmp_path: Path) ->
     assert Project.find(tmp_path / "shop").name == "shop"
 
 
-def test_no_text_names_a_registry_or_is_unfinished(tmp_path: Path) -> None:
+def test_no_file_names_a_registry_or_contains_a_placeholder(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     create_api(project, group="app", version="v1", kind="AppService")
 
@@ -129,7 +129,7 @@ def test_either_every_file_is_written_or_none_is(tmp_path: Path) -> None:
         ("example.com", "shop", "lambda"),
     ],
 )
-def test_a_project_with_a_bad_name_is_not_made(
+def test_a_project_with_an_invalid_name_is_not_created(
     tmp_path: Path, domain: str, name: str, package: str | None
 ) -> None:
     with pytest.raises(BadName):
@@ -138,12 +138,12 @@ def test_a_project_with_a_bad_name_is_not_made(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_directory_after_which_no_project_can_be_called_needs_a_name(tmp_path: Path) -> None:
+def test_a_directory_with_an_unusable_name_needs_an_explicit_project_name(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="Say what it is called: --name shop-operator"):
         init_project(tmp_path / "10%", domain="example.com")
 
 
-def test_a_kind_has_a_module_tests_and_a_sample_and_is_run(tmp_path: Path) -> None:
+def test_a_new_kind_has_a_module_tests_a_sample_and_a_controller(tmp_path: Path) -> None:
     project = new_project(tmp_path)
 
     made = create_api(project, group="app", version="v1", kind="AppService")
@@ -163,7 +163,9 @@ def test_a_kind_has_a_module_tests_and_a_sample_and_is_run(tmp_path: Path) -> No
     ("group", "whole"),
     [("app", "app.example.com"), ("", "example.com"), ("app.acme.io", "app.acme.io")],
 )
-def test_a_group_without_a_dot_is_one_of_the_domain(tmp_path: Path, group: str, whole: str) -> None:
+def test_a_group_without_a_dot_is_completed_by_the_domain(
+    tmp_path: Path, group: str, whole: str
+) -> None:
     project = new_project(tmp_path)
 
     create_api(project, group=group, version="v1", kind="App")
@@ -171,7 +173,7 @@ def test_a_group_without_a_dot_is_one_of_the_domain(tmp_path: Path, group: str, 
     assert f'group="{whole}",' in (project.directory / "src/shop_operator/app.py").read_text()
 
 
-def test_scope_and_plural_are_said_where_they_are_not_the_usual(tmp_path: Path) -> None:
+def test_scope_and_plural_are_written_only_if_not_the_default(tmp_path: Path) -> None:
     project = new_project(tmp_path)
 
     create_api(project, group="app", version="v1", kind="Mouse", namespaced=False, plural="mice")
@@ -190,7 +192,7 @@ def test_a_kind_of_the_same_name_in_another_group_has_a_module_of_its_own(tmp_pa
     assert 'name="web-shop",' in (project.directory / made.written[0]).read_text()
 
 
-def test_another_version_of_a_kind_is_its_types_and_served_by_the_first(tmp_path: Path) -> None:
+def test_another_version_of_a_kind_is_a_class_that_the_first_also_serves(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     create_api(project, group="app", version="v1", kind="Web", plural="webben")
     edit(
@@ -232,7 +234,7 @@ def test_another_version_has_the_scope_and_plural_of_the_first(
     assert files_in(tmp_path) == before
 
 
-def test_a_version_that_cannot_be_put_in_is_not_made(tmp_path: Path) -> None:
+def test_a_version_that_cannot_be_inserted_is_not_created(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     create_api(project, group="app", version="v1", kind="Web")
     edit(project, "src/shop_operator/web.py", "crd=sm.Crd(", "crd=dict(")
@@ -261,7 +263,7 @@ def test_a_version_that_cannot_be_put_in_is_not_made(tmp_path: Path) -> None:
         ("app", "v1", "Existing", None, "the kind is there already: app.example.com/v1 Existing"),
     ],
 )
-def test_a_kind_that_cannot_be_is_not_made(
+def test_an_invalid_kind_is_not_created(
     tmp_path: Path, group: str, version: str, kind: str, plural: str | None, problem: str
 ) -> None:
     project = new_project(tmp_path)
@@ -281,7 +283,7 @@ def test_a_kind_that_cannot_be_is_not_made(
         ("manager =", "manager = (", "operator.py is no Python, in line "),
     ],
 )
-def test_an_operator_that_cannot_be_read_says_what_to_add(
+def test_the_error_for_an_unparsable_operator_says_what_to_add(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     project = new_project(tmp_path)
@@ -294,7 +296,7 @@ def test_an_operator_that_cannot_be_read_says_what_to_add(
     assert files_in(tmp_path) == before
 
 
-def test_a_controller_that_was_added_by_hand_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_controller_that_was_added_by_hand_is_kept(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     edit(project, OPERATOR, "controllers=[]", "controllers=(web.controller,)")
     before = (project.directory / OPERATOR).read_text()
@@ -318,7 +320,7 @@ def test_an_operator_in_another_module_is_found_by_the_target(tmp_path: Path) ->
     assert "web.controller" in moved.read_text()
 
 
-def test_an_operator_that_is_gone_is_missed(tmp_path: Path) -> None:
+def test_a_missing_operator_is_reported(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     (project.directory / OPERATOR).unlink()
 
@@ -339,7 +341,7 @@ def test_an_operator_that_is_gone_is_missed(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_controller_of_a_kind_from_elsewhere_knows_its_class(
+def test_a_controller_of_an_external_kind_uses_its_class(
     tmp_path: Path, group: str, kind: str, said: str
 ) -> None:
     project = new_project(tmp_path)
@@ -378,7 +380,7 @@ def test_a_controller_may_use_a_class_that_exists(tmp_path: Path) -> None:
         ("a_b.io", "v1", "Anvil", None, "'a_b.io' is not an API group"),
     ],
 )
-def test_a_controller_of_what_cannot_be_watched_is_not_made(
+def test_a_controller_of_a_kind_without_watch_is_not_created(
     tmp_path: Path, group: str, version: str, kind: str, models: str | None, problem: str
 ) -> None:
     project = new_project(tmp_path)
@@ -390,7 +392,7 @@ def test_a_controller_of_what_cannot_be_watched_is_not_made(
     assert files_in(tmp_path) == before
 
 
-def test_a_kind_that_the_operator_has_is_not_made_again_however_it_is_spelled(
+def test_an_existing_kind_is_not_created_again_in_any_spelling(
     tmp_path: Path,
 ) -> None:
     project = new_project(tmp_path)
@@ -416,9 +418,7 @@ def test_a_kind_that_the_operator_has_is_not_made_again_however_it_is_spelled(
 
 
 @pytest.mark.parametrize("group", ["app", "app.example.com"])
-def test_a_controller_of_a_kind_of_the_project_is_said_to_be_there(
-    tmp_path: Path, group: str
-) -> None:
+def test_an_existing_controller_of_the_project_is_reported(tmp_path: Path, group: str) -> None:
     project = new_project(tmp_path)
     create_api(project, group="app", version="v1", kind="Web")
 
@@ -432,7 +432,7 @@ def test_a_controller_of_a_kind_of_the_project_is_said_to_be_there(
     )
 
 
-def test_a_controller_of_a_kind_with_generated_models_is_made(tmp_path: Path) -> None:
+def test_a_controller_of_a_kind_with_generated_models_is_created(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     models = project.directory / "src/shop_operator/models"
     models.mkdir()
@@ -453,7 +453,7 @@ def test_a_controller_of_a_kind_with_generated_models_is_made(tmp_path: Path) ->
     assert "src/shop_operator/certificate.py" in made.written
 
 
-def test_a_module_that_is_no_kind_does_not_stand_for_one(tmp_path: Path) -> None:
+def test_a_module_without_a_kind_is_not_used_as_one(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     helper = project.directory / "src/shop_operator/database.py"
     helper.write_text("def connect() -> None: ...\n")
@@ -469,7 +469,7 @@ def test_a_module_that_is_no_kind_does_not_stand_for_one(tmp_path: Path) -> None
     assert "database_app.controller" in (project.directory / OPERATOR).read_text()
 
 
-def test_a_module_with_a_class_of_that_name_is_not_passed_over(tmp_path: Path) -> None:
+def test_a_module_with_a_class_of_that_name_is_found(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     (project.directory / "src/shop_operator/web.py").write_text("class Web(Base): ...\n")
 

@@ -82,7 +82,7 @@ def test_a_class_with_a_group_and_a_version_is_a_kind() -> None:
     )
 
 
-def test_a_kind_comes_with_all_that_its_types_need_and_nothing_else() -> None:
+def test_a_kind_includes_only_the_definitions_that_its_types_need() -> None:
     types = types_of(WEB, SOURCE)
 
     assert types.startswith(
@@ -98,7 +98,7 @@ def test_a_kind_comes_with_all_that_its_types_need_and_nothing_else() -> None:
     assert "unused" not in types
 
 
-def test_what_each_version_says_for_itself_is_taken_along() -> None:
+def test_settings_of_each_version_are_included() -> None:
     base, rest, docstring = bases_of(WEB, SOURCE)
 
     assert base == "sm.CustomResource[Spec, Status]"
@@ -109,6 +109,6 @@ def test_what_each_version_says_for_itself_is_taken_along() -> None:
     assert docstring == '"""A web.\n\n    Of things.\n    """'
 
 
-def test_a_file_that_is_no_python_is_named_with_its_line() -> None:
+def test_a_syntax_error_is_reported_with_file_and_line() -> None:
     with pytest.raises(ProjectError, match=r"^src/shop/web\.py is no Python, in line 2\."):
         declared_in({"src/shop/web.py": "x = 1\nclass :\n"})

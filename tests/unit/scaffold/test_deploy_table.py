@@ -71,7 +71,7 @@ def project_with(directory: Path, more: str, *, dependencies: str = "") -> Proje
     return Project.read(project.directory, tomllib.loads(path.read_text()))
 
 
-def test_a_project_says_how_its_operator_is_deployed(tmp_path: Path) -> None:
+def test_the_deploy_table_configures_the_deployment(tmp_path: Path) -> None:
     project = project_with(tmp_path, WHOLE)
 
     port = networking_v1.NetworkPolicyPort
@@ -229,7 +229,7 @@ def test_a_project_says_how_its_operator_is_deployed(tmp_path: Path) -> None:
         ('bundle.icon = "none.png"', "bundle.icon", "there is no file"),
     ],
 )
-def test_a_setting_that_cannot_be_is_named_by_its_key(
+def test_an_invalid_setting_is_named_by_its_key(
     tmp_path: Path, table: str, key: str, problem: str
 ) -> None:
     with pytest.raises(BadProjectSetting) as caught:
@@ -284,7 +284,7 @@ def warnings_of(directory: Path, more: str, *, dependencies: str = "") -> str:
         ),
     ],
 )
-def test_a_connection_that_the_network_policy_drops_is_warned_of(
+def test_a_connection_that_the_network_policy_drops_gets_a_warning(
     tmp_path: Path, more: str, dependencies: str, said: str
 ) -> None:
     warning = warnings_of(tmp_path, more, dependencies=dependencies)
@@ -310,7 +310,7 @@ def test_a_connection_that_the_network_policy_drops_is_warned_of(
         ('[tool.steersman.deploy]\negress = [{}]\nenv = {U = "http://a:8080/x"}\n', ""),
     ],
 )
-def test_where_nothing_is_dropped_nothing_is_said(
+def test_without_dropped_connections_there_is_no_warning(
     tmp_path: Path, more: str, dependencies: str
 ) -> None:
     assert warnings_of(tmp_path, more, dependencies=dependencies) == ""

@@ -9,7 +9,7 @@ from steersman.scaffold.file_writer import read_text, require_absent, require_ro
 from tests.unit.scaffold.projects import files_in
 
 
-def test_files_are_written_with_the_folders_they_are_in(tmp_path: Path) -> None:
+def test_files_are_written_with_their_directories(tmp_path: Path) -> None:
     write_files(tmp_path / "new", {"a": "1\n", "deep/er/b": "größer\r\n"})
 
     assert files_in(tmp_path) == {"new/a": "1\n", "new/deep/er/b": "größer\r\n"}
@@ -26,7 +26,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
     assert script.stat().st_mode & 0o777 == 0o750
 
 
-def test_files_are_removed_with_what_is_written(tmp_path: Path) -> None:
+def test_removals_and_writes_are_done_together(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
 
     write_files(tmp_path, {"new": "new"}, removed=["old"])
@@ -34,7 +34,7 @@ def test_files_are_removed_with_what_is_written(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"new": "new"}
 
 
-def test_what_cannot_be_prepared_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_preparation_leaves_no_files(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
     with pytest.raises(ProjectError, match=r"file/.* cannot be written: Not a directory, and"):
@@ -44,7 +44,7 @@ def test_what_cannot_be_prepared_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_what_was_replaced_already_is_put_back(tmp_path: Path) -> None:
+def test_replaced_files_are_restored_after_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "b").mkdir()
 
@@ -54,7 +54,7 @@ def test_what_was_replaced_already_is_put_back(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"a": "before"}
 
 
-def test_what_was_removed_already_is_put_back(tmp_path: Path) -> None:
+def test_removed_files_are_restored_after_an_error(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     for path in ("a", "inner/b"):
         (tmp_path / path).write_text("before")
@@ -65,7 +65,7 @@ def test_what_was_removed_already_is_put_back(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"a": "before", "inner/b": "before"}
 
 
-def test_a_directory_goes_with_the_last_file_in_it(tmp_path: Path) -> None:
+def test_a_directory_is_removed_with_its_last_file(tmp_path: Path) -> None:
     for path in ("a/b/c", "a/d/e"):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).touch()
@@ -76,14 +76,14 @@ def test_a_directory_goes_with_the_last_file_in_it(tmp_path: Path) -> None:
     assert not (tmp_path / "a" / "b").exists()
 
 
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff")
 
     with pytest.raises(ProjectError, match="a is no text in UTF-8"):
         read_text(tmp_path / "a")
 
 
-def test_a_directory_with_something_in_it_is_refused_with_what_it_is(tmp_path: Path) -> None:
+def test_a_nonempty_directory_is_refused_with_its_contents(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"file{number}").touch()
 
@@ -91,14 +91,14 @@ def test_a_directory_with_something_in_it_is_refused_with_what_it_is(tmp_path: P
         require_room(tmp_path, besides={".git"})
 
 
-def test_a_file_in_the_place_of_a_directory_is_refused(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(ProjectError, match="Not a directory"):
         require_room(tmp_path / "file", besides=())
 
 
-def test_files_that_are_there_are_named(tmp_path: Path) -> None:
+def test_existing_files_are_named(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).touch()
 

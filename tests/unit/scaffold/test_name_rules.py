@@ -14,12 +14,12 @@ from steersman.scaffold.name_rules import (
 
 
 @pytest.mark.parametrize("name", ["shop", "shop-operator", "s3", "a" * 50])
-def test_a_project_is_called_like_a_namespace(name: str) -> None:
+def test_a_project_name_is_a_valid_namespace(name: str) -> None:
     assert check_project_name(name) == name
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "shop_operator", "3s", "-shop", "a" * 51, "a.b"])
-def test_a_project_is_not_called_what_a_namespace_cannot_be(name: str) -> None:
+def test_a_project_name_that_is_no_namespace_is_refused(name: str) -> None:
     with pytest.raises(BadName, match="a project's name"):
         check_project_name(name)
 
@@ -40,22 +40,22 @@ def test_a_project_is_not_called_what_a_namespace_cannot_be(name: str) -> None:
         ("yaml", "another module is called so"),
     ],
 )
-def test_a_package_that_could_not_be_imported_is_refused(package: str, rule: str) -> None:
+def test_a_package_name_that_cannot_be_imported_is_refused(package: str, rule: str) -> None:
     with pytest.raises(BadName, match=rule):
         check_package(package)
 
 
-def test_a_package_is_called_like_its_project() -> None:
+def test_a_package_is_named_after_its_project() -> None:
     assert check_package(package_of("shop-operator")) == "shop_operator"
 
 
 @pytest.mark.parametrize("domain", ["example.com", "internal", "a.b.c-d.io"])
-def test_a_domain_is_a_name_in_dns(domain: str) -> None:
+def test_a_domain_is_a_dns_name(domain: str) -> None:
     assert check_domain(domain) == domain
 
 
 @pytest.mark.parametrize("domain", ["", "Example.com", "example..com", "https://x", "a_b.c"])
-def test_what_is_no_name_in_dns_is_no_domain(domain: str) -> None:
+def test_an_invalid_dns_name_is_refused_as_a_domain(domain: str) -> None:
     with pytest.raises(BadName, match="a domain"):
         check_domain(domain)
 
@@ -69,10 +69,10 @@ def test_what_is_no_name_in_dns_is_no_domain(domain: str) -> None:
         ("Match", "match"),
     ],
 )
-def test_a_module_is_called_like_its_kind_if_it_can_be(kind: str, module: str) -> None:
+def test_a_module_is_named_after_its_kind_if_possible(kind: str, module: str) -> None:
     assert module_of(kind) == module
 
 
-def test_the_class_of_another_version_says_which() -> None:
+def test_the_class_of_another_version_contains_the_version() -> None:
     assert class_suffix("v1beta1") == "V1Beta1"
     assert class_suffix("v2-next") == "V2Next"

@@ -48,14 +48,14 @@ def not_built(directory: Path) -> tuple[str, bytes]:
     raise AssertionError(f"{directory} was to be built")
 
 
-def test_what_came_from_an_index_is_found_there_again(tmp_path: Path) -> None:
+def test_a_distribution_from_an_index_is_required_from_the_index(tmp_path: Path) -> None:
     found = origin_of(installed(tmp_path), build=not_built)
 
     assert found == Origin(source="index")
     assert found.files == {}
 
 
-def test_a_development_version_is_in_no_index_however_it_was_installed(tmp_path: Path) -> None:
+def test_a_development_version_is_never_required_from_an_index(tmp_path: Path) -> None:
     found = origin_of(installed(tmp_path, version="1.0.dev3"), build=not_built)
 
     assert found.source == "unreleased"
@@ -79,7 +79,7 @@ def test_a_development_version_is_in_no_index_however_it_was_installed(tmp_path:
         ),
     ],
 )
-def test_what_no_index_has_is_named_and_carried_as_a_wheel(
+def test_a_distribution_from_another_source_is_carried_as_a_wheel(
     tmp_path: Path, direct_url: dict[str, Any], source: str
 ) -> None:
     found = origin_of(installed(tmp_path, direct_url=direct_url), build=not_built)
@@ -102,7 +102,7 @@ def test_an_editable_source_is_built(tmp_path: Path) -> None:
     assert found.files == {f"vendor/{NAME}": b"wheel"}
 
 
-def test_a_wheel_is_made_again_from_what_is_installed(tmp_path: Path) -> None:
+def test_a_wheel_is_rebuilt_from_the_installed_files(tmp_path: Path) -> None:
     found = installed(tmp_path, direct_url={"url": "file:///a", "dir_info": {}})
 
     name, wheel = repacked(found)
@@ -119,7 +119,7 @@ def test_a_wheel_is_made_again_from_what_is_installed(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_pip_installs_a_wheel_that_was_made_again(tmp_path: Path) -> None:
+def test_pip_installs_a_rebuilt_wheel(tmp_path: Path) -> None:
     name, wheel = repacked(installed(tmp_path / "site"))
     (tmp_path / name).write_bytes(wheel)
     venv.create(tmp_path / "venv")
@@ -143,7 +143,7 @@ def test_pip_installs_a_wheel_that_was_made_again(tmp_path: Path) -> None:
     assert said.stdout == "42\n"
 
 
-def test_a_source_that_cannot_be_built_says_why(tmp_path: Path) -> None:
+def test_a_failed_build_is_reported_with_its_cause(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match=r"nothing, which is gone, .* Install steersman again"):
         build_wheel(tmp_path / "nothing")
     with pytest.raises(
@@ -152,7 +152,7 @@ def test_a_source_that_cannot_be_built_says_why(tmp_path: Path) -> None:
         build_wheel(tmp_path)
 
 
-def test_a_package_without_a_list_of_its_files_is_not_packed(tmp_path: Path) -> None:
+def test_a_distribution_without_a_record_is_not_packed(tmp_path: Path) -> None:
     found = installed(tmp_path, direct_url={"url": "file:///a", "dir_info": {}})
     (tmp_path / "gadget-1.0.dist-info" / "RECORD").unlink()
 

@@ -30,7 +30,7 @@ def project_of(directory: Path, text: str) -> Project:
     return Project.find(directory)
 
 
-def test_a_project_is_what_its_pyproject_says(tmp_path: Path) -> None:
+def test_a_project_is_read_from_its_pyproject(tmp_path: Path) -> None:
     project = project_of(tmp_path, WHOLE)
 
     assert project == Project(
@@ -49,13 +49,13 @@ def test_a_project_is_what_its_pyproject_says(tmp_path: Path) -> None:
     assert project.source == tmp_path / "src"
 
 
-def test_a_project_is_found_from_a_directory_in_it(tmp_path: Path) -> None:
+def test_a_project_is_found_from_a_subdirectory(tmp_path: Path) -> None:
     project = new_project(tmp_path)
 
     assert Project.find(project.source / project.package) == project
 
 
-def test_a_pyproject_of_another_tool_is_passed_by(tmp_path: Path) -> None:
+def test_a_pyproject_without_the_table_is_skipped(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     inner = project.directory / "docs"
     inner.mkdir()
@@ -64,7 +64,7 @@ def test_a_pyproject_of_another_tool_is_passed_by(tmp_path: Path) -> None:
     assert Project.find(inner) == project
 
 
-def test_without_a_project_the_error_says_how_to_make_one(tmp_path: Path) -> None:
+def test_without_a_project_the_error_says_how_to_create_one(tmp_path: Path) -> None:
     assert Project.maybe(tmp_path) is None
     with pytest.raises(ProjectError, match=r"steersman init DIR --domain example\.com$"):
         Project.find(tmp_path)
@@ -85,7 +85,7 @@ def test_without_a_project_the_error_says_how_to_make_one(tmp_path: Path) -> Non
         ("namespaces =", "namespace =", "'namespace' there; perhaps namespaces was meant"),
     ],
 )
-def test_what_is_wrong_with_the_table_is_said(
+def test_an_error_in_the_table_is_reported(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in WHOLE
@@ -97,12 +97,12 @@ def test_what_is_wrong_with_the_table_is_said(
     assert str(tmp_path / "pyproject.toml") in str(caught.value)
 
 
-def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="it is no table"):
         project_of(tmp_path, "[tool]\nsteersman = 1\n")
 
 
-def test_a_pyproject_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_toml_file_is_refused(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     edit(project, "pyproject.toml", "[tool.steersman]", "[tool.steersman")
 

@@ -73,7 +73,7 @@ def test_an_import_of_an_old_name_becomes_one_of_the_new(before: str, after: str
     assert renamed(before) == after
 
 
-def test_an_import_of_names_that_went_to_two_places_becomes_two_imports() -> None:
+def test_an_import_of_names_that_moved_to_two_modules_becomes_two_imports() -> None:
     text = """\
         def test() -> None:
             from steersman.errors import (
@@ -118,13 +118,13 @@ def test_the_uses_of_a_name_follow_its_import() -> None:
         "from other import Cluster\n",
     ],
 )
-def test_a_name_that_means_two_things_in_a_file_is_kept_by_as(rest: str) -> None:
+def test_an_ambiguous_name_is_kept_by_an_import_alias(rest: str) -> None:
     new = renamed(f"from steersman.simulation import World\n\n{rest}")
 
     assert new == f"from steersman_cluster.simulation import Cluster as World\n\n{rest}"
 
 
-def test_a_name_that_another_file_imports_from_here_is_kept_by_as() -> None:
+def test_a_name_that_another_file_imports_is_kept_by_an_import_alias() -> None:
     elsewhere = imported_elsewhere("from shop.common import World\nfrom steersman import Part\n")
 
     new = renamed("from steersman.simulation import World\n", exported=elsewhere)
@@ -133,7 +133,7 @@ def test_a_name_that_another_file_imports_from_here_is_kept_by_as() -> None:
     assert new == "from steersman_cluster.simulation import Cluster as World\n"
 
 
-def test_a_dotted_use_of_a_module_follows_it() -> None:
+def test_a_dotted_use_of_a_renamed_module_is_renamed() -> None:
     text = """\
         import steersman.errors
         import steersman.simulation
@@ -233,7 +233,7 @@ def test_attributes_of_fields_that_hold_our_objects_are_renamed() -> None:
         "'hold', 'World', 'steersman.simulation is gone'  # steersman.simulation\n",
     ],
 )
-def test_what_only_looks_like_an_old_name_is_left_alone(rest: str) -> None:
+def test_a_name_that_only_resembles_an_old_name_is_kept(rest: str) -> None:
     assert same(f"from steersman import Context\n\n{rest}")
 
 
@@ -246,7 +246,7 @@ def test_a_string_that_is_a_dotted_path_or_a_metric_is_renamed() -> None:
     )
 
 
-def test_what_is_not_renamed_stays_byte_for_byte() -> None:
+def test_other_source_stays_byte_for_byte() -> None:
     text = (
         "\ufeff# früh\r\nfrom steersman.simulation import World\r\n\x0c\r\n"
         "x = 'é', World(  1 )\r\ny = 'é\u2028', World\r\n"

@@ -21,7 +21,7 @@ def module_is_there(path: str) -> bool:
     return any(module.name == path for module in modules())
 
 
-def test_every_new_name_is_there() -> None:
+def test_every_new_name_exists() -> None:
     renames = rename_map()
 
     assert [each for each in renames.names.values() if not is_there(each)] == []
@@ -30,7 +30,7 @@ def test_every_new_name_is_there() -> None:
     assert {*renames.attributes.values(), *renames.keywords.values()} - words == set()
 
 
-def test_no_old_name_is_there() -> None:
+def test_no_old_name_exists() -> None:
     renames = rename_map()
 
     assert [each for each in renames.names if is_there(each)] == []
@@ -46,7 +46,7 @@ def test_no_new_name_is_an_old_one() -> None:
         assert not set(table) & set(table.values())
 
 
-def test_a_name_that_was_renamed_in_a_package_that_moved_is_found_at_both_places() -> None:
+def test_a_renamed_name_of_a_moved_package_is_found_under_both_paths() -> None:
     renames = merged_map(
         [
             {"modules": {"steersman.a": "steersman_cluster.a"}},
@@ -65,7 +65,7 @@ def test_a_name_that_was_renamed_in_a_package_that_moved_is_found_at_both_places
 
 
 @pytest.mark.parametrize("owner", ["", "steersman.Other"])
-def test_an_attribute_of_an_unknown_object_is_renamed_only_if_it_can_be_one_thing(
+def test_an_attribute_of_an_unknown_object_is_renamed_only_if_unambiguous(
     owner: str,
 ) -> None:
     renames = RenameMap(

@@ -34,7 +34,7 @@ manager = sm.Manager(
 '''
 
 
-def test_the_first_controller_goes_into_the_empty_list() -> None:
+def test_the_first_controller_is_inserted_into_the_empty_list() -> None:
     source = "manager = sm.Manager(\n    controllers=[],\n)\n"
 
     changed = with_controller(source, "app.controller")
@@ -72,7 +72,7 @@ def test_the_authors_code_stays_unchanged() -> None:
         ),
     ],
 )
-def test_a_controller_is_put_behind_the_others(before: str, after: str) -> None:
+def test_a_controller_is_appended_to_the_others(before: str, after: str) -> None:
     assert with_controller(before, "b") == after
 
 
@@ -87,7 +87,7 @@ def test_a_controller_is_put_behind_the_others(before: str, after: str) -> None:
         "# Manager(controllers=[])",
     ],
 )
-def test_a_list_that_is_not_there_is_not_guessed_at(source: str) -> None:
+def test_a_missing_list_is_an_error(source: str) -> None:
     assert with_controller(source, "b") is None
 
 
@@ -114,11 +114,11 @@ def test_a_list_that_is_not_there_is_not_guessed_at(source: str) -> None:
         ),
     ],
 )
-def test_an_import_finds_its_place(before: str, after: str) -> None:
+def test_an_import_is_inserted_in_order(before: str, after: str) -> None:
     assert with_import(before, "shop", "b") == after
 
 
-def test_imports_are_in_the_order_in_which_formatters_have_them() -> None:
+def test_imports_are_in_the_order_of_formatters() -> None:
     names = ["controller", "app10", "app9", "Web", "MARK", "App", "A"]
 
     assert import_line("shop", names) == (
@@ -126,13 +126,13 @@ def test_imports_are_in_the_order_in_which_formatters_have_them() -> None:
     )
 
 
-def test_an_import_that_is_too_long_has_a_line_for_each_name() -> None:
+def test_a_long_import_has_a_line_for_each_name() -> None:
     names = ["a" * 50, "b" * 50]
 
     assert import_line("shop", names) == f"from shop import (\n    {'a' * 50},\n    {'b' * 50},\n)"
 
 
-def test_what_gets_another_name_has_a_line_of_its_own() -> None:
+def test_an_import_with_an_alias_has_its_own_line() -> None:
     assert import_line("shop", ["Cluster as Kind", "Spec"]) == (
         "from shop import Cluster as Kind\nfrom shop import Spec"
     )
@@ -141,7 +141,7 @@ def test_what_gets_another_name_has_a_line_of_its_own() -> None:
     )
 
 
-def test_a_call_that_is_too_long_is_broken_as_little_as_need_be() -> None:
+def test_a_long_call_is_split_into_as_few_lines_as_possible() -> None:
     a, b, c = (letter * 40 for letter in "abc")
 
     assert call_lines("  f", [a], ":") == f"  f({a}):"
@@ -164,7 +164,7 @@ def test_a_call_that_is_too_long_is_broken_as_little_as_need_be() -> None:
         ),
     ],
 )
-def test_a_further_version_is_named_by_the_class_that_is_stored(before: str, after: str) -> None:
+def test_the_stored_version_lists_another_version(before: str, after: str) -> None:
     source = f"class App(\n    CustomResource[Spec, Status],\n    {before}):\n    pass\n"
 
     changed = with_served_version(source, "App", "AppV2")
@@ -173,7 +173,7 @@ def test_a_further_version_is_named_by_the_class_that_is_stored(before: str, aft
     ast.parse(changed or "")
 
 
-def test_a_class_statement_of_one_line_stays_one_if_it_can() -> None:
+def test_a_class_statement_stays_on_one_line_if_it_fits() -> None:
     source = 'class App(Base, group="g"):\n    pass\n'
 
     changed = with_served_version(source, "App", "AppV2")
@@ -181,7 +181,7 @@ def test_a_class_statement_of_one_line_stays_one_if_it_can() -> None:
     assert changed == ('class App(Base, group="g", crd=sm.Crd(also_serves=(AppV2,))):\n    pass\n')
 
 
-def test_a_class_statement_that_grows_too_long_has_a_line_for_each_argument() -> None:
+def test_a_long_class_statement_has_a_line_for_each_argument() -> None:
     source = f'class App(Base, group="{"g" * 50}"):\n    pass\n'
 
     changed = with_served_version(source, "App", "AppV2")
@@ -193,5 +193,5 @@ def test_a_class_statement_that_grows_too_long_has_a_line_for_each_argument() ->
 
 
 @pytest.mark.parametrize("crd", ["None", "CRD", "crd_for(App)", "sm.Crd(also_serves=OTHERS)"])
-def test_a_definition_that_is_made_elsewhere_is_not_guessed_at(crd: str) -> None:
+def test_a_definition_from_another_module_is_an_error(crd: str) -> None:
     assert with_served_version(f"class App(Base, crd={crd}):\n    pass\n", "App", "AppV2") is None

@@ -43,9 +43,7 @@ def controllers_in(source: str) -> list[str]:
 
 
 @given(operators(), NAMES)
-def test_a_controller_gets_in_and_all_that_was_there_is_there_still(
-    source: str, module: str
-) -> None:
+def test_a_controller_is_inserted_and_existing_code_is_kept(source: str, module: str) -> None:
     expression = f"new_{module}.controller"
 
     changed = with_controller(source, expression)
@@ -58,7 +56,7 @@ def test_a_controller_gets_in_and_all_that_was_there_is_there_still(
 
 
 @given(operators(), st.lists(NAMES, min_size=1, max_size=6))
-def test_modules_are_imported_in_order_and_once(source: str, modules: list[str]) -> None:
+def test_imports_are_sorted_and_unique(source: str, modules: list[str]) -> None:
     changed = source
     for module in modules:
         changed = with_import(changed, "shop", module)

@@ -66,5 +66,5 @@ def test_an_old_name_in_a_text_is_replaced(path: str, before: str, after: str) -
         ("pyproject.toml", '"other[webhooks]", "steersman[cli, dev]"'),
     ],
 )
-def test_a_text_that_only_looks_like_an_old_name_is_left_alone(path: str, text: str) -> None:
+def test_a_text_that_only_resembles_an_old_name_is_kept(path: str, text: str) -> None:
     assert renamed(text, path) == text

@@ -64,7 +64,7 @@ def text_of(project: Project, path: str) -> str:
     return (project.directory / path).read_text()
 
 
-def test_a_project_is_brought_to_what_would_be_written_today(tmp_path: Path) -> None:
+def test_an_upgrade_applies_the_changes_of_the_templates(tmp_path: Path) -> None:
     today = files_in(new_project(tmp_path / "new").directory)
     project = older_project(
         tmp_path / "old", changes={"Makefile": ("-m pytest\n", "-m unittest\n")}
@@ -125,7 +125,7 @@ def test_an_upgrade_renames_the_extra_that_a_project_asks_for(tmp_path: Path) ->
     assert "webhooks" not in text_of(project, "pyproject.toml")
 
 
-def test_two_changes_of_one_line_are_shown_both(tmp_path: Path) -> None:
+def test_conflicting_changes_of_a_line_are_both_shown(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
     edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
 
@@ -138,7 +138,7 @@ def test_two_changes_of_one_line_are_shown_both(tmp_path: Path) -> None:
     ) in text_of(project, "Dockerfile")
 
 
-def test_an_upgrade_waits_until_the_last_one_is_finished(tmp_path: Path) -> None:
+def test_an_upgrade_is_refused_until_the_last_one_is_resolved(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
     edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
     upgraded(project)
@@ -150,7 +150,7 @@ def test_an_upgrade_waits_until_the_last_one_is_finished(tmp_path: Path) -> None
     assert files_in(project.directory) == before
 
 
-def test_what_was_chosen_in_a_conflict_is_kept_from_then_on(tmp_path: Path) -> None:
+def test_a_resolved_conflict_is_kept_by_later_upgrades(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
     edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
     theirs = text_of(project, "Dockerfile")
@@ -174,7 +174,7 @@ def test_a_file_that_the_author_deleted_stays_deleted(tmp_path: Path) -> None:
         assert not (project.directory / "Dockerfile").exists()
 
 
-def test_a_file_that_is_new_is_added_unless_there_is_one(tmp_path: Path) -> None:
+def test_a_new_file_is_added_unless_the_author_has_one(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     base = base_of(project)
     for path in (".dockerignore", ".gitignore"):
@@ -191,7 +191,7 @@ def test_a_file_that_is_new_is_added_unless_there_is_one(tmp_path: Path) -> None
     assert text_of(project, ".dockerignore") == base_of(project)[".dockerignore"]
 
 
-def test_a_file_that_is_written_no_more_goes_unless_it_was_changed(tmp_path: Path) -> None:
+def test_a_file_without_a_template_is_removed_unless_it_was_changed(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     for name in ("old.cfg", "changed.cfg"):
         (project.directory / name).write_text("a\n")
@@ -207,7 +207,7 @@ def test_a_file_that_is_written_no_more_goes_unless_it_was_changed(tmp_path: Pat
     assert left["changed.cfg"] == "mine\n"
 
 
-def test_line_ends_of_the_author_are_kept(tmp_path: Path) -> None:
+def test_the_authors_line_endings_are_kept(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     path = project.directory / "README.md"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -218,7 +218,7 @@ def test_line_ends_of_the_author_are_kept(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_project_of_a_newer_steersman_is_left_alone(tmp_path: Path) -> None:
+def test_a_project_of_a_newer_steersman_is_not_upgraded(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     edit(project, "pyproject.toml", project.scaffold, "99.0.0")
     before = files_in(project.directory)
@@ -229,7 +229,7 @@ def test_a_project_of_a_newer_steersman_is_left_alone(tmp_path: Path) -> None:
     assert files_in(project.directory) == before
 
 
-def test_a_pyproject_that_is_torn_says_what_to_do(tmp_path: Path) -> None:
+def test_the_error_for_a_conflicted_pyproject_says_what_to_do(tmp_path: Path) -> None:
     project = older_project(
         tmp_path, changes={"pyproject.toml": ("line-length = 100", "line-length = 88")}
     )
@@ -242,7 +242,7 @@ def test_a_pyproject_that_is_torn_says_what_to_do(tmp_path: Path) -> None:
         Project.find(project.directory)
 
 
-def test_without_git_nothing_is_merged(tmp_path: Path) -> None:
+def test_without_git_an_upgrade_is_refused(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     before = files_in(project.directory)
 
@@ -252,7 +252,7 @@ def test_without_git_nothing_is_merged(tmp_path: Path) -> None:
     assert files_in(project.directory) == before
 
 
-def test_without_a_base_nothing_is_merged(tmp_path: Path) -> None:
+def test_without_a_base_an_upgrade_is_refused(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     (project.directory / BASE).rename(tmp_path / "elsewhere")
 
@@ -261,7 +261,7 @@ def test_without_a_base_nothing_is_merged(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs_tools
-def test_tools_that_look_at_every_file_leave_the_base_alone(tmp_path: Path) -> None:
+def test_linters_and_formatters_ignore_the_base(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
     before = base_of(project)
 
@@ -301,7 +301,7 @@ def test_a_base_of_many_files_becomes_one_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 1}'])
-def test_a_base_that_cannot_be_read_says_how_to_bring_it_back(tmp_path: Path, text: str) -> None:
+def test_the_error_for_an_unreadable_base_says_how_to_restore_it(tmp_path: Path, text: str) -> None:
     project = older_project(tmp_path)
     (project.directory / BASE).write_text(text)
 
@@ -332,7 +332,7 @@ def test_an_upgrade_brings_the_wheels_of_this_steersman(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("with_digest", [True, False])
-def test_the_steersman_that_a_project_carries_leaves_its_origin_alone(
+def test_an_upgrade_keeps_the_origin_of_a_vendored_steersman(
     tmp_path: Path, with_digest: bool
 ) -> None:
     name = "steersman-0.1.0-py3-none-any.whl"
@@ -357,7 +357,7 @@ def test_the_steersman_that_a_project_carries_leaves_its_origin_alone(
     assert files_in(project.directory) == before
 
 
-def test_a_file_that_is_no_text_is_named_and_nothing_is_merged(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named_and_the_upgrade_is_refused(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
     (project.directory / "Dockerfile").write_bytes(b"\xff\xfe")
 
@@ -385,7 +385,7 @@ def bytes_in(project: Project) -> dict[Path, bytes]:
 OLD_IMPORT = "from steersman.simulation import simulate\n"
 
 
-def test_an_upgrade_replaces_old_names_in_all_files_that_people_write(tmp_path: Path) -> None:
+def test_an_upgrade_replaces_old_names_in_code_and_text(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     written = {
         "src/shop_operator/web.py": "import steersman.dashboard as view\n",
@@ -423,7 +423,7 @@ def test_an_upgrade_replaces_old_names_in_all_files_that_people_write(tmp_path: 
     assert {path: text_of(project, path) for path in skipped} == skipped
 
 
-def test_an_excerpt_of_the_projects_code_in_a_page_follows_the_code(tmp_path: Path) -> None:
+def test_an_upgrade_renames_in_code_excerpts_of_pages(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     code = "from steersman.dashboard import Gallery\n\n\ndef f() -> None:\n    x = Gallery(1)\n"
     (project.directory / "src/shop_operator/web.py").write_text(code)
@@ -470,14 +470,14 @@ def test_a_file_that_is_not_valid_python_is_refused_before_anything_is_written(
     assert bytes_in(project) == before
 
 
-def test_a_file_without_names_of_steersman_need_not_be_valid_python(tmp_path: Path) -> None:
+def test_a_file_without_steersmans_names_need_not_be_valid_python(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     (project.directory / "src/shop_operator/template.py").write_text("class {{ name }}:\n")
 
     assert upgraded(project).renamed == ()
 
 
-def test_what_is_written_for_a_new_project_has_no_old_name(tmp_path: Path) -> None:
+def test_the_files_of_a_new_project_contain_no_old_name(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     create_api(project, group="app", version="v1", kind="Web")
 
