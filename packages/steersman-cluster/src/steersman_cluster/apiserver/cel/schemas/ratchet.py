@@ -34,7 +34,7 @@ class Correlation:
         if not self.is_correlated:
             return self
         if self.around is None and name in ("apiVersion", "kind"):
-            return ALONE
+            return UNCORRELATED
         found = correlated_field(self.value, self.old, schema, name)
         value, old = (_NOTHING, _NOTHING) if found is None else found[:2]
         return Correlation(value, old, (self, schema))
@@ -57,7 +57,7 @@ class Correlation:
         return is_unchanged(outer.value, outer.old, outer_schema)
 
 
-ALONE: Final = Correlation()
+UNCORRELATED: Final = Correlation()
 
 
 def correlated(new: Any, old: Any) -> Correlation:

@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
     declared,
     with_resource_fields,
 )
-from steersman_cluster.apiserver.cel.schemas.ratchet import ALONE, Correlation, correlated
+from steersman_cluster.apiserver.cel.schemas.ratchet import UNCORRELATED, Correlation, correlated
 from steersman_cluster.apiserver.cel.schemas.rules import (
     Exhausted,
     RuleBudget,
@@ -72,7 +72,7 @@ class SchemaRules:
         found = ValidationResult([], [])
         if self._root is not None and new is not None:
             was = NONE if old is UNSET or old is None else old
-            around = ALONE if was is NONE or not ratchets else correlated(new, old)
+            around = UNCORRELATED if was is NONE or not ratchets else correlated(new, old)
             try:
                 self._root.validate(
                     new, was, at or "<nil>", around, _Evaluation(found, RuleBudget())
