@@ -63,7 +63,7 @@ def test_a_contender_with_fewer_rounds_is_compared_in_those() -> None:
     assert [each["cpu_ratio"] for each in beside[KOPF]] == [4.0]
 
 
-def test_the_best_of_controller_runtime_is_the_most_a_second_and_the_least_of_all_else() -> None:
+def test_the_best_of_controller_runtime_is_the_highest_rate_and_the_lowest_cost() -> None:
     costs = {
         THEIRS: [turn(cpu=2.0, rate=50.0), turn(cpu=4.0, rate=80.0)],
         THEIRS_PATCHING: [turn(cpu=4.0, rate=80.0), turn(cpu=2.0, rate=50.0)],

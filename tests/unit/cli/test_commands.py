@@ -48,7 +48,7 @@ def test_every_command_describes_its_purpose_with_an_example(path: tuple[str, ..
     assert "steersman " in examples
 
 
-def test_the_commands_are_those_of_the_design() -> None:
+def test_the_list_of_commands_is_complete() -> None:
     assert {" ".join(path) for path in commands()} == {
         "cluster",
         "cluster envtest",
@@ -105,7 +105,7 @@ def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
         (("chrat",), "generate chart"),
     ],
 )
-def test_a_mistyped_command_is_refused_with_the_one_that_was_meant(
+def test_a_mistyped_command_is_refused_with_a_suggestion(
     words: tuple[str, ...], meant: str
 ) -> None:
     answer = asked(*words)
@@ -114,7 +114,7 @@ def test_a_mistyped_command_is_refused_with_the_one_that_was_meant(
     assert f"Did you mean {meant}?" in answer.output
 
 
-def test_a_command_like_no_other_is_refused_without_a_guess() -> None:
+def test_an_unknown_command_is_refused_without_a_suggestion() -> None:
     answer = asked("xyz")
 
     assert answer.exit_code == 2
@@ -129,14 +129,14 @@ def test_the_version_is_printed() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_gets_a_script_that_completes(shell: str) -> None:
+def test_the_completion_command_prints_a_shell_script(shell: str) -> None:
     answer = asked("completion", shell)
 
     assert answer.exit_code == 0
     assert "_STEERSMAN_COMPLETE" in answer.stdout
 
 
-def test_what_a_shell_asks_to_complete_is_completed() -> None:
+def test_a_completion_request_is_answered() -> None:
     environ = {"_STEERSMAN_COMPLETE": "bash_complete", "COMP_WORDS": "steersman ge"}
 
     finished = subprocess.run(
@@ -158,14 +158,14 @@ def test_every_setting_of_a_manager_is_an_option_of_run() -> None:
     assert [each.flag for each in SETTINGS if f"  {each.flag} " not in said] == []
 
 
-def test_a_mistyped_option_is_refused_with_the_one_that_was_meant() -> None:
+def test_a_mistyped_option_is_refused_with_a_suggestion() -> None:
     answer = asked("run", "x.py", "--contxt=a")
 
     assert answer.exit_code == 2
     assert "--context" in answer.output
 
 
-def test_outside_of_a_project_a_target_has_to_be_named(
+def test_outside_a_project_a_target_is_required(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -24,7 +24,7 @@ class Terminal(StringIO):
         self.written.set()
 
 
-def test_what_takes_long_is_named_on_a_terminal_and_wiped_away_at_its_end() -> None:
+def test_a_long_step_is_shown_on_a_terminal_and_erased_at_its_end() -> None:
     terminal = Terminal()
 
     with working("generating", stream=terminal, patience_seconds=0.0):
@@ -35,7 +35,7 @@ def test_what_takes_long_is_named_on_a_terminal_and_wiped_away_at_its_end() -> N
     assert terminal.getvalue() == "generating …\r\x1b[K"
 
 
-def test_what_is_done_at_once_is_not_named() -> None:
+def test_a_short_step_is_not_shown() -> None:
     terminal = Terminal()
 
     with working("generating", stream=terminal, patience_seconds=LONG):
@@ -44,7 +44,7 @@ def test_what_is_done_at_once_is_not_named() -> None:
     assert terminal.getvalue() == ""
 
 
-def test_in_a_pipe_nothing_is_named() -> None:
+def test_a_pipe_gets_no_progress_output() -> None:
     pipe = StringIO()
 
     with working("generating", stream=pipe, patience_seconds=0.0):
@@ -53,7 +53,7 @@ def test_in_a_pipe_nothing_is_named() -> None:
     assert pipe.getvalue() == ""
 
 
-def test_many_files_are_counted_by_their_folders(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_files_are_counted_by_directory(capsys: pytest.CaptureFixture[str]) -> None:
     many = [f"deploy/chart/templates/{number}.yaml" for number in range(20)]
 
     echo_files({"written": [*many, "docs/api.md"], "removed": ["old.yaml"]}, output=None)

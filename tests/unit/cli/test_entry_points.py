@@ -59,7 +59,7 @@ def offered_to_a_shell() -> list[str]:
     return [each.value for each in shell.get_completions([], "")]
 
 
-def test_help_has_the_commands_of_all_distributions_in_the_order_of_a_first_use(
+def test_help_lists_the_commands_of_all_distributions_in_order_of_first_use(
     install: Install,
 ) -> None:
     install("greeter", command="greet", value="greeter_of_help:greet", source=COMMAND)
@@ -96,7 +96,7 @@ def test_a_command_that_is_not_installed_is_refused_with_what_to_install(
 
 
 @pytest.mark.usefixtures("nothing_installed")
-def test_help_and_completion_leave_out_what_is_not_installed() -> None:
+def test_help_and_completion_omit_commands_that_are_not_installed() -> None:
     assert names_in_help() == ["init", "create", "generate", "run", "upgrade", "completion"]
     assert offered_to_a_shell() == names_in_help()
 

@@ -79,7 +79,7 @@ def test_each_served_version_has_a_module() -> None:
         ast.parse(text)
 
 
-def test_one_version_can_be_asked_for_although_it_is_not_served() -> None:
+def test_a_version_can_be_requested_although_it_is_not_served() -> None:
     crd = of_versions(version("v1"), version("v0", served=False))
 
     assert sorted(models_tree([crd], version="v0")) == ["widget_v0.py"]
@@ -98,7 +98,7 @@ def test_a_module_is_named_after_its_kind_and_version(kind: str, module: str) ->
     assert sorted(models_tree([crd])) == [module]
 
 
-def test_two_kinds_of_one_name_do_not_share_a_module() -> None:
+def test_two_kinds_of_the_same_name_have_separate_modules() -> None:
     with pytest.raises(BadDefinition, match="its models would be in widget_v1"):
         models_tree([definition(), definition(group="other.example.com")])
 
@@ -117,7 +117,7 @@ def test_a_definition_without_a_served_version_is_refused(broken: Any) -> None:
         models_tree([broken])
 
 
-def test_a_name_that_is_none_writes_no_path() -> None:
+def test_an_invalid_name_is_never_used_as_a_path() -> None:
     crd = definition()
     crd["spec"]["names"]["kind"] = "../../Widget"
 
@@ -125,7 +125,7 @@ def test_a_name_that_is_none_writes_no_path() -> None:
         models_tree([crd])
 
 
-def test_models_are_written_and_left_alone_when_they_are_the_same(tmp_path: Path) -> None:
+def test_unchanged_models_are_not_written_again(tmp_path: Path) -> None:
     tree = models_tree([rich()])
 
     assert write_models(tmp_path / "models", tree) == (tmp_path / "models" / "gadget_v1.py",)
@@ -133,7 +133,7 @@ def test_models_are_written_and_left_alone_when_they_are_the_same(tmp_path: Path
     assert (tmp_path / "models" / "gadget_v1.py").read_text("utf-8") == tree["gadget_v1.py"]
 
 
-def test_models_of_another_kind_are_kept_beside(tmp_path: Path) -> None:
+def test_models_of_other_kinds_are_kept(tmp_path: Path) -> None:
     write_models(tmp_path, models_tree([rich()]))
     write_models(tmp_path, models_tree([definition()]))
 

@@ -53,13 +53,13 @@ def refusal(target: str, directory: Path) -> str:
     return str(refused.value)
 
 
-def test_a_file_leads_to_its_only_controller(tmp_path: Path) -> None:
+def test_the_only_controller_of_a_file_is_found(tmp_path: Path) -> None:
     write(tmp_path / "shop.py", OPERATOR)
 
     assert names("shop.py", tmp_path) == ["one"]
 
 
-def test_a_file_called_like_a_module_of_python_is_not_taken_for_it(tmp_path: Path) -> None:
+def test_a_file_with_the_name_of_a_standard_module_is_loaded(tmp_path: Path) -> None:
     write(tmp_path / "operator.py", OPERATOR)
 
     assert names("operator.py", tmp_path) == ["one"]
@@ -73,13 +73,13 @@ def test_an_attribute_is_a_controller_a_list_of_them_or_a_manager(tmp_path: Path
     assert names("kinds.py:manager", tmp_path) == ["one", "two"]
 
 
-def test_without_an_attribute_a_manager_goes_before_controllers(tmp_path: Path) -> None:
+def test_without_an_attribute_a_manager_takes_precedence_over_controllers(tmp_path: Path) -> None:
     write(tmp_path / "managed.py", OPERATOR, ANOTHER, MANAGER, "same = manager\n")
 
     assert names("managed.py", tmp_path) == ["one", "two"]
 
 
-def test_a_module_is_found_in_the_directory_and_in_its_src(tmp_path: Path) -> None:
+def test_a_module_is_found_in_the_directory_and_in_src(tmp_path: Path) -> None:
     write(tmp_path / "here_op.py", OPERATOR)
     write(tmp_path / "src/there_op/__init__.py", "")
     write(tmp_path / "src/there_op/main.py", OPERATOR)
@@ -88,7 +88,7 @@ def test_a_module_is_found_in_the_directory_and_in_its_src(tmp_path: Path) -> No
     assert names("there_op.main", tmp_path) == ["one"]
 
 
-def test_a_file_in_a_package_can_import_what_is_beside_it(tmp_path: Path) -> None:
+def test_a_file_in_a_package_can_import_its_siblings(tmp_path: Path) -> None:
     write(tmp_path / "src/packed_op/__init__.py", "")
     write(tmp_path / "src/packed_op/kinds.py", OPERATOR)
     write(tmp_path / "src/packed_op/main.py", "from packed_op.kinds import one\n")
@@ -96,34 +96,34 @@ def test_a_file_in_a_package_can_import_what_is_beside_it(tmp_path: Path) -> Non
     assert names("src/packed_op/main.py", tmp_path) == ["one"]
 
 
-def test_a_file_that_is_not_there_is_refused_with_one_like_it(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_with_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path / "shop.py", OPERATOR)
 
     assert refusal("shopp.py", tmp_path) == (
-        "shopp.py is no operator to work with: there is no file shopp.py, but shop.py is."
+        "shopp.py is not an operator: there is no file shopp.py, but shop.py is."
         " Name a file that is there, or a module."
     )
 
 
-def test_a_module_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_module_is_refused(tmp_path: Path) -> None:
     assert "there is no module nowhere_op in this directory" in refusal("nowhere_op.x:y", tmp_path)
 
 
-def test_what_is_neither_a_file_nor_a_module_is_refused(tmp_path: Path) -> None:
+def test_a_target_that_is_neither_a_file_nor_a_module_is_refused(tmp_path: Path) -> None:
     assert "neither a file nor the name of a module" in refusal("my-operator", tmp_path)
 
 
-def test_an_error_of_the_authors_own_is_shown_with_its_line(tmp_path: Path) -> None:
+def test_an_error_in_the_authors_code_is_shown_with_its_line(tmp_path: Path) -> None:
     write(tmp_path / "wrong.py", "import steersman as sm\n\ncontroller = sm.Controler(1)\n")
 
     assert refusal("wrong.py", tmp_path) == (
-        "wrong.py is no operator to work with: it does not import: AttributeError: module"
+        "wrong.py is not an operator: it does not import: AttributeError: module"
         " 'steersman' has no attribute 'Controler' (wrong.py, line 3: `controller ="
         " sm.Controler(1)`). Correct it and try again."
     )
 
 
-def test_an_error_that_we_raise_is_shown_at_the_line_that_led_to_it(tmp_path: Path) -> None:
+def test_an_error_of_steersman_is_shown_at_the_authors_line(tmp_path: Path) -> None:
     write(
         tmp_path / "bad.py",
         OPERATOR,
@@ -144,7 +144,7 @@ def test_a_syntax_error_is_shown_with_its_line(tmp_path: Path) -> None:
     assert "SyntaxError: invalid syntax (typo.py, line 2: `async deff reconcile():`)" in said
 
 
-def test_a_module_that_wants_one_that_is_not_there_says_which(tmp_path: Path) -> None:
+def test_an_import_error_names_the_missing_module(tmp_path: Path) -> None:
     write(tmp_path / "wants.py", "import nowhere_to_be_found\n")
 
     assert "No module named 'nowhere_to_be_found' (wants.py, line 1: `import" in refusal(
@@ -152,7 +152,7 @@ def test_a_module_that_wants_one_that_is_not_there_says_which(tmp_path: Path) ->
     )
 
 
-def test_a_module_that_ends_the_program_is_refused(tmp_path: Path) -> None:
+def test_a_module_that_calls_exit_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "ends.py", "import sys\nsys.exit(3)\n")
 
     said = refusal("ends.py", tmp_path)
@@ -161,7 +161,7 @@ def test_a_module_that_ends_the_program_is_refused(tmp_path: Path) -> None:
     assert 'Put what runs it under `if __name__ == "__main__":`.' in said
 
 
-def test_an_attribute_that_is_not_there_is_refused_with_one_like_it(tmp_path: Path) -> None:
+def test_a_missing_attribute_is_refused_with_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path / "near.py", OPERATOR, ANOTHER, MANAGER)
 
     said = refusal("near.py:manger", tmp_path)
@@ -169,7 +169,7 @@ def test_an_attribute_that_is_not_there_is_refused_with_one_like_it(tmp_path: Pa
     assert "near.py has no manger. Perhaps near.py:manager was meant." in said
 
 
-def test_an_attribute_that_is_no_operator_is_refused(tmp_path: Path) -> None:
+def test_an_attribute_that_is_not_an_operator_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "what.py", OPERATOR)
 
     assert "reconcile is a function, not a Manager, a Controller or" in refusal(
@@ -177,7 +177,7 @@ def test_an_attribute_that_is_no_operator_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_several_that_it_could_be_are_named(tmp_path: Path) -> None:
+def test_all_candidates_are_named(tmp_path: Path) -> None:
     write(tmp_path / "many.py", OPERATOR, ANOTHER)
 
     said = refusal("many.py", tmp_path)
@@ -193,7 +193,7 @@ def test_a_module_without_an_operator_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_what_it_prints_when_it_is_imported_is_not_on_stdout(
+def test_output_of_an_import_does_not_go_to_stdout(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(tmp_path / "shop.py", OPERATOR, 'print("hello")\n')
@@ -212,7 +212,7 @@ shown = Shown()
 """
 
 
-def test_an_object_with_a_manager_leads_to_it_when_it_is_named(tmp_path: Path) -> None:
+def test_the_manager_of_a_named_object_is_found(tmp_path: Path) -> None:
     write(tmp_path / "shown.py", OPERATOR, SHOWN, "del one\n")
 
     assert names("shown.py:shown", tmp_path) == ["one"]

@@ -22,7 +22,7 @@ def restored_imports() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_a_demo_leads_to_its_manager(name: str) -> None:
+def test_the_manager_of_a_demo_is_found(name: str) -> None:
     directory = find_example(name)
 
     demo = load_object(TARGET, Demo, directory=directory)

@@ -187,7 +187,9 @@ def test_without_go_the_error_says_what_to_install_or_set(machine: Machine) -> N
         )
 
 
-def test_what_is_missing_is_built_and_nothing_else_is_left_in_the_cache(machine: Machine) -> None:
+def test_missing_programs_are_built_and_no_other_files_remain_in_the_cache(
+    machine: Machine,
+) -> None:
     machine.install_go(WORKING_GO)
 
     machine.build()
@@ -197,7 +199,7 @@ def test_what_is_missing_is_built_and_nothing_else_is_left_in_the_cache(machine:
     assert machine.binaries.path(Program.KUBECTL).read_text() == "a whole kubectl\n"
 
 
-def test_what_is_there_is_not_built_again(machine: Machine) -> None:
+def test_existing_programs_are_not_rebuilt(machine: Machine) -> None:
     machine.install_go(WORKING_GO)
     machine.build(Program.ETCD)
 
@@ -224,7 +226,7 @@ def test_progress_says_which_program_is_being_built(machine: Machine) -> None:
     ]
 
 
-def test_a_build_that_fails_keeps_what_was_finished_and_says_what_go_said(machine: Machine) -> None:
+def test_a_failed_build_keeps_finished_programs_and_shows_gos_output(machine: Machine) -> None:
     machine.install_go(FAILING_GO)
 
     with pytest.raises(ControlPlaneError, match="kube-apiserver could not be built") as failure:
@@ -234,7 +236,7 @@ def test_a_build_that_fails_keeps_what_was_finished_and_says_what_go_said(machin
     assert machine.cached() == [".lock", "etcd"]
 
 
-def test_a_cache_that_cannot_be_written_is_said_to_be_so(machine: Machine) -> None:
+def test_an_unwritable_cache_is_reported(machine: Machine) -> None:
     machine.install_go(WORKING_GO)
     (machine.root / "cache").touch()
 
@@ -261,7 +263,7 @@ def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
 
 
 @pytest.mark.timeout(20)
-def test_of_two_builds_at_once_one_waits_and_nothing_is_built_twice(machine: Machine) -> None:
+def test_concurrent_builds_wait_and_build_nothing_twice(machine: Machine) -> None:
     machine.install_go(GATED_GO)
     os.mkfifo(machine.gate)
     with machine.command() as first:
@@ -282,7 +284,7 @@ def test_of_two_builds_at_once_one_waits_and_nothing_is_built_twice(machine: Mac
 
 
 @pytest.mark.timeout(20)
-def test_the_command_prints_the_directory_alone_and_the_rest_to_standard_error(
+def test_the_command_prints_only_the_directory_to_stdout(
     machine: Machine,
 ) -> None:
     machine.install_go(WORKING_GO)
@@ -298,7 +300,7 @@ def test_the_command_prints_the_directory_alone_and_the_rest_to_standard_error(
 
 
 @pytest.mark.timeout(20)
-def test_the_command_takes_assets_without_controllers_as_they_are(machine: Machine) -> None:
+def test_the_command_accepts_assets_without_a_controller_manager(machine: Machine) -> None:
     program(machine.root / "assets" / "etcd")
     program(machine.root / "assets" / "kube-apiserver")
 
@@ -316,7 +318,7 @@ def test_the_command_takes_assets_without_controllers_as_they_are(machine: Machi
         pytest.param(["--fast"], 2, "unrecognized arguments: --fast", id="wrong usage"),
     ],
 )
-def test_the_command_ends_with_1_if_it_failed_and_2_if_it_was_used_wrongly(
+def test_the_command_exits_with_1_on_failure_and_2_on_a_usage_error(
     machine: Machine, arguments: list[str], status: int, message: str
 ) -> None:
     environ = {**machine.environ, "KUBEBUILDER_ASSETS": str(machine.root / "empty")}

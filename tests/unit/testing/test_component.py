@@ -55,7 +55,7 @@ def test_a_component_ends_when_its_block_raises(place: Enclosure) -> None:
     assert running.pid is None
 
 
-def test_a_component_that_does_not_listen_is_killed_after_a_grace(place: Enclosure) -> None:
+def test_a_component_that_ignores_sigterm_is_killed_after_a_grace_period(place: Enclosure) -> None:
     with component(place, DEAF_TO_SIGTERM, grace_seconds=0.01).running() as deaf:
         with deaf.stopped():
             assert deaf.pid is None
@@ -90,7 +90,7 @@ def test_a_component_can_be_stopped_while_it_is_paused(place: Enclosure) -> None
         assert running.pid is not None
 
 
-def test_a_component_that_ends_at_once_is_an_error_with_the_end_of_its_log(
+def test_a_component_that_exits_immediately_is_an_error_with_its_log_tail(
     place: Enclosure,
 ) -> None:
     failing = component(place, "for n in $(seq 100); do echo line $n; done; exit 4")
@@ -102,7 +102,9 @@ def test_a_component_that_ends_at_once_is_an_error_with_the_end_of_its_log(
     assert error.value.log_tail.splitlines() == [f"line {n}" for n in range(81, 101)]
 
 
-def test_a_component_that_never_gets_ready_is_an_error_and_is_stopped(place: Enclosure) -> None:
+def test_a_component_that_does_not_become_ready_is_an_error_and_is_stopped(
+    place: Enclosure,
+) -> None:
     idle = component(place, "exec sleep 600", start_seconds=0.05)
 
     with pytest.raises(ControlPlaneError, match=r"sh was not ready after 0\.05 s"):

@@ -27,7 +27,7 @@ def start(place: Enclosure, script: str) -> subprocess.Popen[bytes]:
     return place.start(["/bin/sh", "-c", script], log=place.directory / "log", environ={})
 
 
-def test_an_enclosure_vanishes_with_everything_inside_when_the_block_raises(tmp_path: Path) -> None:
+def test_an_enclosure_is_removed_with_its_contents_when_the_block_raises(tmp_path: Path) -> None:
     processes: list[subprocess.Popen[bytes]] = []
 
     with suppress(LookupError), enclosure(prefix="enclosure-", inside=tmp_path) as place:
@@ -39,7 +39,7 @@ def test_an_enclosure_vanishes_with_everything_inside_when_the_block_raises(tmp_
 
 
 @pytest.mark.timeout(20)
-def test_an_enclosure_vanishes_with_everything_inside_when_the_process_is_killed(
+def test_an_enclosure_is_removed_with_its_contents_when_the_process_is_killed(
     tmp_path: Path,
 ) -> None:
     inside = tmp_path / "inside"
@@ -58,7 +58,7 @@ def test_an_enclosure_vanishes_with_everything_inside_when_the_process_is_killed
     assert list(inside.iterdir()) == []
 
 
-def test_the_tail_of_a_log_is_short_however_long_the_log(tmp_path: Path) -> None:
+def test_the_log_tail_has_a_limited_length(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"\xff" * 100_000 + b"\nlast")
 

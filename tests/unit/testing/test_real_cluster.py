@@ -37,20 +37,20 @@ def object_at(version: str) -> Answer:
     return saying({"kind": "ConfigMap", "metadata": {"resourceVersion": version}})
 
 
-async def test_a_write_whose_answer_is_newer_than_the_store_was_changed_something() -> None:
+async def test_a_write_with_a_newer_resource_version_changed_the_object() -> None:
     history = await noted(PATCH, object_at("11"))
 
     assert [each.target for each in history.writes()] == [PATCH.path]
 
 
-async def test_a_write_whose_answer_is_as_old_as_the_store_changed_nothing() -> None:
+async def test_a_write_with_an_old_resource_version_changed_nothing() -> None:
     history = await noted(PATCH, object_at("10"))
 
     assert len(history) == 1
     assert history.writes() == []
 
 
-async def test_a_write_that_was_refused_changed_nothing() -> None:
+async def test_a_refused_write_changed_nothing() -> None:
     history = await noted(PATCH, refusing(409, "Conflict"))
 
     assert history.writes() == []
@@ -62,7 +62,7 @@ async def test_a_deletion_changes_something() -> None:
     assert len(history.writes()) == 1
 
 
-async def test_no_request_passes_a_cut_transport() -> None:
+async def test_no_request_passes_a_disconnected_transport() -> None:
     inner = ScriptedTransport()
     way = RecordingTransport(inner, actor="operator", history=History(), clock=FakeClock())
     way.is_cut = True

@@ -31,7 +31,7 @@ def test_a_release_lists_its_changes_by_kind_and_then_by_name() -> None:
 @pytest.mark.parametrize(
     "older", [pytest.param("", id="first"), pytest.param("\n## 0.1.0 (2026-12-01)\n", id="second")]
 )
-def test_a_release_comes_before_the_older_ones(older: str) -> None:
+def test_a_release_is_placed_above_the_older_ones(older: str) -> None:
     changelog = f"# Changelog\n\nNewest first.\n{older}"
 
     changed = with_release(changelog, "## 0.2.0 (2027-01-31)\n")
@@ -39,7 +39,7 @@ def test_a_release_comes_before_the_older_ones(older: str) -> None:
     assert changed == f"# Changelog\n\nNewest first.\n\n## 0.2.0 (2027-01-31)\n{older}"
 
 
-def test_a_release_uses_the_fragments_up(tmp_path: Path) -> None:
+def test_a_release_removes_the_fragments(tmp_path: Path) -> None:
     changes = tmp_path / "changes"
     changes.mkdir()
     (changes / "README.md").write_text("How to write one.\n")

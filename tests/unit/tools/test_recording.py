@@ -7,7 +7,7 @@ from tools.recording import Frame, Word, picture, plain, words_on
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_word_stands_at_its_column_in_its_tone() -> None:
+def test_a_word_is_placed_at_its_column_in_its_tone() -> None:
     assert list(words_on("\x1b[1mname\x1b[0m  two words   \x1b[32mready\x1b[39m end")) == [
         [
             Word(0, "name", "strong"),
@@ -18,7 +18,7 @@ def test_a_word_stands_at_its_column_in_its_tone() -> None:
     ]
 
 
-def test_a_tone_lasts_until_it_is_taken_back_on_whatever_line() -> None:
+def test_a_tone_lasts_across_lines_until_it_is_reset() -> None:
     assert list(words_on("\x1b[2mone\ntwo\x1b[0m\n\x1b[0;1m\x1b[39m\x1b[49mthree")) == [
         [Word(0, "one", "quiet")],
         [Word(0, "two", "quiet")],
@@ -26,7 +26,7 @@ def test_a_tone_lasts_until_it_is_taken_back_on_whatever_line() -> None:
     ]
 
 
-def test_each_frame_is_seen_for_its_time_and_one_by_who_wants_nothing_to_move() -> None:
+def test_each_frame_is_shown_for_its_duration_and_one_with_reduced_motion() -> None:
     frames = [Frame("one", 1.0), Frame("a < b", 2.0), Frame("three", 1.0)]
 
     drawn = picture(frames, columns=20, lines=2, still=1, title="demo")
@@ -40,5 +40,5 @@ def test_each_frame_is_seen_for_its_time_and_one_by_who_wants_nothing_to_move() 
     assert "@keyframes k2{0%{visibility:hidden}75%{visibility:visible}}" in moving
 
 
-def test_a_screen_can_be_had_without_its_colours() -> None:
+def test_a_screen_can_be_rendered_without_colors() -> None:
     assert plain("\x1b[1;32mgood\x1b[0m, \x1b[mtoo") == "good, too"

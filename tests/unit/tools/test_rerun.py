@@ -79,14 +79,14 @@ def test_a_test_that_fails_and_then_passes_alone_is_recorded_and_the_run_passes(
     assert "bringing up nodes" not in second
 
 
-def test_a_test_that_ends_its_worker_is_run_again_like_any_other(tmp_path: Path) -> None:
+def test_a_test_that_crashes_its_worker_is_run_again(tmp_path: Path) -> None:
     ran = rerun(tmp_path, CRASHES, PASSES, workers=1)
 
     assert ran.status == 0, ran.output
     assert ran.flaky == ["test_suite.py::test_crashes"]
 
 
-def test_a_test_that_ends_its_worker_each_time_fails_the_run(tmp_path: Path) -> None:
+def test_a_test_that_always_crashes_its_worker_fails_the_run(tmp_path: Path) -> None:
     ran = rerun(tmp_path, "import os\ndef test_crashes(): os._exit(1)\n", workers=1, restarts=0)
 
     assert ran.status != 0
@@ -127,7 +127,7 @@ def test_a_suite_with_very_many_failures_is_not_run_again(tmp_path: Path) -> Non
     assert "once more" not in ran.output
 
 
-def test_a_missing_file_name_is_wrong_usage() -> None:
+def test_a_missing_file_name_is_a_usage_error() -> None:
     command = [sys.executable, "-m", "tools.rerun", "-q"]
     ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
 

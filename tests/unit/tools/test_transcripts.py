@@ -17,7 +17,7 @@ $ python -m robot_operator &
 """
 
 
-def test_each_command_has_the_lines_below_it_up_to_an_empty_one() -> None:
+def test_the_output_of_a_command_ends_at_an_empty_line() -> None:
     found = list(steps(TEXT))
 
     assert [(each.line, each.command, len(each.shown)) for each in found] == [
@@ -27,7 +27,7 @@ def test_each_command_has_the_lines_below_it_up_to_an_empty_one() -> None:
     ]
 
 
-def test_only_what_asks_is_asked_again_and_only_what_goes_on_stays() -> None:
+def test_only_queries_are_repeated_and_only_watches_keep_running() -> None:
     asking, deleting, staying = steps(TEXT)
 
     assert (asking.asks, deleting.asks, staying.asks) == (True, False, False)
@@ -48,7 +48,7 @@ def test_only_what_asks_is_asked_again_and_only_what_goes_on_stays() -> None:
         ((), "something\n", False),
     ],
 )
-def test_dots_stand_for_anything_and_gaps_do_not_count(
+def test_dots_match_anything_and_spacing_is_ignored(
     shown: tuple[str, ...], said: str, fits: bool
 ) -> None:
     assert Step(1, "kubectl get robot", shown).fits(said) is fits

@@ -35,20 +35,22 @@ def test_seconds_are_printed_as_go_prints_them(nanos: int, printed: str) -> None
 
 
 @given(st.integers(-ELEVEN_DAYS + 1, ELEVEN_DAYS - 1))
-def test_a_printed_duration_is_read_back_as_it_was(nanos: int) -> None:
+def test_a_duration_round_trips_through_text(nanos: int) -> None:
     seconds = nanos / 10**9
 
     assert parse_duration(format_duration(seconds)) == seconds
 
 
 @given(st.integers(-292 * 365 * 24, 292 * 365 * 24), st.integers(0, 59), st.integers(0, 59))
-def test_whole_seconds_are_exact_for_all_of_the_292_years(hours: int, mins: int, secs: int) -> None:
+def test_whole_seconds_are_exact_over_the_range_of_292_years(
+    hours: int, mins: int, secs: int
+) -> None:
     seconds = hours * 3600 + mins * 60 + secs
 
     assert parse_duration(format_duration(seconds)) == seconds
 
 
-def test_a_duration_is_printed_as_the_shortest_number_that_stands_for_it() -> None:
+def test_a_duration_is_printed_with_the_shortest_number() -> None:
     assert format_duration(1234567890.123) == "342935h31m30.123s"
     assert format_duration(0.1 + 0.2) == "300ms"
     assert format_duration(5400) == "1h30m0s"
@@ -57,13 +59,13 @@ def test_a_duration_is_printed_as_the_shortest_number_that_stands_for_it() -> No
 
 
 @pytest.mark.parametrize("seconds", [math.nan, math.inf, -math.inf, 1e10, -1e300, 10**400])
-def test_seconds_that_go_cannot_count_are_refused(seconds: float) -> None:
+def test_seconds_that_go_cannot_represent_are_refused(seconds: float) -> None:
     with pytest.raises(BadValue):
         format_duration(seconds)
 
 
 @pytest.mark.parametrize("value", [None, 30, 1.5, b"1s"])
-def test_only_text_is_read_as_a_duration(value: object) -> None:
+def test_only_text_is_parsed_as_a_duration(value: object) -> None:
     with pytest.raises(BadValue, match="is not a duration"):
         parse_duration(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
@@ -74,7 +76,7 @@ def test_only_numbers_are_printed_as_durations(value: object) -> None:
         format_duration(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def test_a_bad_duration_is_shown_with_the_rule_it_broke() -> None:
+def test_the_error_for_an_invalid_duration_states_the_rule() -> None:
     with pytest.raises(BadValue) as caught:
         parse_duration("1 day")
 

@@ -6,7 +6,7 @@ from steersman.units import duration_problem
 
 
 @pytest.mark.parametrize("text", ["0", "-0", "5s", "1h30m", "1.5h", ".5s", "+3ms", "7µs", "7us"])
-def test_a_number_with_a_unit_is_a_length_of_time(text: str) -> None:
+def test_a_number_with_a_unit_is_a_duration(text: str) -> None:
     assert duration_problem(text) == ""
 
 

@@ -27,7 +27,7 @@ def test_a_number_stands_for_itself(number: int, total: int, round_up: bool) -> 
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**18))
-def test_rounding_up_and_down_enclose_the_exact_part(percent: int, total: int) -> None:
+def test_rounding_up_and_down_enclose_the_exact_value(percent: int, total: int) -> None:
     low = scaled(f"{percent}%", total, round_up=False)
     high = scaled(f"{percent}%", total, round_up=True)
 
@@ -41,7 +41,7 @@ def test_anything_but_an_int_or_text_is_refused(value: object) -> None:
         scaled(value, 4, round_up=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def test_a_bad_percentage_is_shown_with_the_rule_it_broke() -> None:
+def test_the_error_for_an_invalid_percentage_states_the_rule() -> None:
     with pytest.raises(BadValue) as caught:
         scaled("25", 4, round_up=True)
 

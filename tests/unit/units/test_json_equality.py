@@ -40,5 +40,5 @@ def test_values_that_differ_are_not_equal(one: Any, other: Any) -> None:
     assert not same_json(one, other)
 
 
-def test_an_integer_equals_the_same_number_with_a_point() -> None:
+def test_an_integer_equals_a_float_of_the_same_value() -> None:
     assert same_json({"a": 1}, {"a": 1.0})

@@ -30,7 +30,7 @@ sayable = quantities.filter(lambda quantity: abs(quantity.value) < 2**62)
 @pytest.mark.parametrize(
     ("text", "printed", "value", "as_int", "milli_value", "negated"), known("quantities")
 )
-def test_a_quantity_reads_and_prints_as_kubernetes_reads_and_prints_it(
+def test_a_quantity_is_parsed_and_printed_as_in_kubernetes(
     text: str,
     printed: str | None,
     value: str,
@@ -112,7 +112,7 @@ def test_quantities_are_ordered_as_their_values_are(a: Quantity, b: Quantity) ->
 
 
 @given(sayable)
-def test_the_canonical_text_says_the_same_amount_and_stays_as_it_is(quantity: Quantity) -> None:
+def test_the_canonical_text_keeps_the_value_and_is_stable(quantity: Quantity) -> None:
     again = Quantity(quantity.canonical())
 
     assert again == quantity
@@ -120,7 +120,7 @@ def test_the_canonical_text_says_the_same_amount_and_stays_as_it_is(quantity: Qu
 
 
 @given(sayable, sayable)
-def test_a_computed_quantity_survives_the_wire(a: Quantity, b: Quantity) -> None:
+def test_a_computed_quantity_round_trips_through_json(a: Quantity, b: Quantity) -> None:
     total = a + b
 
     assert Quantity(str(total)) == total
@@ -144,20 +144,20 @@ def test_a_quantity_made_from_a_number_is_printed_with_decimal_suffixes() -> Non
     assert str(Quantity(Decimal("1e-12"))) == "1n"
 
 
-def test_a_value_has_no_more_digits_than_it_needs() -> None:
+def test_a_value_has_no_superfluous_digits() -> None:
     assert str(Quantity("1k").value) == "1000"
     assert str(Quantity("-500m").value) == "-0.5"
     assert str(Quantity("0Ki").value) == "0"
 
 
 @pytest.mark.parametrize("value", [0.5, 1.0, True, None, b"1", Quantity("1")])
-def test_a_quantity_is_made_from_nothing_but_text_an_int_or_a_decimal(value: object) -> None:
+def test_a_quantity_is_made_only_from_text_an_int_or_a_decimal(value: object) -> None:
     with pytest.raises(BadValue, match="a float would not be exact"):
         Quantity(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e1000000000", "1e-1000000000"])
-def test_a_decimal_that_is_no_amount_is_refused(value: str) -> None:
+def test_a_decimal_that_is_not_finite_is_refused(value: str) -> None:
     with pytest.raises(BadValue):
         Quantity(Decimal(value))
     with pytest.raises(BadValue):
@@ -175,12 +175,12 @@ def test_a_suffix_without_a_digit_is_refused_where_kubernetes_reads_zero(text: s
 @pytest.mark.parametrize(
     "text", ["1e1000", "1e-1000", "1e4294967299", "1" * 1000, f"0.{'1' * 1000}"]
 )
-def test_a_number_that_kubernetes_would_choke_on_is_refused(text: str) -> None:
+def test_a_number_that_kubernetes_cannot_parse_is_refused(text: str) -> None:
     with pytest.raises(BadValue):
         Quantity(text)
 
 
-def test_a_computed_quantity_that_could_not_be_read_again_is_refused() -> None:
+def test_a_computed_quantity_that_cannot_be_parsed_again_is_refused() -> None:
     largest = Quantity(f"{'9' * 990}.{'9' * 9}")
 
     assert Quantity(str(-largest)) == -largest
@@ -190,14 +190,14 @@ def test_a_computed_quantity_that_could_not_be_read_again_is_refused() -> None:
         Quantity(10**5000)
 
 
-def test_the_largest_text_is_kept_and_compared() -> None:
+def test_the_longest_text_is_kept_and_compared() -> None:
     largest = Quantity(f"{'9' * 999}.{'9' * 999}e999")
 
     assert largest > Quantity("1e999")
     assert Decimal(largest.canonical()) == largest.value
 
 
-def test_a_bad_quantity_is_shown_with_the_rule_it_broke() -> None:
+def test_the_error_for_an_invalid_quantity_states_the_rule() -> None:
     with pytest.raises(BadValue) as caught:
         Quantity("100mb")
 
@@ -212,7 +212,7 @@ def test_amounts_beyond_the_last_suffix_keep_their_value_where_kubernetes_loses_
     assert str(Quantity("4Ei") * 256) == "1024Ei"
 
 
-def test_sum_adds_quantities_up() -> None:
+def test_sum_adds_quantities() -> None:
     assert sum([Quantity("100m"), Quantity("1"), Quantity("900m")]) == Quantity("2")
     assert str(sum([Quantity("0"), Quantity("1Gi"), Quantity("512M")])) == "1548576Ki"
 
@@ -245,7 +245,7 @@ def test_abs_and_truth_are_those_of_a_number() -> None:
     assert not Quantity("0Ki")
 
 
-def test_a_quantity_has_nothing_to_do_with_a_bare_number_or_text() -> None:
+def test_a_quantity_does_not_combine_with_a_number_or_text() -> None:
     assert Quantity("1") != 1
     assert Quantity("1") != "1"
     for operation in ("__lt__", "__add__", "__sub__"):

@@ -36,30 +36,30 @@ def test_a_schedule_skips_no_day_when_clocks_change_at_midnight() -> None:
     ]
 
 
-def test_a_schedule_goes_by_the_clocks_of_the_zone_that_it_is_given() -> None:
+def test_a_schedule_uses_the_given_time_zone() -> None:
     after = datetime(2026, 6, 1, tzinfo=UTC)
 
     assert moments("0 9 * * *", after, zone="Asia/Tokyo")[0] == "2026-06-02T00:00:00Z"
 
 
-def test_a_zone_in_the_schedule_itself_goes_before_the_one_that_it_is_given() -> None:
+def test_a_time_zone_in_the_schedule_overrides_the_given_one() -> None:
     after = datetime(2026, 6, 1, tzinfo=UTC)
 
     assert moments("TZ=Asia/Tokyo 0 9 * * *", after, zone="UTC")[0] == "2026-06-02T00:00:00Z"
 
 
-def test_an_unknown_zone_is_a_bad_schedule() -> None:
+def test_an_unknown_time_zone_is_an_invalid_schedule() -> None:
     with pytest.raises(BadValue) as caught:
         parse_schedule("* * * * *", zone="Middle/Earth")
 
     assert caught.value.rule == "provided bad location Middle/Earth: unknown time zone Middle/Earth"
 
 
-def test_a_length_of_time_beyond_all_time_is_never_due_again() -> None:
+def test_an_interval_beyond_the_last_year_is_never_due_again() -> None:
     assert moments("@every 2562047h", datetime(9900, 1, 1, tzinfo=UTC)) == []
 
 
-def test_a_length_of_time_that_go_cannot_count_is_refused_in_its_words() -> None:
+def test_an_interval_that_go_cannot_represent_has_the_error_of_go() -> None:
     with pytest.raises(BadValue) as caught:
         parse_schedule("@every 9223372036854775808ns")
 

@@ -12,7 +12,7 @@ def lines(changes: ChangeLines, *objects: Unstructured) -> list[str]:
     return list(changes.lines(branches(objects, roots=APPS)))
 
 
-def test_what_comes_and_what_becomes_otherwise_is_listed_with_its_owner() -> None:
+def test_created_and_changed_objects_are_listed_with_their_owner() -> None:
     changes = ChangeLines()
     web = app("web", condition("Ready", "False", "RollingOut"))
 
@@ -33,14 +33,14 @@ def test_an_unchanged_object_is_not_reported_twice() -> None:
     assert lines(changes, app("web")) == []
 
 
-def test_what_goes_is_listed() -> None:
+def test_deleted_objects_are_listed() -> None:
     changes = ChangeLines()
     lines(changes, app("web"))
 
     assert lines(changes) == ["AppService default/web is gone"]
 
 
-def test_what_was_created_again_is_listed_though_it_looks_the_same() -> None:
+def test_a_recreated_object_is_listed_even_if_unchanged() -> None:
     changes = ChangeLines()
     lines(changes, app("web"))
 

@@ -16,13 +16,13 @@ from steersman.view.lines import (
 @pytest.mark.parametrize(
     ("width", "shown"), [(20, "one, two"), (8, "one, two"), (6, "one, …"), (1, "…"), (0, "")]
 )
-def test_what_does_not_fit_ends_in_an_ellipsis(width: int, shown: str) -> None:
+def test_a_truncated_line_ends_in_an_ellipsis(width: int, shown: str) -> None:
     line = (Span("one, "), Span("two", "good"))
 
     assert text_of(cut(line, width)) == shown
 
 
-def test_a_cut_line_keeps_its_tones() -> None:
+def test_a_truncated_line_keeps_its_tones() -> None:
     assert cut((Span("one, "), Span("three", "bad")), 8) == (Span("one, "), Span("th…", "bad"))
 
 
@@ -33,7 +33,7 @@ def test_wide_letters_take_two_columns_and_accents_none() -> None:
     assert padded("日本", 6) == "日本  "
 
 
-def test_nothing_that_a_terminal_would_obey_is_printed() -> None:
+def test_control_sequences_are_not_printed() -> None:
     assert printable("a\x1b[2Jb\nc\td") == "a\\x1b[2Jb c   d"
 
 
@@ -47,10 +47,10 @@ def test_nothing_that_a_terminal_would_obey_is_printed() -> None:
         (0, ""),
     ],
 )
-def test_a_name_that_does_not_fit_keeps_its_end(width: int, shown: str) -> None:
+def test_a_truncated_name_keeps_its_end(width: int, shown: str) -> None:
     assert shortened("web-cf7f859f4-d5n28", width) == shown
 
 
-def test_a_name_of_wide_letters_is_never_wider_than_it_may_be() -> None:
+def test_a_name_of_wide_letters_never_exceeds_its_width() -> None:
     for width in range(20):
         assert width_of(shortened("漢字漢字漢字漢字", width)) <= width

@@ -26,7 +26,7 @@ def finished(**more: object) -> Reconciled:
     return reconciled(ReconcileFinished(**made), time=NOW)  # type: ignore[arg-type]
 
 
-def test_it_says_what_came_of_it_why_it_ran_and_what_it_did() -> None:
+def test_a_reconcile_shows_its_outcome_reasons_and_writes() -> None:
     done = finished(
         outcome="later",
         after_seconds=30.0,
@@ -46,13 +46,13 @@ def test_it_says_what_came_of_it_why_it_ran_and_what_it_did() -> None:
     )
 
 
-def test_it_says_what_went_wrong_on_one_line() -> None:
+def test_an_error_is_shown_on_one_line() -> None:
     failed = finished(outcome="failed", error=RuntimeError("no\nway"))
 
     assert str(failed) == "failed in 5 ms; RuntimeError: no way"
 
 
-def test_many_reasons_are_counted() -> None:
+def test_more_reasons_are_shown_as_a_count() -> None:
     reasons = tuple(ReconcileReason(about=None, event=f"timer {number}") for number in range(5))
 
     record = finished(reasons=reasons, reasons_left_out=2)
@@ -61,7 +61,7 @@ def test_many_reasons_are_counted() -> None:
 
 
 @pytest.mark.parametrize("error", [None, ValueError("x" * 10_000)])
-def test_it_can_be_sent_to_another_process(error: Exception | None) -> None:
+def test_a_reconcile_can_be_pickled(error: Exception | None) -> None:
     done = finished(error=error)
 
     assert msgspec.json.decode(msgspec.json.encode(done), type=Reconciled) == done
@@ -72,7 +72,7 @@ STATUS = Write(verb="apply status", ref=WEB, is_change=True)
 DELETED = ReconcileReason(about=DEPLOYMENT, event="deleted")
 
 
-def test_one_that_found_nothing_to_do_leaves_the_one_before_it_to_be_seen() -> None:
+def test_a_reconcile_without_writes_keeps_the_previous_one_shown() -> None:
     repaired = finished(reasons=(DELETED,), writes=(APPLIED,))
     idle = finished()
 
@@ -94,19 +94,19 @@ def test_one_that_found_nothing_to_do_leaves_the_one_before_it_to_be_seen() -> N
     ],
     ids=["wrote", "failed", "waits"],
 )
-def test_one_that_did_something_is_seen_in_place_of_the_one_before_it(later: Reconciled) -> None:
+def test_a_reconcile_with_writes_replaces_the_previous_one(later: Reconciled) -> None:
     assert finished(writes=(APPLIED,)).then(later) is later
     assert finished().then(later) is later
 
 
-def test_what_only_the_status_of_its_own_object_shows_is_no_news() -> None:
+def test_a_reconcile_that_only_writes_its_own_status_is_not_news() -> None:
     assert not finished().is_news
     assert not finished(writes=(STATUS,)).is_news
     assert finished(writes=(STATUS, APPLIED)).is_news
     assert finished(outcome="failed", error=RuntimeError()).is_news
 
 
-def test_in_brief_it_says_why_and_what_came_of_it() -> None:
+def test_in_brief_has_the_reason_and_the_outcome() -> None:
     repaired = finished(reasons=(DELETED,), writes=(APPLIED,))
     failed = finished(outcome="failed", error=RuntimeError("no way"))
 
@@ -117,11 +117,11 @@ def test_in_brief_it_says_why_and_what_came_of_it() -> None:
     assert failed.in_brief == "reconciled AppService default/web: RuntimeError: no way"
 
 
-def test_what_happened_twice_is_listed_once() -> None:
+def test_equal_writes_are_listed_once() -> None:
     assert finished(reasons=(DELETED, DELETED)).why == "Deployment default/web was deleted"
 
 
-def test_of_its_own_status_it_says_no_more_than_that() -> None:
+def test_a_write_of_the_own_status_is_shown_without_the_object() -> None:
     other = Write(verb="apply status", ref=DEPLOYMENT, is_change=True)
 
     assert finished(writes=(STATUS, other)).did == (

@@ -51,7 +51,7 @@ def test_only_changed_lines_are_drawn_again() -> None:
     assert "three" not in drawn
 
 
-def test_what_is_the_same_is_not_drawn_at_all() -> None:
+def test_an_unchanged_screen_is_not_redrawn() -> None:
     terminal = Terminal()
     shown = screen(terminal)
     shown.show(lines("one"))
@@ -62,7 +62,7 @@ def test_what_is_the_same_is_not_drawn_at_all() -> None:
     assert terminal.taken() == ""
 
 
-def test_lines_that_are_no_more_are_wiped_away() -> None:
+def test_removed_lines_are_erased() -> None:
     terminal = Terminal()
     shown = screen(terminal)
     shown.show(lines("one", "two"))
@@ -73,7 +73,7 @@ def test_lines_that_are_no_more_are_wiped_away() -> None:
     assert "\x1b[2;1H\x1b[J" in terminal.taken()
 
 
-def test_no_more_is_drawn_than_fits() -> None:
+def test_output_is_limited_to_the_terminals_size() -> None:
     terminal = Terminal()
 
     screen(terminal, size=lambda: (4, 2)).show(lines("12345", "two", "three"))
@@ -83,7 +83,7 @@ def test_no_more_is_drawn_than_fits() -> None:
     assert "three" not in drawn
 
 
-def test_a_terminal_of_another_size_is_drawn_from_scratch() -> None:
+def test_a_resize_redraws_the_whole_screen() -> None:
     terminal = Terminal()
     sizes = iter([(20, 5), (10, 5)])
     shown = screen(terminal, size=lambda: next(sizes))
@@ -119,7 +119,7 @@ def test_color_is_for_terminals_only() -> None:
     assert not wants_color(Terminal(), environ={"TERM": "dumb"})
 
 
-def test_tones_are_colors_if_they_are_wanted() -> None:
+def test_tones_become_colors_if_enabled() -> None:
     bad: Line = (Span("bad", "bad"),)
     plain, colored = Terminal(), Terminal()
 
@@ -130,7 +130,7 @@ def test_tones_are_colors_if_they_are_wanted() -> None:
     assert f"{RED}bad\x1b[0m" in colored.taken()
 
 
-async def test_it_is_drawn_at_most_five_times_a_second() -> None:
+async def test_the_screen_is_drawn_at_most_five_times_a_second() -> None:
     clock, changed, drawn = ManualClock(), asyncio.Event(), list[float]()
 
     def look(_size: tuple[int, int]) -> list[Line]:
@@ -151,7 +151,7 @@ async def test_it_is_drawn_at_most_five_times_a_second() -> None:
     assert 4 <= len(drawn) <= 6
 
 
-async def test_it_is_drawn_every_second_if_nothing_happens() -> None:
+async def test_the_screen_is_drawn_every_second_without_changes() -> None:
     clock, drawn = ManualClock(), list[float]()
 
     def look(_size: tuple[int, int]) -> list[Line]:

@@ -9,18 +9,18 @@ def said(obj: Unstructured) -> str:
     return str(state_of(obj))
 
 
-def test_an_authors_kind_says_in_its_conditions_whether_it_is_ready() -> None:
+def test_a_custom_resource_is_ready_by_its_conditions() -> None:
     assert said(app("a", condition("Ready", "True", "RolledOut"))) == "ready, RolledOut"
     assert said(app("a", condition("Ready", "False", "RollingOut"))) == "not ready, RollingOut"
     assert said(app("a", condition("Available", "True", "Up"))) == "ready, Up"
 
 
-def test_a_kind_that_does_not_say_is_not_called_unready() -> None:
+def test_a_kind_without_conditions_is_not_shown_as_unready() -> None:
     assert said(app("a")) == "–"
     assert said(app("a", condition("Synced", "True"))) == "–"
 
 
-def test_the_other_conditions_are_shown_beside_it() -> None:
+def test_other_conditions_are_shown_beside_readiness() -> None:
     state = state_of(
         app(
             "a",
@@ -39,7 +39,7 @@ def test_replicas_are_counted() -> None:
     assert said(replicas("ReplicaSet", "web", ready=3, wanted=3)) == "ready, 3 of 3"
 
 
-def test_a_pod_says_its_phase_or_what_it_waits_for() -> None:
+def test_a_pod_shows_its_phase_or_waiting_reason() -> None:
     waiting = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}}
     ready = {"phase": "Running", "conditions": [condition("Ready", "True")]}
 
@@ -50,18 +50,18 @@ def test_a_pod_says_its_phase_or_what_it_waits_for() -> None:
     assert said(thing("Pod", "a", status=stuck)) == "failed, CrashLoopBackOff"
 
 
-def test_a_job_counts_what_is_done() -> None:
+def test_a_job_shows_its_completions() -> None:
     failed = {"conditions": [condition("Failed", "True")]}
 
     assert said(thing("Job", "a", status={"succeeded": 0})) == "not ready, 0 of 1 done"
     assert said(thing("Job", "a", status=failed)) == "failed, 0 of 1 done"
 
 
-def test_what_is_ready_as_soon_as_it_is_there_is_ready() -> None:
+def test_an_object_without_a_status_is_ready() -> None:
     assert said(thing("ConfigMap", "a")) == "ready"
 
 
-def test_what_is_being_deleted_says_who_holds_it() -> None:
+def test_an_object_that_is_being_deleted_shows_its_finalizers() -> None:
     ending = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a.b/c"]}
 
     assert said(thing("ConfigMap", "a", metadata=ending)) == "ending, held by a.b/c"

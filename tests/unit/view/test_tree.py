@@ -49,7 +49,7 @@ def test_an_object_stands_below_its_owner() -> None:
     ]
 
 
-def test_the_last_reconcile_stands_below_its_object_with_its_reason() -> None:
+def test_the_last_reconcile_is_shown_below_its_object_with_its_reason() -> None:
     done = Reconciled(
         ref=ObjectRef("AppService", "default", "web"),
         controller="appservice",
@@ -74,17 +74,17 @@ def test_the_other_conditions_have_a_line_of_their_own() -> None:
     assert shown([web])[2] == "  conditions: Progressing"
 
 
-def test_what_is_of_no_wanted_kind_and_without_an_owner_is_not_shown() -> None:
+def test_an_object_of_another_kind_without_an_owner_is_not_shown() -> None:
     assert shown([thing("ConfigMap", "a"), thing("Pod", "b")]) == []
 
 
-def test_an_object_of_a_wanted_kind_whose_owner_is_not_there_stands_on_top() -> None:
+def test_an_object_without_its_owner_is_shown_at_the_top_level() -> None:
     orphan = thing("AppService", "child", of=[app("gone")])
 
     assert shown([orphan])[1].startswith("AppService default/child")
 
 
-def test_an_object_that_several_own_stands_below_the_one_that_controls_it() -> None:
+def test_an_object_with_several_owners_is_shown_below_its_controller() -> None:
     one, two = app("one"), app("two")
     shared = thing("ConfigMap", "shared", of=[one, two])
 
@@ -93,7 +93,7 @@ def test_an_object_that_several_own_stands_below_the_one_that_controls_it() -> N
     assert [(each.obj.name, len(each.children)) for each in found] == [("one", 0), ("two", 1)]
 
 
-def test_objects_that_own_each_other_do_not_make_an_endless_tree() -> None:
+def test_a_cycle_of_owners_does_not_make_an_endless_tree() -> None:
     one = thing("AppService", "one")
     two = thing("AppService", "two", of=[one])
     one.metadata["ownerReferences"].append({"uid": two.uid})
@@ -159,7 +159,7 @@ def test_if_not_all_lines_fit_objects_with_problems_come_first() -> None:
     assert fitted(objects, height=4)[-1] == "… and 6 more lines"
 
 
-def test_an_object_that_could_not_be_reconciled_is_not_well() -> None:
+def test_an_object_with_a_failed_reconcile_is_marked_as_a_problem() -> None:
     objects = [*running_app("a"), *running_app("b")]
     done = (reconciled_with("done", "a"), reconciled_with("failed", "b"))
 

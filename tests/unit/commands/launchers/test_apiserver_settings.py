@@ -31,7 +31,7 @@ def refusal(*arguments: str) -> str:
     return str(refused.value)
 
 
-def test_where_it_listens_and_whose_keys_it_has_is_as_the_flags_say() -> None:
+def test_flags_set_the_listen_address_and_the_keys() -> None:
     settings, notes = enough(
         "--secure-port=16443",
         "--bind-address=127.0.0.1",
@@ -55,7 +55,7 @@ def test_where_it_listens_and_whose_keys_it_has_is_as_the_flags_say() -> None:
     assert notes == []
 
 
-def test_the_ranges_of_services_are_as_the_flags_say() -> None:
+def test_flags_set_the_service_ranges() -> None:
     options = enough("--service-node-port-range=30000-30010").settings.options
 
     assert options.service_cluster_ip_range == IPv4Network("10.0.0.0/24")
@@ -73,7 +73,7 @@ def test_without_an_authorization_mode_authenticated_users_may_do_everything() -
     assert enough("--authorization-mode=RBAC").settings.options.anonymous_auth
 
 
-def test_a_plugin_that_is_turned_off_is_off() -> None:
+def test_flags_disable_admission_plugins() -> None:
     assert "ServiceAccount" in enough().settings.options.admission_plugins
 
     options = enough("--disable-admission-plugins=ServiceAccount,Priority").settings.options
@@ -96,7 +96,7 @@ def test_a_flag_without_an_effect_is_accepted_and_mentioned_on_stderr() -> None:
     ]
 
 
-def test_all_missing_flags_are_reported_at_once_in_the_words_of_the_real_server() -> None:
+def test_all_missing_flags_are_reported_with_the_message_of_the_real_server() -> None:
     assert refusal() == (
         "[--etcd-servers must be specified, service-account-issuer is a required flag,"
         " either `--service-account-key-file` or `--service-account-signing-endpoint` must be set,"
@@ -123,5 +123,5 @@ def test_all_missing_flags_are_reported_at_once_in_the_words_of_the_real_server(
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(argument: str, why: str) -> None:
+def test_an_invalid_value_is_refused(argument: str, why: str) -> None:
     assert refusal(*ENOUGH, argument) == why

@@ -9,7 +9,7 @@ from steersman_cluster.commands.launchers.assets import write_assets
 from steersman_cluster.errors import ClusterError
 
 
-def test_the_launchers_are_there_and_can_be_run(tmp_path: Path) -> None:
+def test_the_launchers_are_installed_and_executable(tmp_path: Path) -> None:
     assets = write_assets(tmp_path / "new" / "assets", search_path="")
 
     names = sorted(path.name for path in assets.directory.iterdir())
@@ -17,7 +17,7 @@ def test_the_launchers_are_there_and_can_be_run(tmp_path: Path) -> None:
     assert all(os.access(assets.directory / name, os.X_OK) for name in names)
 
 
-def test_kubectl_is_linked_if_there_is_one_and_left_out_if_not(tmp_path: Path) -> None:
+def test_kubectl_is_linked_if_available(tmp_path: Path) -> None:
     assert write_assets(tmp_path / "none", search_path="").kubectl is None
 
     kubectl = tmp_path / "bin" / "kubectl"
@@ -29,7 +29,7 @@ def test_kubectl_is_linked_if_there_is_one_and_left_out_if_not(tmp_path: Path) -
     assert assets.kubectl == kubectl
 
 
-def test_launchers_of_ours_are_written_again(tmp_path: Path) -> None:
+def test_existing_launchers_of_steersman_are_overwritten(tmp_path: Path) -> None:
     launcher = write_assets(tmp_path, search_path="").directory / "etcd"
     written = launcher.read_text()
     launcher.write_text(written.replace("python", "another"))

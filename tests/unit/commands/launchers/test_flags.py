@@ -17,14 +17,14 @@ def refusal(*arguments: str) -> str:
     return str(refused.value)
 
 
-def test_a_value_stands_behind_an_equals_sign_or_in_the_next_argument() -> None:
+def test_a_value_follows_an_equals_sign_or_is_the_next_argument() -> None:
     given = api_server("--secure-port=6443", "--bind-address", "127.0.0.1")
 
     assert given.one("secure-port") == "6443"
     assert given.one("bind-address") == "127.0.0.1"
 
 
-def test_a_switch_may_stand_alone_and_takes_no_next_argument() -> None:
+def test_a_boolean_flag_does_not_consume_the_next_argument() -> None:
     given = api_server("--permit-port-sharing", "--anonymous-auth=false", "--secure-port=1")
 
     assert given.yes("permit-port-sharing")
@@ -32,7 +32,7 @@ def test_a_switch_may_stand_alone_and_takes_no_next_argument() -> None:
     assert given.yes("profiling", default=True)
 
 
-def test_of_a_flag_that_is_given_twice_the_last_counts_or_both() -> None:
+def test_a_repeated_flag_uses_the_last_value_or_all() -> None:
     given = api_server(
         "--secure-port=1",
         "--secure-port=2",
@@ -47,11 +47,11 @@ def test_of_a_flag_that_is_given_twice_the_last_counts_or_both() -> None:
     assert given.listed("authorization-mode") == ("Node", "RBAC", "AlwaysAllow")
 
 
-def test_underscores_are_as_good_as_dashes() -> None:
+def test_underscores_and_dashes_are_equivalent() -> None:
     assert api_server("--secure_port=1").one("secure-port") == "1"
 
 
-def test_a_shorthand_is_the_flag_it_stands_for() -> None:
+def test_a_shorthand_flag_equals_its_long_form() -> None:
     assert api_server("-v", "4").one("v") == "4"
     assert api_server("-h").yes("help")
 
@@ -70,7 +70,7 @@ def test_a_flag_that_the_real_program_lacks_is_rejected_with_the_same_error() ->
         )
 
 
-def test_a_flag_without_its_value_is_refused() -> None:
+def test_a_flag_without_a_value_is_refused() -> None:
     assert refusal("--etcd-servers") == "flag needs an argument: --etcd-servers"
 
 
@@ -94,5 +94,5 @@ def test_a_value_of_the_wrong_kind_is_refused(argument: str, why: str) -> None:
     assert refusal(argument) == f"invalid argument {why}"
 
 
-def test_what_was_given_is_not_shown() -> None:
+def test_an_error_does_not_show_the_value() -> None:
     assert repr(api_server("--token-auth-file=secret")) == "<ParsedFlags token-auth-file>"

@@ -25,7 +25,7 @@ async def next_of(watcher: FileWatcher) -> list[str]:
     return [path.name for path in await watcher.next(clock=FakeClock())]
 
 
-async def test_what_is_saved_added_or_removed_is_reported(tmp_path: Path) -> None:
+async def test_saved_added_and_removed_files_are_reported(tmp_path: Path) -> None:
     old, gone = save(tmp_path / "old.py"), save(tmp_path / "gone.py")
     watcher = FileWatcher([tmp_path], endings=(".py",))
 
@@ -36,7 +36,7 @@ async def test_what_is_saved_added_or_removed_is_reported(tmp_path: Path) -> Non
     assert await next_of(watcher) == ["gone.py", "new.py", "old.py"]
 
 
-async def test_other_files_and_those_further_down_are_left_out(tmp_path: Path) -> None:
+async def test_other_files_and_subdirectories_are_ignored(tmp_path: Path) -> None:
     watcher = FileWatcher([tmp_path], endings=(".py",))
 
     save(tmp_path / "notes.txt")
@@ -46,7 +46,7 @@ async def test_other_files_and_those_further_down_are_left_out(tmp_path: Path) -
     assert await next_of(watcher) == ["here.py"]
 
 
-async def test_a_file_that_is_named_itself_needs_no_ending(tmp_path: Path) -> None:
+async def test_a_named_file_can_have_any_suffix(tmp_path: Path) -> None:
     path = save(tmp_path / "app.conf")
     watcher = FileWatcher([path], endings=(".yaml",))
 
@@ -55,7 +55,7 @@ async def test_a_file_that_is_named_itself_needs_no_ending(tmp_path: Path) -> No
     assert await next_of(watcher) == ["app.conf"]
 
 
-async def test_what_was_there_when_a_place_was_added_is_no_news(tmp_path: Path) -> None:
+async def test_existing_files_of_an_added_directory_are_not_reported(tmp_path: Path) -> None:
     save(tmp_path / "below" / "old.py")
     watcher = FileWatcher([tmp_path], endings=(".py",))
     watcher.add([tmp_path / "below", tmp_path / "nowhere"])
@@ -65,7 +65,7 @@ async def test_what_was_there_when_a_place_was_added_is_no_news(tmp_path: Path) 
     assert await next_of(watcher) == ["new.py"]
 
 
-async def test_a_row_of_saves_is_reported_once_at_its_end(tmp_path: Path) -> None:
+async def test_a_series_of_saves_is_reported_once_at_its_end(tmp_path: Path) -> None:
     clock = ManualClock()
     watcher = FileWatcher([tmp_path], endings=(".py",))
 

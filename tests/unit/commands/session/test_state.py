@@ -56,7 +56,7 @@ def running() -> SessionState:
     return seen
 
 
-def test_it_says_how_the_operator_stands_and_where_the_cluster_is() -> None:
+def test_the_view_shows_the_state_of_the_operator_and_the_clusters_address() -> None:
     assert shown(running()) == [
         "steersman dev  operator.py  running for 4s",
         "export KUBECONFIG=dev.kubeconfig   Press Ctrl-C to stop",
@@ -77,7 +77,7 @@ def test_an_operator_that_does_not_load_is_shown_with_its_error() -> None:
     assert lines[-1] == "operator.py is no operator to work with"
 
 
-def test_an_operator_that_ends_by_itself_is_shown_as_ended() -> None:
+def test_an_operator_that_exits_is_shown_as_ended() -> None:
     seen = running()
     seen.end(-9, after(2))
 
@@ -97,7 +97,7 @@ def test_the_output_of_one_process_is_not_shown_with_the_next() -> None:
     assert "Traceback" not in shown(seen)
 
 
-def test_there_is_room_for_the_last_output_however_many_objects_there_are() -> None:
+def test_the_last_output_is_shown_for_any_number_of_objects() -> None:
     seen = running()
     seen.output.extend(f"word {number}" for number in range(50))
 
@@ -109,7 +109,7 @@ def test_there_is_room_for_the_last_output_however_many_objects_there_are() -> N
 
 
 @pytest.mark.parametrize("height", range(1, 12))
-def test_a_low_terminal_is_never_overfull(height: int) -> None:
+def test_the_view_never_exceeds_a_low_terminal(height: int) -> None:
     seen = running()
     seen.output.append("word")
 
@@ -137,7 +137,7 @@ def test_reconciles_of_deleted_objects_are_dropped() -> None:
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_a_report_comes_through_a_pipe_as_it_was_sent(report: Report) -> None:
+def test_a_report_round_trips_through_a_pipe(report: Report) -> None:
     line = as_line(report)
 
     assert line.count(b"\n") == 1
@@ -153,14 +153,14 @@ def test_an_operator_that_ends_without_output_gets_a_line() -> None:
     assert list(talkative.output) == ["I cannot"]
 
 
-def test_a_path_that_a_shell_would_take_apart_is_quoted() -> None:
+def test_a_path_with_special_characters_is_quoted() -> None:
     seen = state()
     seen.kubeconfig = "my shop/kubeconfig"
 
     assert shown(seen)[1].startswith("export KUBECONFIG='my shop/kubeconfig'   ")
 
 
-def test_a_caption_stands_above_the_tree_with_its_whole_notes() -> None:
+def test_a_caption_is_shown_above_the_tree_with_all_its_notes() -> None:
     seen = running()
     seen.caption = "they want -1 of it"
     seen.notes.append("refused: " + "should be greater than or equal to 0 " * 3)
@@ -175,7 +175,7 @@ def test_a_caption_stands_above_the_tree_with_its_whole_notes() -> None:
     ]
 
 
-def test_a_kind_that_no_controller_has_can_be_shown_all_the_same() -> None:
+def test_a_kind_without_a_controller_can_be_shown() -> None:
     seen = state()
     seen.always_shown = frozenset({APPS})
 
