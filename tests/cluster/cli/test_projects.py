@@ -44,7 +44,7 @@ def test_generated_files_are_up_to_date_until_the_types_change(made: Path) -> No
     assert (fresh.returncode, fresh.stderr) == (0, "all generated files are up to date\n")
     assert stale.returncode == 1
     assert stale.stderr.startswith("steersman: deploy/crd/appservices.app.example.com.yaml is out")
-    assert stale.stderr.endswith("Run `steersman generate`, and keep what it writes.\n")
+    assert stale.stderr.endswith("Run `steersman generate`, and commit the files.\n")
 
 
 def test_a_generated_file_that_was_edited_is_kept_and_shown_as_a_diff(made: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_breaking_schema_change_is_reported(operator: Path) -> None:
     broken = steersman("generate", "crd", "operator.py", "--against=old.yaml", directory=operator)
 
     assert (same.returncode, same.stdout) == (0, "")
-    assert same.stderr == "nothing breaks what old.yaml allows\n"
+    assert same.stderr == "no breaking changes since old.yaml\n"
     assert broken.returncode == 1
     assert "spec.size" in broken.stdout
     assert all(line.startswith("settings.app.example.com: ") for line in broken.stdout.splitlines())

@@ -166,7 +166,7 @@ def test_the_error_for_a_missing_definition_says_what_to_do(home: Path) -> None:
 
     assert finished.returncode == 1
     assert finished.stderr == (
-        "steersman: widgets is no CustomResourceDefinition: the cluster has none of that name. Name"
+        "steersman: widgets is not a CustomResourceDefinition: the cluster has none of that name. Name"
         " it by plural and group, as `kubectl get crd` does: widgets.example.com\n"
     )
 

@@ -62,7 +62,7 @@ def test_a_date_in_a_definition_is_a_text() -> None:
     ids=range(11),
 )
 def test_a_file_without_a_definition_is_refused(text: str, why: str) -> None:
-    with pytest.raises(BadDefinition, match=r"^crds\.yaml is no Custom") as error:
+    with pytest.raises(BadDefinition, match=r"^crds\.yaml is not a Custom") as error:
         definitions_in(text, source="crds.yaml")
 
     assert why in str(error.value)

@@ -153,7 +153,7 @@ def test_a_kind_without_a_status_has_no_subresource_for_it() -> None:
 @pytest.mark.parametrize("group", ["k8s.io", "app.k8s.io", "app.kubernetes.io"])
 def test_a_group_of_the_community_needs_its_word(group: str, server: StatelessServer) -> None:
     page = "https://example.com/approved"
-    with pytest.raises(CannotBeACrd, match=f"approved, and {group} is one"):
+    with pytest.raises(CannotBeACrd, match=f"approved, and {group} is such"):
         crd_of(declared(group=group))
 
     crd = as_document(crd_of(declared(group=group, crd=Crd(approved=page))))
@@ -165,24 +165,24 @@ def test_a_group_of_the_community_needs_its_word(group: str, server: StatelessSe
 @pytest.mark.parametrize(
     ("crd", "problem"),
     [
-        (Crd(approved="yes"), "approved='yes' is no address"),
-        (Crd(list_kind="Widget"), "its list_kind is its kind"),
-        (Crd(served=False), "the version that is stored is not served"),
+        (Crd(approved="yes"), "approved='yes' is not a URL"),
+        (Crd(list_kind="Widget"), "its list_kind is the same as its kind"),
+        (Crd(served=False), "the stored version is not served"),
         (
             Crd(columns=(Column("Size", ".spec.sise"),)),
-            "the path of its column Size, .spec.sise, leads nowhere: .spec has no field sise",
+            "the path of its column Size, .spec.sise, does not exist: .spec has no field sise",
         ),
         (Crd(columns=(Column("Max", ".spec.max_size"),)), ".spec has no field max_size"),
-        (Crd(columns=(Column("Size", ".spec.size[0]"),)), ".spec.size is no list"),
-        (Crd(columns=(Column("Size", ".spec[size"),)), "'[size' is no step"),
+        (Crd(columns=(Column("Size", ".spec.size[0]"),)), ".spec.size is not a list"),
+        (Crd(columns=(Column("Size", ".spec[size"),)), "'[size' is not a valid step"),
         (Crd(columns=(Column("Name", ".metadata.title"),)), ".metadata has no field title"),
         (
             Crd(scale=ScalePaths(spec=".spec.count", status=".status.replicas")),
-            "the spec path of its scale, .spec.count, leads nowhere",
+            "the spec path of its scale, .spec.count, does not exist",
         ),
         (
             Crd(scale=ScalePaths(spec=".spec.name", status=".status.replicas")),
-            "the spec path of its scale, .spec.name, leads to string",
+            "the spec path of its scale, .spec.name, refers to string",
         ),
         (
             Crd(
@@ -190,12 +190,12 @@ def test_a_group_of_the_community_needs_its_word(group: str, server: StatelessSe
                     spec=".spec.size", status=".status.replicas", selector=".spec.labels"
                 )
             ),
-            "the selector path of its scale, .spec.labels, leads to object",
+            "the selector path of its scale, .spec.labels, refers to object",
         ),
-        (Crd(selectable_fields=(".spec.ports",)), ".spec.ports leads to no text"),
-        (Crd(selectable_fields=(".spec.ports[0]",)), "leads through a list"),
+        (Crd(selectable_fields=(".spec.ports",)), ".spec.ports is not a string"),
+        (Crd(selectable_fields=(".spec.ports[0]",)), "is inside a list"),
         (Crd(selectable_fields=(".metadata.name",)), "or the metadata"),
-        (Crd(selectable_fields=(".spec.wrong",)), "leads nowhere"),
+        (Crd(selectable_fields=(".spec.wrong",)), "does not exist"),
     ],
 )
 def test_what_a_definition_says_of_fields_that_are_not_there_is_refused(
@@ -227,14 +227,16 @@ def test_several_kinds_have_a_definition_each_in_their_order() -> None:
 
 
 def test_two_versions_that_both_would_be_stored_are_refused() -> None:
-    with pytest.raises(CannotBeACrd, match=r"New and Old both are .*also_serves=\(New,\)"):
+    with pytest.raises(CannotBeACrd, match=r"New and Old are both .*also_serves=\(New,\)"):
         crds_of((declared("New"), declared("Old", version="v1beta1")))
 
 
 def test_two_kinds_of_one_plural_are_refused() -> None:
     one, other = declared(plural="things"), declared("Gadget", kind="Gadget", plural="things")
 
-    with pytest.raises(CannotBeACrd, match=r"Widget and Gadget are both things\.app\.example\.com"):
+    with pytest.raises(
+        CannotBeACrd, match=r"Widget and Gadget have the same name, things\.app\.example\.com"
+    ):
         crds_of([one, other])
 
 

@@ -68,7 +68,7 @@ def test_a_document_with_junk_in_it_is_understood_or_refused(data: st.DataObject
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": ["string"]}, "'type' in the schema of v1.spec is not a text"),
+        ({"type": ["string"]}, "'type' in the schema of v1.spec is not a string"),
         (fields(a={"minimum": "3"}), "'minimum' in the schema of v1.spec.a is not a number"),
         (fields(a={"minLength": 1.5}), "'minLength' in the schema of v1.spec.a is not a whole"),
         (fields(a={"enum": "x"}), "'enum' in the schema of v1.spec.a is not a list"),

@@ -151,9 +151,9 @@ def test_a_bundle_follows_too() -> None:
     [
         (
             DeploySettings(env=(core_v1.EnvVar(name="STEERSMAN_LOG_STYLE", value="text"),)),
-            "the installation sets it itself",
+            "the installation already sets it",
         ),
-        (DeploySettings(limits={"memory": Quantity("1Mi")}), "a limit is no less"),
+        (DeploySettings(limits={"memory": Quantity("1Mi")}), "a limit is at least the request"),
     ],
 )
 def test_what_a_server_would_refuse_is_refused_here(settings: DeploySettings, said: str) -> None:

@@ -34,31 +34,46 @@ def of_fields(old: Any, new: Any) -> tuple[BreakingChange, ...]:
 
 
 NARROWER: list[tuple[str, Any, Any, str]] = [
-    ("type", TEXT, NUMBER, "is integer now, and was string"),
-    ("type", {"type": "number"}, NUMBER, "is integer now, and was number"),
-    ("either", {"x-kubernetes-int-or-string": True}, NUMBER, "was int-or-string"),
-    ("anything", KEEPS, TEXT, "is string now, and was anything"),
-    ("enum value", TEXT | {"enum": ["a", "b"]}, TEXT | {"enum": ["a", "c"]}, 'no longer takes "b"'),
-    ("enum", TEXT, TEXT | {"enum": ["a"]}, 'takes only "a" now'),
-    ("minimum", NUMBER, NUMBER | {"minimum": 0}, "has a minimum of 0 now, and had none"),
-    ("higher", NUMBER | {"minimum": 0}, NUMBER | {"minimum": 1}, "minimum of 1 now, and had 0"),
+    ("type", TEXT, NUMBER, "is now of type integer (previously string)"),
+    ("type", {"type": "number"}, NUMBER, "is now of type integer (previously number)"),
+    ("either", {"x-kubernetes-int-or-string": True}, NUMBER, "(previously int-or-string)"),
+    ("anything", KEEPS, TEXT, "is now of type string (previously anything)"),
+    (
+        "enum value",
+        TEXT | {"enum": ["a", "b"]},
+        TEXT | {"enum": ["a", "c"]},
+        'no longer accepts "b"',
+    ),
+    ("enum", TEXT, TEXT | {"enum": ["a"]}, 'now accepts only "a"'),
+    ("minimum", NUMBER, NUMBER | {"minimum": 0}, "now has a minimum of 0 (previously none)"),
+    ("higher", NUMBER | {"minimum": 0}, NUMBER | {"minimum": 1}, "minimum of 1 (previously 0)"),
     (
         "excluded",
         {"type": "number", "minimum": 0},
         {"type": "number", "minimum": 0, "exclusiveMinimum": True},
-        "minimum of 0, which is itself left out now",
+        "minimum of 0, exclusive (previously 0)",
     ),
-    ("maximum", NUMBER | {"maximum": 9}, NUMBER | {"maximum": 5}, "maximum of 5 now, and had 9"),
+    ("maximum", NUMBER | {"maximum": 9}, NUMBER | {"maximum": 5}, "maximum of 5 (previously 9)"),
     ("int32", NUMBER, NUMBER | {"format": "int32"}, "minimum of -2147483648"),
     ("multiple", NUMBER | {"multipleOf": 2}, NUMBER | {"multipleOf": 4}, "a multiple of 4"),
-    ("minLength", TEXT, TEXT | {"minLength": 1}, "at least 1 characters now, and 0 were enough"),
-    ("maxLength", TEXT, TEXT | {"maxLength": 5}, "at most 5 characters now, and any number before"),
-    ("pattern", TEXT | {"pattern": "^a"}, TEXT | {"pattern": "^b"}, "must match ^b now"),
-    ("format", TEXT, TEXT | {"format": "date-time"}, "the format date-time now"),
-    ("null", TEXT | {"nullable": True}, TEXT, "may no longer be null"),
-    ("default", TEXT | {"default": "a"}, TEXT | {"default": "b"}, 'the default "b" now'),
-    ("default gone", TEXT | {"default": "a"}, TEXT, 'has no default any more, and had "a"'),
-    ("default new", TEXT, TEXT | {"default": "a"}, 'the default "a" now, and had none'),
+    (
+        "minLength",
+        TEXT,
+        TEXT | {"minLength": 1},
+        "must now have at least 1 characters (previously 0)",
+    ),
+    ("maxLength", TEXT, TEXT | {"maxLength": 5}, "at most 5 characters (previously any number)"),
+    (
+        "pattern",
+        TEXT | {"pattern": "^a"},
+        TEXT | {"pattern": "^b"},
+        "must now match ^b (previously ^a)",
+    ),
+    ("format", TEXT, TEXT | {"format": "date-time"}, "must now be of the format date-time"),
+    ("null", TEXT | {"nullable": True}, TEXT, "can no longer be null"),
+    ("default", TEXT | {"default": "a"}, TEXT | {"default": "b"}, 'now has the default "b"'),
+    ("default gone", TEXT | {"default": "a"}, TEXT, 'no longer has a default (previously "a")'),
+    ("default new", TEXT, TEXT | {"default": "a"}, 'the default "a" (previously none)'),
     ("rule", TEXT, TEXT | {"x-kubernetes-validations": [{"rule": "self != ''"}]}, "a new rule"),
     (
         "rule changed",
@@ -74,44 +89,44 @@ NARROWER: list[tuple[str, Any, Any, str]] = [
         "minItems",
         {"type": "array", "items": TEXT},
         {"type": "array", "items": TEXT, "minItems": 1},
-        "at least 1 items now",
+        "must now have at least 1 items",
     ),
     (
         "list type",
         {"type": "array", "items": TEXT},
         {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"},
-        "a list of type set now, and was atomic",
+        "now a list of type set (previously atomic)",
     ),
     (
         "unique",
         {"type": "array", "items": TEXT},
         {"type": "array", "items": TEXT, "uniqueItems": True},
-        "takes no item twice now",
+        "no longer accepts duplicate items",
     ),
     (
         "map type",
         fields(a=TEXT),
         fields(a=TEXT) | {"x-kubernetes-map-type": "atomic"},
-        "a map of type atomic now, and was granular",
+        "now a map of type atomic (previously granular)",
     ),
-    ("unknown", fields() | KEEPS, fields(), "keeps no fields any more but those"),
+    ("unknown", fields() | KEEPS, fields(), "no longer keeps fields that its schema does not list"),
     (
         "others",
         {"type": "object", "additionalProperties": TEXT},
         fields(),
-        "keeps no fields any more but those",
+        "no longer keeps fields that its schema does not list",
     ),
     (
         "maxProperties",
         {"type": "object", "additionalProperties": TEXT},
         {"type": "object", "additionalProperties": TEXT, "maxProperties": 3},
-        "at most 3 fields now",
+        "must now have at most 3 fields",
     ),
     (
         "embedded",
         fields() | KEEPS,
         fields() | KEEPS | {"x-kubernetes-embedded-resource": True},
-        "must be a whole Kubernetes object now",
+        "must now be a complete Kubernetes object",
     ),
 ]
 
@@ -129,16 +144,20 @@ def test_what_is_narrower_is_named_at_its_place(old: Any, new: Any, what: str) -
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        (NUMBER, {"type": "number"}, "is number now, and was integer"),
-        (NUMBER, {"x-kubernetes-int-or-string": True}, "is int-or-string now, and was integer"),
-        (TEXT, KEEPS, "is anything now, and was string"),
+        (NUMBER, {"type": "number"}, "is now of type number (previously integer)"),
+        (
+            NUMBER,
+            {"x-kubernetes-int-or-string": True},
+            "is now of type int-or-string (previously integer)",
+        ),
+        (TEXT, KEEPS, "is now of type anything (previously string)"),
     ],
 )
 def test_a_type_that_takes_more_breaks_those_who_read_it(old: Any, new: Any, what: str) -> None:
     (found,) = of_fields(old, new)
 
     assert found.what == what
-    assert found.why == "a client that knows it as it was cannot read all that it may be now"
+    assert found.why == "clients that expect the previous type cannot read all values"
 
 
 # Wider, or the same thing said in other words.
@@ -205,7 +224,7 @@ def test_what_is_inside_is_named_with_its_path(old: Any, new: Any, path: str) ->
 def test_a_change_reads_as_one_line() -> None:
     (change,) = of_fields(fields(a=TEXT), fields("a", a=TEXT))
 
-    assert str(change) == "v1 spec.it.a is required now: an object without it is refused"
+    assert str(change) == "v1 spec.it.a is now required: the server rejects objects without it"
 
 
 def test_a_rule_of_the_whole_object_is_named_as_such() -> None:
@@ -215,7 +234,7 @@ def test_a_rule_of_the_whole_object_is_named_as_such() -> None:
 
     (change,) = breaking_changes(old, new)
 
-    assert str(change).startswith("v1 an object has a new rule, has(self.spec): ")
+    assert str(change).startswith("v1 has a new rule, has(self.spec): ")
 
 
 def test_metadata_is_there_whether_or_not_the_schema_says_so() -> None:
@@ -265,7 +284,7 @@ def test_a_short_name_that_is_gone_is_named_and_one_that_is_new_is_not() -> None
 
     (change,) = breaking_changes(old, new)
 
-    assert (change.path, change.what) == ("spec.names.shortNames", "no longer has gdg")
+    assert (change.path, change.what) == ("spec.names.shortNames", "no longer contain gdg")
 
 
 def test_a_version_that_is_no_longer_served_is_named() -> None:
@@ -317,7 +336,7 @@ def test_another_stored_version_breaks_where_it_drops_what_is_written_as_the_oth
     (change,) = breaking_changes(old, new)
 
     assert (change.version, change.path) == ("v2", "spec.c")
-    assert change.why == "its value is dropped from every object that is written as v1"
+    assert change.why == "the server drops its value from every object written as v1"
     new["spec"]["conversion"] = {"strategy": "Webhook"}
     assert breaking_changes(old, new) == ()
 
@@ -388,7 +407,7 @@ def test_columns_and_deprecations_break_nothing() -> None:
     ],
 )
 def test_what_is_no_definition_is_refused(broken: Any) -> None:
-    with pytest.raises(BadDefinition, match="is no CustomResourceDefinition: "):
+    with pytest.raises(BadDefinition, match="is not a CustomResourceDefinition: "):
         breaking_changes(definition(), broken)
 
 

@@ -182,7 +182,7 @@ def test_a_check_of_new_files_is_silent_even_without_a_record(tmp_path: Path) ->
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way\n")
 
-    with pytest.raises(ProjectError, match="cannot be written: Not a directory, and nothing was"):
+    with pytest.raises(ProjectError, match="cannot be written: Not a directory, and no file was"):
         write_trees(tmp_path, {"crd": {"new/folder/a.yaml": "a\n", "file/b.yaml": "b\n"}})
 
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -191,7 +191,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_a_directory_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").mkdir()
 
-    with pytest.raises(ProjectError, match="is to be a generated file, and is a directory"):
+    with pytest.raises(ProjectError, match="is a directory, but must be a generated file"):
         write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
 
 

@@ -60,7 +60,7 @@ def row(schema: dict[str, Any]) -> list[str]:
             {"x-kubernetes-preserve-unknown-fields": True},
             "anything",
             "",
-            "Keeps fields that are not named here.",
+            "Keeps fields that are not listed.",
         ),
         (
             TEXT | {"x-kubernetes-validations": [{"rule": "self != ''", "message": "say it."}]},
@@ -102,16 +102,16 @@ def test_a_rich_kind_is_described_whole() -> None:
     text = reference_of([rich()])
 
     for line in (
-        "- Known to kubectl as: `gadgets`, `gadget`, `gd`, `gdg`",
-        "- Also among: `all`, `shop`",
-        "- Each is in a namespace",
+        "- Names for kubectl: `gadgets`, `gadget`, `gd`, `gdg`",
+        "- Categories: `all`, `shop`",
+        "- Scope: namespaced",
         "- Versions: v1 (stored)",
         "- `self.low <= self.high`: low is above high.",
         "- Exactly one of `inline`, `reference`.",
         "Conditions in `status.conditions`: `Ready`, `Degraded`.",
         "| Mode   | `.spec.mode`                  | How it runs \\| or not. |",
         "Only with `-o wide`.",
-        "Fields to select by: `.spec.mode`.",
+        "Selectable fields: `.spec.mode`.",
         "`/scale` sets `.spec.replicas`, reports `.status.replicas`,"
         " selects Pods by `.status.selector`.",
         "It has &lt;parts>",
@@ -131,7 +131,7 @@ def test_each_version_is_listed_with_its_standing() -> None:
     text = reference_of([crd])
 
     assert "- Versions: v1 (stored), v1beta1 (deprecated: use v1), v0 (not served)" in text
-    assert "- Each is in no namespace" in text
+    assert "- Scope: cluster" in text
     assert "[v1](#widget-v1), [v1beta1](#widget-v1beta1), [v0](#widget-v0)" in text
 
 

@@ -95,9 +95,9 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     (project.directory / "samples" / "appservice.yaml").write_text("mine\n")
     before = files_in(project.directory)
 
-    with pytest.raises(ProjectError, match=r"samples/appservice\.yaml would be written, and is"):
+    with pytest.raises(ProjectError, match=r"samples/appservice\.yaml already exists"):
         create_api(project, group="app", version="v1", kind="AppService")
-    with pytest.raises(ProjectError, match="because there is something in it: "):
+    with pytest.raises(ProjectError, match="because it is not empty: "):
         init_project(project.directory, domain="example.com")
 
     assert files_in(project.directory) == before
@@ -139,7 +139,7 @@ def test_a_project_with_an_invalid_name_is_not_created(
 
 
 def test_a_directory_with_an_unusable_name_needs_an_explicit_project_name(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match="Say what it is called: --name shop-operator"):
+    with pytest.raises(ProjectError, match="Set the name of the project: --name shop-operator"):
         init_project(tmp_path / "10%", domain="example.com")
 
 
@@ -226,7 +226,9 @@ def test_another_version_has_the_scope_and_plural_of_the_first(
     create_api(project, group="app", version="v1", kind="Web")
     before = files_in(tmp_path)
 
-    with pytest.raises(ProjectError, match="all versions of a kind have one scope and one plural"):
+    with pytest.raises(
+        ProjectError, match="all versions of a kind must have the same scope and plural"
+    ):
         create_api(
             project, group="app", version="v2", kind="Web", namespaced=namespaced, plural=plural
         )
@@ -240,7 +242,7 @@ def test_a_version_that_cannot_be_inserted_is_not_created(tmp_path: Path) -> Non
     edit(project, "src/shop_operator/web.py", "crd=sm.Crd(", "crd=dict(")
     before = files_in(tmp_path)
 
-    with pytest.raises(ProjectError, match=r"Write crd=sm\.Crd\(also_serves=\(…,\)\) there"):
+    with pytest.raises(ProjectError, match=r"Write crd=sm\.Crd\(also_serves=\(…,\)\) in the class"):
         create_api(project, group="app", version="v2", kind="Web")
 
     assert files_in(tmp_path) == before
@@ -260,7 +262,7 @@ def test_a_version_that_cannot_be_inserted_is_not_created(tmp_path: Path) -> Non
         ("app", "v1", "Spec", None, "beside its class there are Annotated, Spec, Status"),
         ("app", "v1", "W" * 60, None, "59 characters at most"),
         ("app", "v1", "Web", "Webs", "'Webs' is not a plural"),
-        ("app", "v1", "Existing", None, "the kind is there already: app.example.com/v1 Existing"),
+        ("app", "v1", "Existing", None, "the kind already exists: app.example.com/v1 Existing"),
     ],
 )
 def test_an_invalid_kind_is_not_created(
@@ -280,7 +282,7 @@ def test_an_invalid_kind_is_not_created(
     ("old", "new", "problem"),
     [
         ("controllers=[]", "controllers=found()", "Add `from shop_operator import web` where the"),
-        ("manager =", "manager = (", "operator.py is no Python, in line "),
+        ("manager =", "manager = (", "operator.py is not valid Python, in line "),
     ],
 )
 def test_the_error_for_an_unparsable_operator_says_what_to_add(
@@ -324,7 +326,7 @@ def test_a_missing_operator_is_reported(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     (project.directory / OPERATOR).unlink()
 
-    with pytest.raises(ProjectError, match=r"operator\.py, where target in pyproject\.toml says"):
+    with pytest.raises(ProjectError, match=r"operator\.py, which target in pyproject\.toml names"):
         create_api(project, group="app", version="v1", kind="Web")
 
 
@@ -373,9 +375,15 @@ def test_a_controller_may_use_a_class_that_exists(tmp_path: Path) -> None:
         ("apps", "v1", "deployment", None, "'deployment' is not a kind"),
         ("apps", "v2", "Deployment", None, "There is apps/v1 Deployment."),
         ("apps", "1", "Deployment", None, "'1' is not an API version"),
-        ("unknown", "v1", "Thing", None, "Kubernetes has no kind unknown/v1 Thing"),
+        ("unknown", "v1", "Thing", None, "unknown/v1 Thing is not a built-in kind"),
         ("authentication.k8s.io", "v1", "TokenReview", None, "cannot be watched"),
-        ("acme.io", "v1", "Anvil", "shop/models.py", "'shop/models.py' is no Python module"),
+        (
+            "acme.io",
+            "v1",
+            "Anvil",
+            "shop/models.py",
+            "'shop/models.py' is not the name of a Python module",
+        ),
         ("acme.io", "v1", "Labels", None, "beside its class there are Anything, Cluster,"),
         ("a_b.io", "v1", "Anvil", None, "'a_b.io' is not an API group"),
     ],
@@ -409,7 +417,7 @@ def test_an_existing_kind_is_not_created_again_in_any_spelling(
         kind="Web",
     )
 
-    with pytest.raises(ProjectError, match=r"there already: app\.example\.com/v1 Web in .*sites"):
+    with pytest.raises(ProjectError, match=r"already exists: app\.example\.com/v1 Web in .*sites"):
         create_api(project, group="app", version="v1", kind="Web", operator_kinds=[has])
     made = create_api(project, group="app", version="v2", kind="Web", operator_kinds=[has])
 
@@ -426,9 +434,9 @@ def test_an_existing_controller_of_the_project_is_reported(tmp_path: Path, group
         create_controller(project, group=group, version="v1", kind="Web")
 
     assert str(caught.value) == (
-        "Web is a kind of this project and has its controller there: app.example.com/v1 Web in"
-        " src/shop_operator/web.py. Change `reconcile` there. `create controller` is for kinds"
-        " that another project defines."
+        "Web is a kind of this project and already has a controller: app.example.com/v1 Web in"
+        " src/shop_operator/web.py. Change its `reconcile` function. `create controller` is for"
+        " kinds that another project defines."
     )
 
 
@@ -473,5 +481,5 @@ def test_a_module_with_a_class_of_that_name_is_found(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     (project.directory / "src/shop_operator/web.py").write_text("class Web(Base): ...\n")
 
-    with pytest.raises(ProjectError, match=r"src/shop_operator/web\.py would be written, and is"):
+    with pytest.raises(ProjectError, match=r"src/shop_operator/web\.py already exists"):
         create_api(project, group="app", version="v1", kind="Web")

@@ -110,5 +110,5 @@ def test_settings_of_each_version_are_included() -> None:
 
 
 def test_a_syntax_error_is_reported_with_file_and_line() -> None:
-    with pytest.raises(ProjectError, match=r"^src/shop/web\.py is no Python, in line 2\."):
+    with pytest.raises(ProjectError, match=r"^src/shop/web\.py is not valid Python, in line 2\."):
         declared_in({"src/shop/web.py": "x = 1\nclass :\n"})

@@ -149,71 +149,83 @@ def test_the_deploy_table_configures_the_deployment(tmp_path: Path) -> None:
     ("table", "key", "problem"),
     [
         ("deploy = 1", "deploy", "1 is not a table"),
-        ("deploy.replica = 3", "deploy.replica", "perhaps replicas was meant"),
-        ("deploy.replicas = 0", "deploy.replicas", "not a whole number from 1 on"),
-        ("deploy.replicas = true", "deploy.replicas", "not a whole number from 1 on"),
+        ("deploy.replica = 3", "deploy.replica", "did you mean replicas?"),
+        ("deploy.replicas = 0", "deploy.replicas", "not a whole number of at least 1"),
+        ("deploy.replicas = true", "deploy.replicas", "not a whole number of at least 1"),
         ('deploy.digest = "sha256:12"', "deploy.digest", "64 hexadecimal digits"),
         ("deploy.env = []", "deploy.env", "not a table"),
-        ('deploy.env."a b" = ""', "deploy.env.a b", "a variable has letters"),
-        ("deploy.env.A = 1", "deploy.env.A", "1 is not a text, or a table with one of secret"),
+        ('deploy.env."a b" = ""', "deploy.env.a b", "a variable may contain only letters"),
+        ("deploy.env.A = 1", "deploy.env.A", "1 is not a string, or a table with one of secret"),
         ('deploy.env.STEERSMAN_NAMESPACES = ""', "deploy.env.STEERSMAN_NAMESPACES", "sets this"),
         ("deploy.env.A = {}", "deploy.env.A", "one of secret, config_map, field"),
-        ('deploy.env.A.secret = "s"', "deploy.env.A.key", "which key of the secret"),
+        ('deploy.env.A.secret = "s"', "deploy.env.A.key", "set it to a key of the secret"),
         ('deploy.env.A = {secret="S", key="k"}', "deploy.env.A.secret", "'S' is not"),
-        ('deploy.env.A = {secret="s", key="k", kye="k"}', "deploy.env.A.kye", "perhaps key was"),
+        ('deploy.env.A = {secret="s", key="k", kye="k"}', "deploy.env.A.kye", "did you mean key?"),
         ('deploy.env.A.field = "spec"', "deploy.env.A.field", "not a field of a Pod"),
-        ('deploy.resources.request.cpu = "1"', "deploy.resources.request", "perhaps requests"),
-        ("deploy.resources.requests.cpu = 1", "deploy.resources.requests.cpu", "not a text"),
-        ('deploy.resources.limits.cpu = "-1"', "deploy.resources.limits.cpu", "less than nothing"),
-        ('deploy.resources.limits.cpuu = "1"', "deploy.resources.limits.cpuu", "none of cpu, mem"),
+        (
+            'deploy.resources.request.cpu = "1"',
+            "deploy.resources.request",
+            "did you mean requests?",
+        ),
+        ("deploy.resources.requests.cpu = 1", "deploy.resources.requests.cpu", "not a string"),
+        ('deploy.resources.limits.cpu = "-1"', "deploy.resources.limits.cpu", "is negative"),
+        (
+            'deploy.resources.limits.cpuu = "1"',
+            "deploy.resources.limits.cpuu",
+            "it is not cpu or memory",
+        ),
         (
             'deploy.resources.limits.cpu = "much"',
             "deploy.resources.limits.cpu",
-            "no amount such as",
+            "not an amount such as",
         ),
         (
             'deploy.resources.limits.memory = "1Mi"',
             "deploy.resources.limits.memory",
-            "128Mi are requested, and the limit is 1Mi",
+            "the request, 128Mi, is greater than the limit, 1Mi",
         ),
         (
             'deploy.resources.requests.memory = "1Gi"',
             "deploy.resources.requests.memory",
-            "the limit is 512Mi",
+            "than the limit, 512Mi",
         ),
         ('deploy.egress = "all"', "deploy.egress", "not a list"),
-        ('deploy.egress = [{cidr="10.0.0.0/8"}, {cidr="x"}]', "deploy.egress[1].cidr", "no CIDR"),
+        (
+            'deploy.egress = [{cidr="10.0.0.0/8"}, {cidr="x"}]',
+            "deploy.egress[1].cidr",
+            "is not a CIDR",
+        ),
         ('deploy.egress = [{cidr="10.0.0.0"}]', "deploy.egress[0].cidr", "such as 10.0.0.0/8"),
-        ('deploy.egress = [{cidr="10.0.0.0/255.0.0.0"}]', "deploy.egress[0].cidr", "no CIDR"),
+        ('deploy.egress = [{cidr="10.0.0.0/255.0.0.0"}]', "deploy.egress[0].cidr", "is not a CIDR"),
         ('deploy.egress = [{cidr="10.0.0.1/8"}]', "deploy.egress[0].cidr", "host bits set"),
         (
             'deploy.egress = [{cidr="10.0.0.0/8", except=["11.0.0.0/16"]}]',
             "deploy.egress[0].except[0]",
-            "no part of 10.0.0.0/8",
+            "not a smaller range inside 10.0.0.0/8",
         ),
         ('deploy.egress = [{except=["11.0.0.0/16"]}]', "deploy.egress[0].except", "a cidr, which"),
         (
             'deploy.egress = [{cidr="10.0.0.0/8", namespace="a"}]',
             "deploy.egress[0].cidr",
-            "or by namespace and pods",
+            "or namespace and pods",
         ),
         ('deploy.egress = [{namespace="A"}]', "deploy.egress[0].namespace", "'A' is not"),
         ("deploy.egress = [{ports=[0]}]", "deploy.egress[0].ports[0]", "not between 1 and 65535"),
         ('deploy.egress = [{ports=["9-8"]}]', "deploy.egress[0].ports[0]", "not between"),
-        ('deploy.egress = [{ports=["53/udp"]}]', "deploy.egress[0].ports[0]", "no port such as"),
-        ("deploy.egress = [{port=[1]}]", "deploy.egress[0].port", "perhaps ports was meant"),
+        ('deploy.egress = [{ports=["53/udp"]}]', "deploy.egress[0].ports[0]", "not a port such as"),
+        ("deploy.egress = [{port=[1]}]", "deploy.egress[0].port", "did you mean ports?"),
         ('deploy.rules = [{verbs=["get"]}]', "deploy.rules[0].resources", "it is missing"),
         (
             'deploy.rules = [{resources=["Pods"], verbs=["get"]}]',
             "deploy.rules[0].resources[0]",
-            "as RBAC writes them",
+            "not valid in an RBAC rule",
         ),
         (
             'deploy.rules = [{groups=["-"], resources=["pods"], verbs=["get"]}]',
             "deploy.rules[0].groups[0]",
             "'-' is not",
         ),
-        ('deploy.metadata.label = {a="b"}', "deploy.metadata.label", "perhaps labels was meant"),
+        ('deploy.metadata.label = {a="b"}', "deploy.metadata.label", "did you mean labels?"),
         ('deploy.metadata.labels = {"a b"="c"}', "deploy.metadata.labels.a b", "'a b' is not"),
         ('deploy.metadata.labels = {a="-"}', "deploy.metadata.labels.a", "'-' is not"),
         (
@@ -221,12 +233,12 @@ def test_the_deploy_table_configures_the_deployment(tmp_path: Path) -> None:
             "deploy.metadata.labels.app.kubernetes.io/name",
             "sets this label itself",
         ),
-        ("deploy.metadata.annotations.a = 1", "deploy.metadata.annotations.a", "not a text"),
-        ('bundle.chanel = "x"', "bundle.chanel", "perhaps channel was meant"),
+        ("deploy.metadata.annotations.a = 1", "deploy.metadata.annotations.a", "not a string"),
+        ('bundle.chanel = "x"', "bundle.chanel", "did you mean channel?"),
         ('bundle.channel = "a b"', "bundle.channel", "letters, digits"),
         ('bundle.replaces = "v1.0"', "bundle.replaces", "not a version such as 1.2.0"),
-        ('bundle.icon = "icon.txt"', "bundle.icon", "is none of .gif"),
-        ('bundle.icon = "none.png"', "bundle.icon", "there is no file"),
+        ('bundle.icon = "icon.txt"', "bundle.icon", "is not a file of type .gif"),
+        ('bundle.icon = "none.png"', "bundle.icon", "does not exist"),
     ],
 )
 def test_an_invalid_setting_is_named_by_its_key(
@@ -259,28 +271,28 @@ def warnings_of(directory: Path, more: str, *, dependencies: str = "") -> str:
 @pytest.mark.parametrize(
     ("more", "dependencies", "said"),
     [
-        ("", '"asyncpg>=0.30"', "shop-operator depends on asyncpg, and the NetworkPolicy lets"),
+        ("", '"asyncpg>=0.30"', "shop-operator depends on asyncpg, but the NetworkPolicy allows"),
         ("", '"Psycopg2_Binary"', "depends on psycopg2-binary"),
         ("", '"httpx[http2]"', "depends on httpx"),
         (
             '[tool.steersman.deploy.env]\nURL = "postgres://u:canary@db/shop"\n',
             "",
-            "URL is postgres://db, and the NetworkPolicy lets nothing out to port 5432",
+            "URL is postgres://db, but the NetworkPolicy blocks connections to port 5432",
         ),
         (
             '[tool.steersman.deploy.env]\nBROKER = "broker.example.com:9092"\n',
             "",
-            "BROKER is broker.example.com:9092, and the NetworkPolicy lets nothing out to port",
+            "BROKER is broker.example.com:9092, but the NetworkPolicy blocks connections to port",
         ),
         (
             '[tool.steersman.deploy.env]\nURL = "jdbc:mysql://u:canary@db/shop"\n',
             "",
-            "URL is mysql://db, and the NetworkPolicy lets nothing out to port 3306",
+            "URL is mysql://db, but the NetworkPolicy blocks connections to port 3306",
         ),
         (
             '[tool.steersman.deploy]\negress = [{ports = [443]}]\nenv = {U = "http://a:8080/x"}\n',
             "",
-            "lets nothing out to port 8080",
+            "blocks connections to port 8080",
         ),
     ],
 )
@@ -290,7 +302,7 @@ def test_a_connection_that_the_network_policy_drops_gets_a_warning(
     warning = warnings_of(tmp_path, more, dependencies=dependencies)
 
     assert said in warning
-    assert "[[tool.steersman.deploy.egress]], or egress = []" in warning
+    assert "[[tool.steersman.deploy.egress]], or set egress = []" in warning
     assert "canary" not in warning
 
 

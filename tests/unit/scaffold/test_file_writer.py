@@ -79,7 +79,7 @@ def test_a_directory_is_removed_with_its_last_file(tmp_path: Path) -> None:
 def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff")
 
-    with pytest.raises(ProjectError, match="a is no text in UTF-8"):
+    with pytest.raises(ProjectError, match="a is not a UTF-8 text file"):
         read_text(tmp_path / "a")
 
 
@@ -102,5 +102,5 @@ def test_existing_files_are_named(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).touch()
 
-    with pytest.raises(ProjectError, match="a, b would be written, and are there already"):
+    with pytest.raises(ProjectError, match="a, b already exist, and would be overwritten"):
         require_absent(tmp_path, ["b", "c", "a"])

@@ -144,10 +144,12 @@ def test_pip_installs_a_rebuilt_wheel(tmp_path: Path) -> None:
 
 
 def test_a_failed_build_is_reported_with_its_cause(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match=r"nothing, which is gone, .* Install steersman again"):
+    with pytest.raises(
+        ProjectError, match=r"nothing, which no longer exists, .* Install steersman again"
+    ):
         build_wheel(tmp_path / "nothing")
     with pytest.raises(
-        ProjectError, match=r"cannot be built: .*`project` metadata.* See what `pip"
+        ProjectError, match=r"cannot be built: .*`project` metadata.* Run `pip"
     ):
         build_wheel(tmp_path)
 

@@ -74,15 +74,15 @@ def test_without_a_project_the_error_says_how_to_create_one(tmp_path: Path) -> N
     ("old", "new", "problem"),
     [
         ('domain = "example.com"\n', "", "'domain' is missing"),
-        ('domain = "example.com"', "domain = 7", "'domain' is 7, not a text"),
-        ('domain = "example.com"', 'domain = ""', "'domain' is '', not a text"),
+        ('domain = "example.com"', "domain = 7", "'domain' is 7, not a string"),
+        ('domain = "example.com"', 'domain = ""', "'domain' is '', not a string"),
         ('domain = "example.com"', 'domain = "no_domain"', "'no_domain' is not a domain"),
         ('name = "shop-operator"\ndomain', 'name = "Shop"\ndomain', "'Shop' is not a project's"),
         ("shop_operator.operator:manager", "src/shop.py", "not MODULE:ATTRIBUTE"),
         ("shop_operator.operator:manager", "yaml.operator:manager", "'yaml' is not a Python"),
-        ('["shop"]', '"shop"', "'namespaces' is 'shop', not a list of texts"),
+        ('["shop"]', '"shop"', "'namespaces' is 'shop', not a list of strings"),
         ('["shop"]', '["Shop"]', "'Shop' is not a namespace"),
-        ("namespaces =", "namespace =", "'namespace' there; perhaps namespaces was meant"),
+        ("namespaces =", "namespace =", "'namespace' is unknown (did you mean namespaces?)"),
     ],
 )
 def test_an_error_in_the_table_is_reported(
@@ -98,7 +98,7 @@ def test_an_error_in_the_table_is_reported(
 
 
 def test_a_value_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match="it is no table"):
+    with pytest.raises(ProjectError, match="it is not a table"):
         project_of(tmp_path, "[tool]\nsteersman = 1\n")
 
 
@@ -106,5 +106,5 @@ def test_an_invalid_toml_file_is_refused(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     edit(project, "pyproject.toml", "[tool.steersman]", "[tool.steersman")
 
-    with pytest.raises(ProjectError, match=r"pyproject\.toml is no TOML: .* line \d+"):
+    with pytest.raises(ProjectError, match=r"pyproject\.toml is not valid TOML: .* line \d+"):
         Project.find(project.directory)

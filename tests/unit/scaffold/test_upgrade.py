@@ -361,7 +361,7 @@ def test_a_file_that_is_not_text_is_named_and_the_upgrade_is_refused(tmp_path: P
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
     (project.directory / "Dockerfile").write_bytes(b"\xff\xfe")
 
-    with pytest.raises(ProjectError, match="Dockerfile is no text in UTF-8"):
+    with pytest.raises(ProjectError, match="Dockerfile is not a UTF-8 text file"):
         upgraded(project)
 
     assert "-m unittest" in text_of(project, "Makefile")

@@ -22,7 +22,7 @@ class BadDefinition(SteersmanError):
     def __init__(self, *, source: str, problem: str, what_now: str) -> None:
         self.source = source
         self.problem = problem
-        super().__init__(f"{source} is no CustomResourceDefinition: {problem}. {what_now}")
+        super().__init__(f"{source} is not a CustomResourceDefinition: {problem}. {what_now}")
 
 
 class NoSample(SteersmanError):
@@ -41,7 +41,7 @@ class BadTarget(SteersmanError):
     def __init__(self, *, target: str, problem: str, what_now: str) -> None:
         self.target = target
         self.problem = problem
-        super().__init__(f"{target} is no operator to work with: {problem}. {what_now}")
+        super().__init__(f"{target} is not an operator: {problem}. {what_now}")
 
 
 class ProjectError(SteersmanError):

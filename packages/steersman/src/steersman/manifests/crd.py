@@ -35,7 +35,7 @@ def _made(kind: type[Resource]) -> apiextensions_v1.CustomResourceDefinition:
         raise CannotBeACrd(
             kind=kind.__name__,
             field="",
-            problem="it stands for no kind",
+            problem="it is not the class of a kind",
             what_now="Name its group and version in the class statement.",
         )
     where = kind.resource_type
@@ -43,7 +43,7 @@ def _made(kind: type[Resource]) -> apiextensions_v1.CustomResourceDefinition:
     place = Place(where.gvk.kind)
     if declared is None:
         raise place.refused(
-            "it is defined elsewhere", "Leave crd=None out if it is a kind of your own."
+            "another project defines it", "Remove crd=None if it is a kind of your own."
         )
     names = apiextensions_v1.CustomResourceDefinitionNames(
         kind=where.gvk.kind,
@@ -54,7 +54,7 @@ def _made(kind: type[Resource]) -> apiextensions_v1.CustomResourceDefinition:
         categories=declared.categories or None,
     )
     if names.list_kind == names.kind:
-        raise place.refused("its list_kind is its kind", "Call its lists something else.")
+        raise place.refused("its list_kind is the same as its kind", "Use another list_kind.")
     return apiextensions_v1.CustomResourceDefinition(
         metadata=meta_v1.ObjectMeta(
             name=f"{where.plural}.{where.gvk.group}",
@@ -99,10 +99,11 @@ def crds_of(
             place, one = Place(kind.resource_type.gvk.kind), first.resource_type.gvk.kind
             if one != place.kind:
                 raise place.refused(
-                    f"{one} and {place.kind} are both {name}", "Give one of them another plural=."
+                    f"{one} and {place.kind} have the same name, {name}",
+                    "Set another plural= for one of them.",
                 )
             raise place.refused(
-                f"{first.__qualname__} and {kind.__qualname__} both are the stored version of"
+                f"{first.__qualname__} and {kind.__qualname__} are both the stored version of"
                 f" {name}",
                 f"Name one of them in also_serves= of the other's Crd, such as"
                 f" Crd(also_serves=({first.__name__},)).",
@@ -115,17 +116,17 @@ def _annotations(group: str, declared: Crd, place: Place) -> Mapping[str, str] |
     if approved is None:
         if any(group == each or group.endswith(f".{each}") for each in _PROTECTED):
             raise place.refused(
-                f"groups under {' and '.join(_PROTECTED)} are for kinds that the Kubernetes"
-                f" community has approved, and {group} is one",
-                "Name the page that says so, crd=Crd(approved='https://...'), or a reason that"
+                f"groups under {' and '.join(_PROTECTED)} are reserved for kinds that the"
+                f" Kubernetes community has approved, and {group} is such a group",
+                "Set the URL of the approval, crd=Crd(approved='https://...'), or a reason that"
                 " begins with 'unapproved'; or use a group of your own.",
             )
         return None
     parts = urlsplit(approved)
     if not approved.startswith("unapproved") and not (parts.scheme and parts.netloc):
         raise place.refused(
-            f"approved={approved!r} is no address of a page",
-            "Name the page of the approval, or a reason that begins with 'unapproved'.",
+            f"approved={approved!r} is not a URL",
+            "Set the URL of the approval, or a reason that begins with 'unapproved'.",
         )
     return {APPROVAL: approved}
 
@@ -137,7 +138,7 @@ def _version(
     place = Place(gvk.kind if stored else f"{gvk.kind} {gvk.version}")
     if stored and not declared.served:
         raise place.refused(
-            "the version that is stored is not served", "Store another one, or serve this one too."
+            "the stored version is not served", "Store another version, or serve this version, too."
         )
     schema = schema_of(kind, place)
     warning = declared.deprecated
@@ -176,9 +177,9 @@ def _subresources(
         found = _at(path, schema, f"the {name} path of its scale", place)
         if found and found.get("type") != wanted:
             raise place.refused(
-                f"the {name} path of its scale, {path}, leads to"
-                f" {found.get('type', 'an int or a text')}",
-                "Lead it to an int." if wanted == "integer" else "Lead it to a text.",
+                f"the {name} path of its scale, {path}, refers to"
+                f" {found.get('type', 'an int or a string')}",
+                "Name an integer field." if wanted == "integer" else "Name a string field.",
             )
     return apiextensions_v1.CustomResourceSubresources(
         status={} if has_status else None,
@@ -215,12 +216,12 @@ def _selectable(path: str, schema: Schema, place: Place) -> apiextensions_v1.Sel
     found = _at(path, schema, "its selectable field", place)
     if "[" in path or path.startswith(".metadata."):
         raise place.refused(
-            f"its selectable field {path} leads through a list, a map or the metadata",
+            f"its selectable field {path} is inside a list, a map or the metadata",
             "Name a field of the spec or status.",
         )
     if found.get("type") not in ("string", "boolean", "integer"):
         raise place.refused(
-            f"its selectable field {path} leads to no text, whole number or bool",
+            f"its selectable field {path} is not a string, integer or boolean",
             "Name another field.",
         )
     return apiextensions_v1.SelectableField(json_path=path)
@@ -231,8 +232,8 @@ def _at(path: str, schema: Schema, what: str, place: Place) -> Mapping[str, Any]
         return resolve(path, schema)
     except UnresolvedPath as error:
         raise place.refused(
-            f"{what}, {path}, leads nowhere: {error}",
-            "Write the fields as they are on the wire, such as .spec.maxSize.",
+            f"{what}, {path}, does not exist: {error}",
+            "Use the JSON names of the fields, such as .spec.maxSize.",
         ) from None
 
 

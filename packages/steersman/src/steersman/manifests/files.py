@@ -63,8 +63,8 @@ def write_trees(
         raise EditedByHand(
             paths=plan.edited,
             diff="".join(_diff(directory, path, wanted[path]) for path in plan.edited),
-            what_now="Move the change to where the file is made from, or delete the file; with"
-            " --force it is overwritten.",
+            what_now="Make the change in the source of the file, or delete the file; with"
+            " --force, steersman overwrites it.",
         )
     changed = sorted((*plan.stale, *plan.edited))
     record_after = _record_after(parts, recorded)
@@ -86,7 +86,7 @@ def check_trees(directory: Path, parts: Mapping[str, Tree], *, record: str = REC
     """Raise ``OutOfDate`` if ``write_trees`` would write or remove a file."""
     plan = _plan(directory, parts, _read_record(directory / record))
     if paths := sorted((*plan.stale, *plan.edited, *plan.gone)):
-        raise OutOfDate(paths=paths, what_now="Run `steersman generate`, and keep what it writes.")
+        raise OutOfDate(paths=paths, what_now="Run `steersman generate`, and commit the files.")
 
 
 def was_generated(directory: Path, folder: str, *, record: str = RECORD) -> bool:
@@ -180,7 +180,7 @@ def _read_record(path: Path) -> _Record:
         raise _bad_record(path, str(error)) from error
     except OSError as error:
         raise ProjectError(
-            problem=f"{path} cannot be read: {error.strerror}", what_now="See to its permissions."
+            problem=f"{path} cannot be read: {error.strerror}", what_now="Check its permissions."
         ) from error
     return _as_record(path, document)
 
@@ -188,20 +188,21 @@ def _read_record(path: Path) -> _Record:
 def _as_record(path: Path, document: Any) -> _Record:
     parts = document.get("parts") if isinstance(document, dict) else None
     if not isinstance(parts, dict):
-        raise _bad_record(path, 'it has no "parts"')
+        raise _bad_record(path, '"parts" is missing')
     for part, files in parts.items():
         if not isinstance(files, dict):
-            raise _bad_record(path, f"what it says of {part} is no list of files")
+            raise _bad_record(path, f"the entry {part} is not a list of files")
         for name, digest in files.items():
             if not (_is_inside(name) and isinstance(digest, str)):
-                raise _bad_record(path, f"{name!r} is no file with a digest")
+                raise _bad_record(path, f"{name!r} is not a file with a digest")
     return parts
 
 
 def _bad_record(path: Path, problem: str) -> ProjectError:
     return ProjectError(
-        problem=f"{path}, which says what was generated, cannot be used: {problem}",
-        what_now="Restore it from the repository; or delete it, and generate with --force.",
+        problem=f"{path}, the record of generated files, cannot be used: {problem}",
+        what_now="Restore it from the repository; or delete it, and run `steersman generate"
+        " --force`.",
     )
 
 
@@ -227,13 +228,13 @@ def _text_on_disk(directory: Path, path: str) -> str | None:
         return None
     except IsADirectoryError as error:
         raise ProjectError(
-            problem=f"{directory / path} is to be a generated file, and is a directory",
+            problem=f"{directory / path} is a directory, but must be a generated file",
             what_now="Move the directory out of the way.",
         ) from error
     except OSError as error:
         raise ProjectError(
             problem=f"{directory / path} cannot be read: {error.strerror}",
-            what_now="See to its permissions.",
+            what_now="Check its permissions.",
         ) from error
 
 
@@ -264,8 +265,8 @@ def _replace(directory: Path, texts: Tree) -> None:
         _forget(prepared, made)
         raise ProjectError(
             problem=f"{error.filename or directory} cannot be written: {error.strerror},"
-            f" and nothing was",
-            what_now="See to its permissions and to what is in the way.",
+            f" and no file was written",
+            what_now="Check its permissions, and whether another file is in the way.",
         ) from error
     except BaseException:
         _forget(prepared, made)

@@ -109,9 +109,9 @@ class Installation:
         for each in self.deploy.env:
             if each.name in own:
                 raise BadValue(
-                    wanted="a variable that can be added",
+                    wanted="an additional variable",
                     value=each.name,
-                    rule="the installation sets it itself",
+                    rule="the installation already sets it",
                 )
 
     def _check_resources(self) -> None:
@@ -121,7 +121,7 @@ class Installation:
                 raise BadValue(
                     wanted=f"a limit for {name}",
                     value=str(limits[name]),
-                    rule=f"{amount} are requested, and a limit is no less",
+                    rule=f"a limit is at least the request, {amount}",
                 )
 
     @property

@@ -42,17 +42,17 @@ def read_base(directory: Path) -> Tree:
         if old:
             return old
         raise ProjectError(
-            problem=f"{directory / BASE} is gone, which says what steersman once wrote, and without"
-            f" it upgrade cannot know what you have changed since",
-            what_now=f"Bring it back from your repository: git checkout -- {BASE}",
+            problem=f"{directory / BASE} does not exist. It records what steersman generated;"
+            f" without it, `steersman upgrade` cannot find your changes",
+            what_now=f"Restore it from your repository: git checkout -- {BASE}",
         )
     try:
         files = json.loads(text)["files"]
         return {str(path): str(content) for path, content in files.items()}
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise ProjectError(
-            problem=f"{directory / BASE} is not as steersman wrote it: {error}",
-            what_now=f"Bring it back from your repository: git checkout -- {BASE}",
+            problem=f"{directory / BASE} was changed, and cannot be read: {error}",
+            what_now=f"Restore it from your repository: git checkout -- {BASE}",
         ) from error
 
 

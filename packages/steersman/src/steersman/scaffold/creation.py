@@ -104,7 +104,7 @@ def create_api(
     for found in same:
         if found.version == version:
             raise ProjectError(
-                problem=f"the kind is there already: {found}",
+                problem=f"the kind already exists: {found}",
                 what_now="Change that class, or give another --version.",
             )
     if same:
@@ -214,9 +214,9 @@ def _require_foreign(
     for found in _known_kinds(_sources(project), operator_kinds):
         if found.kind == kind and found.group in groups and not found.of_another:
             raise ProjectError(
-                problem=f"{kind} is a kind of this project and has its controller there: {found}",
-                what_now="Change `reconcile` there. `create controller` is for kinds that another"
-                " project defines.",
+                problem=f"{kind} is a kind of this project and already has a controller: {found}",
+                what_now="Change its `reconcile` function. `create controller` is for kinds that"
+                " another project defines.",
             )
 
 
@@ -236,8 +236,10 @@ def _answers(
         if name is not None:
             raise
         raise ProjectError(
-            problem=f"a project in {directory} cannot be called after it: {error}".rstrip("."),
-            what_now="Say what it is called: --name shop-operator",
+            problem=f"the name of {directory} cannot be the name of the project: {error}".rstrip(
+                "."
+            ),
+            what_now="Set the name of the project: --name shop-operator",
         ) from error
     return ProjectAnswers(
         name=chosen,
@@ -300,12 +302,12 @@ def _with_controller(project: Project, path: str, source: str | None, module: st
     expression = f"{module}.controller"
     by_hand = (
         f"Add `from {project.package} import {module}` where the manager is made, and {expression}"
-        f" to its controllers; then run this again"
+        f" to its controllers; then run this command again"
     )
     if source is None:
         raise ProjectError(
-            problem=f"{path}, where target in {PYPROJECT} says that the manager is, is not there",
-            what_now="Bring it back, or say where the manager is.",
+            problem=f"{path}, which target in {PYPROJECT} names, does not exist",
+            what_now="Restore the file, or set target to the module of the manager.",
         )
     tree = parsed(path, source)
     if any(
@@ -316,8 +318,8 @@ def _with_controller(project: Project, path: str, source: str | None, module: st
     changed = with_controller(source, expression)
     if changed is None:
         raise ProjectError(
-            problem=f"{path} has no one Manager(controllers=[…]) into whose list {expression} could"
-            f" be put",
+            problem=f"{path} does not contain exactly one Manager(controllers=[…]) to which"
+            f" {expression} can be added",
             what_now=f"{by_hand}.",
         )
     return with_import(changed, project.package, module)
@@ -340,7 +342,7 @@ def _further_version(
             stored = each
     if stored.path not in sources:
         raise ProjectError(
-            problem=f"the kind is there already: {stored}, which is no module of this project",
+            problem=f"the kind already exists: {stored}, outside of this project",
             what_now="Add the version where the kind is defined.",
         )
     source = sources[stored.path]
@@ -352,8 +354,8 @@ def _further_version(
         plural and plural != plural_of(stored.kind) and f'plural="{plural}"' not in rest
     ):
         raise ProjectError(
-            problem=f"all versions of a kind have one scope and one plural, and those of {stored}"
-            f" are others",
+            problem=f"all versions of a kind must have the same scope and plural, and those of"
+            f" {stored} differ",
             what_now="Leave out --plural and --cluster-scoped.",
         )
     words = {
@@ -376,9 +378,9 @@ def _further_version(
     changed = with_served_version(source, stored.class_name, class_name)
     if changed is None:
         raise ProjectError(
-            problem=f"{stored.class_name} in {stored.path} says crd=… in a way into which no"
-            f" further version can be put",
-            what_now="Write crd=sm.Crd(also_serves=(…,)) there, and run this again.",
+            problem=f"{stored.class_name} in {stored.path} declares crd=… in a form to which"
+            f" steersman cannot add a version",
+            what_now="Write crd=sm.Crd(also_serves=(…,)) in the class, and run this command again.",
         )
     changed = with_import(changed, f"{project.package}.{module}", class_name)
     write_files(project.directory, {**written, stored.path: changed})

@@ -46,8 +46,8 @@ def parsed(path: str, source: str) -> ast.Module:
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise ProjectError(
-            problem=f"{path} is no Python" + (f", in line {line}" if line else ""),
-            what_now="Mend it first.",
+            problem=f"{path} is not valid Python" + (f", in line {line}" if line else ""),
+            what_now="Correct the file first.",
         ) from error
 
 

@@ -82,7 +82,7 @@ def deploy_table(table: TomlTable) -> DeployTable:
     metadata = table.table("metadata")
     read = DeployTable(
         replicas=table.number("replicas", least=1),
-        digest=_matching(table, "digest", _DIGEST, "sha256: and 64 hexadecimal digits"),
+        digest=_matching(table, "digest", _DIGEST, "sha256: followed by 64 hexadecimal digits"),
         settings=DeploySettings(
             env=_env(table.table("env")),
             requests=_amounts(resources, "requests"),
@@ -105,7 +105,7 @@ def bundle_table(table: TomlTable, *, directory: Path) -> BundleTable:
     """Read and check the table; ``directory`` is the base of the icon's path."""
     icon = table.text("icon")
     read = BundleTable(
-        channel=_matching(table, "channel", _CHANNEL, "letters, digits, dots, dashes"),
+        channel=_matching(table, "channel", _CHANNEL, "made of letters, digits, dots and dashes"),
         replaces=_matching(table, "replaces", _RELEASE, "a version such as 1.2.0"),
         icon=None if icon is None else _icon(table, directory / icon),
     )
@@ -115,9 +115,11 @@ def bundle_table(table: TomlTable, *, directory: Path) -> BundleTable:
 
 def _icon(table: TomlTable, path: Path) -> tuple[str, Path]:
     if path.suffix.lower() not in _MEDIA_TYPES:
-        raise table.bad("icon", f"{path.name} is none of {', '.join(sorted(_MEDIA_TYPES))}")
+        raise table.bad(
+            "icon", f"{path.name} is not a file of type {', '.join(sorted(_MEDIA_TYPES))}"
+        )
     if not path.is_file():
-        raise table.bad("icon", f"there is no file {path}")
+        raise table.bad("icon", f"the file {path} does not exist")
     return _MEDIA_TYPES[path.suffix.lower()], path
 
 
@@ -137,7 +139,10 @@ def _env(table: TomlTable) -> tuple[core_v1.EnvVar, ...]:
 
 def _variable(table: TomlTable, name: str, value: Any) -> core_v1.EnvVar:
     if not _VARIABLE.fullmatch(name):
-        raise table.bad(name, "a variable has letters, digits, dashes, dots and underscores")
+        raise table.bad(
+            name,
+            "the name of a variable may contain only letters, digits, dashes, dots, underscores",
+        )
     if name in _OWN_VARIABLES:
         raise table.bad(name, "the installation sets this variable itself")
     if isinstance(value, str):
@@ -145,7 +150,7 @@ def _variable(table: TomlTable, name: str, value: Any) -> core_v1.EnvVar:
     given = [each for each in _SOURCES if each in value] if isinstance(value, Mapping) else []
     if len(given) != 1:
         sources = ", ".join(_SOURCES)
-        raise table.bad(name, f"{value!r} is not a text, or a table with one of {sources}")
+        raise table.bad(name, f"{value!r} is not a string, or a table with one of {sources}")
     inside = TomlTable(table.path, f"{table.key}.{name}", value)
     source = _source(inside, given[0])
     inside.finish()
@@ -154,13 +159,13 @@ def _variable(table: TomlTable, name: str, value: Any) -> core_v1.EnvVar:
 
 def _source(table: TomlTable, source: str) -> core_v1.EnvVarSource:
     if source == "field":
-        path = _matching(table, "field", _FIELD, "a field of a Pod that a variable may have")
+        path = _matching(table, "field", _FIELD, "a field of a Pod that a variable can refer to")
         return core_v1.EnvVarSource(field_ref=core_v1.ObjectFieldSelector(field_path=path or ""))
     name = table.text(source) or ""
     table.check(source, check_subdomain, name)
-    key = _matching(table, "key", _KEY, "letters, digits, dashes, dots and underscores")
+    key = _matching(table, "key", _KEY, "made of letters, digits, dashes, dots and underscores")
     if key is None:
-        raise table.bad("key", f"it is missing, and says which key of the {source} is meant")
+        raise table.bad("key", f"it is missing; set it to a key of the {source}")
     optional = table.flag("optional") or None
     if source == "secret":
         return core_v1.EnvVarSource(
@@ -179,13 +184,13 @@ def _amounts(table: TomlTable, key: str) -> dict[str, Quantity]:
 def _amount(table: TomlTable, name: str, value: Any) -> Quantity:
     text = table.word(name, value)
     if "/" not in name and name not in _RESOURCES and not name.startswith(_HUGE_PAGES):
-        raise table.bad(name, f"it is none of {', '.join(_RESOURCES)}, and has no vendor's domain")
+        raise table.bad(name, f"it is not {' or '.join(_RESOURCES)}, and has no vendor's domain")
     try:
         amount = Quantity(text)
     except ValueError as error:
-        raise table.bad(name, f"{text!r} is no amount such as 500m or 128Mi") from error
+        raise table.bad(name, f"{text!r} is not an amount such as 500m or 128Mi") from error
     if amount < Quantity("0"):
-        raise table.bad(name, f"{text!r} is less than nothing")
+        raise table.bad(name, f"{text!r} is negative")
     return amount
 
 
@@ -195,7 +200,7 @@ def _check_limits(table: TomlTable, settings: DeploySettings) -> None:
         if name in limits and limits[name] < amount:
             raise table.bad(
                 f"limits.{name}" if name in settings.limits else f"requests.{name}",
-                f"{amount} are requested, and the limit is {limits[name]}, which is less",
+                f"the request, {amount}, is greater than the limit, {limits[name]}",
             )
 
 
@@ -215,7 +220,7 @@ def _port(table: TomlTable, number: int, value: Any) -> networking_v1.NetworkPol
     key = f"ports[{number}]"
     found = _PORT.fullmatch(str(value)) if type(value) in (int, str) else None
     if found is None:
-        raise table.bad(key, f"{value!r} is no port such as 5432, '8000-8010' or '53/UDP'")
+        raise table.bad(key, f"{value!r} is not a port such as 5432, '8000-8010' or '53/UDP'")
     first, last = int(found["first"]), int(found["last"] or found["first"])
     if not 1 <= first <= last <= _LAST_PORT:
         raise table.bad(key, f"{value!r} is not between 1 and {_LAST_PORT}")
@@ -231,10 +236,10 @@ def _peer(table: TomlTable) -> networking_v1.NetworkPolicyPeer | None:
     namespace, pods = table.text("namespace"), _labels(table, "pods")
     if cidr is not None:
         if namespace is not None or pods:
-            raise table.bad("cidr", "addresses are given by cidr, or by namespace and pods")
+            raise table.bad("cidr", "set either cidr, or namespace and pods, but not both")
         return networking_v1.NetworkPolicyPeer(ip_block=_block(table, cidr, excepted))
     if excepted:
-        raise table.bad("except", "it is about a cidr, which is missing")
+        raise table.bad("except", "it needs a cidr, which is missing")
     if namespace is None and not pods:
         return None
     namespaces = meta_v1.LabelSelector()
@@ -250,17 +255,17 @@ def _peer(table: TomlTable) -> networking_v1.NetworkPolicyPeer | None:
 def _block(table: TomlTable, cidr: str, excepted: tuple[str, ...]) -> networking_v1.IPBlock:
     def network(key: str, text: str) -> Any:
         if not _MASKED.fullmatch(text):
-            raise table.bad(key, f"{text!r} is no CIDR such as 10.0.0.0/8")
+            raise table.bad(key, f"{text!r} is not a CIDR such as 10.0.0.0/8")
         try:
             return ip_network(text)
         except ValueError as error:
-            raise table.bad(key, f"{text!r} is no CIDR: {error}") from error
+            raise table.bad(key, f"{text!r} is not a CIDR: {error}") from error
 
     whole = network("cidr", cidr)
     for number, each in enumerate(excepted):
         inside = network(f"except[{number}]", each)
         if inside.version != whole.version or not inside.subnet_of(whole) or inside == whole:
-            raise table.bad(f"except[{number}]", f"{each} is no part of {cidr}")
+            raise table.bad(f"except[{number}]", f"{each} is not a smaller range inside {cidr}")
     return networking_v1.IPBlock(cidr=cidr, except_=excepted or None)
 
 
@@ -274,7 +279,7 @@ def _rule(table: TomlTable) -> ExtraRule:
             raise table.bad(key, "it is missing")
         for number, each in enumerate(values):
             if not pattern.fullmatch(each):
-                raise table.bad(f"{key}[{number}]", f"{each!r} is none, as RBAC writes them")
+                raise table.bad(f"{key}[{number}]", f"{each!r} is not valid in an RBAC rule")
     groups = table.texts("groups")
     for number, each in enumerate(groups):
         if each not in ("", "*"):

@@ -73,7 +73,7 @@ _LOOPBACK: Final = re.compile(r"localhost|127(\.\d+){3}|::1")
 _LAST_PORT: Final = 65535
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _WHAT_NOW: Final = (
-    "say what it talks to in [[tool.steersman.deploy.egress]], or egress = [] if to nothing else"
+    "add it to [[tool.steersman.deploy.egress]], or set egress = [] if there is no connection"
 )
 
 
@@ -86,7 +86,7 @@ def egress_warnings(project: Project) -> tuple[str, ...]:
     if policy == ():
         return ()
     found = [
-        f"{variable} is {_shown(value)}, and the NetworkPolicy lets nothing out to port {port}:"
+        f"{variable} is {_shown(value)}, but the NetworkPolicy blocks connections to port {port}:"
         f" {_WHAT_NOW}"
         for variable, value, port in _addresses(project)
         if not _is_open(port, policy or ())
@@ -94,8 +94,8 @@ def egress_warnings(project: Project) -> tuple[str, ...]:
     if policy is None:
         usual = ", ".join(map(str, (DNS_PORT, *API_SERVER_PORTS)))
         found += [
-            f"{project.name} depends on {name}, and the NetworkPolicy lets connections out to the"
-            f" ports {usual} only: {_WHAT_NOW}"
+            f"{project.name} depends on {name}, but the NetworkPolicy allows only connections to"
+            f" the ports {usual}: {_WHAT_NOW}"
             for name, port in _clients(project)
             if port is None or not _is_open(port, ())
         ]

@@ -19,10 +19,13 @@ def read_text(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        problem, what_now = f"{path} is no text in UTF-8", "Move it away, or mend it."
+        problem, what_now = (
+            f"{path} is not a UTF-8 text file",
+            "Move the file away, or convert it to UTF-8.",
+        )
         raise ProjectError(problem=problem, what_now=what_now) from error
     except OSError as error:
-        problem, what_now = f"{path} cannot be read: {error.strerror}", "Move it away."
+        problem, what_now = f"{path} cannot be read: {error.strerror}", "Move the file away."
         raise ProjectError(problem=problem, what_now=what_now) from error
 
 
@@ -34,15 +37,14 @@ def require_room(directory: Path, *, besides: Collection[str]) -> None:
         return
     except OSError as error:
         raise ProjectError(
-            problem=f"no project can be made in {directory}: {error.strerror}",
-            what_now="Name a directory that is not there yet, or an empty one.",
+            problem=f"cannot create a project in {directory}: {error.strerror}",
+            what_now="Name a new directory, or an empty one.",
         ) from error
     if there:
         shown = ", ".join(there[:5]) + (f" and {len(there) - 5} more" if len(there) > 5 else "")
         raise ProjectError(
-            problem=f"no project can be made in {directory}, because there is something in it:"
-            f" {shown}",
-            what_now="Name a directory that is not there yet, or an empty one.",
+            problem=f"cannot create a project in {directory}, because it is not empty: {shown}",
+            what_now="Name a new directory, or an empty one.",
         )
 
 
@@ -51,8 +53,8 @@ def require_absent(directory: Path, paths: Iterable[str]) -> None:
     there = sorted(path for path in paths if (directory / path).exists())
     if there:
         raise ProjectError(
-            problem=f"{', '.join(there)} would be written, and {'is' if len(there) == 1 else 'are'}"
-            f" there already",
+            problem=f"{', '.join(there)} already {'exists' if len(there) == 1 else 'exist'}, and"
+            f" would be overwritten",
             what_now=f"Move {'it' if len(there) == 1 else 'them'} away, or choose another kind.",
         )
 
@@ -73,7 +75,7 @@ def write_files(
             raise ProjectError(
                 problem=f"{error.filename or directory} cannot be written: {error.strerror}, and"
                 f" nothing was changed",
-                what_now="Mend that, and try again.",
+                what_now="Correct this, and try again.",
             ) from error
         undo.pop_all()
 

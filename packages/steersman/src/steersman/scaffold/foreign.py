@@ -125,7 +125,7 @@ def foreign_kind(
     if scheme.knows(gvk.api_version, kind):
         if kind in _NEVER_KEPT:
             raise ProjectError(
-                problem=f"{gvk} cannot be watched: its objects are not stored",
+                problem=f"{gvk} cannot be watched, because its objects are not stored",
                 what_now="Choose another kind.",
             )
         found = scheme.class_of(gvk.api_version, kind)
@@ -140,8 +140,8 @@ def foreign_kind(
         known = [each.resource_type.gvk.api_version for each in scheme.versions_of(gvk.group, kind)]
         hint = f" There is {known[0]} {kind}." if known else ""
         raise ProjectError(
-            problem=f"Kubernetes has no kind {gvk}, and no other group is without a dot",
-            what_now=f"Give group, version and kind as kubectl api-resources shows them.{hint}",
+            problem=f"{gvk} is not a built-in kind, and other groups contain a dot",
+            what_now=f"Use group, version and kind as `kubectl api-resources` shows them.{hint}",
         )
     if kind in _BESIDE:
         rule = f"beside its class there are {', '.join(sorted(_BESIDE))}"
@@ -158,7 +158,7 @@ def foreign_kind(
 def _checked(models: str) -> str:
     if not all(each.isidentifier() for each in models.split(".")):
         raise ProjectError(
-            problem=f"{models!r} is no Python module",
+            problem=f"{models!r} is not the name of a Python module",
             what_now="Name it as an import would: shop_operator.models.certificate_v1",
         )
     return models

@@ -30,7 +30,7 @@ def check_project_name(name: str) -> str:
     wanted = "a project's name"
     check_label(name, wanted=wanted)
     if not name[0].isalpha() or len(name) > LONGEST_NAME:
-        rule = f"it begins with a letter, and is {LONGEST_NAME} characters at most"
+        rule = f"it begins with a letter, and has at most {LONGEST_NAME} characters"
         raise BadName(wanted=wanted, value=name, rule=rule)
     return name
 
@@ -50,7 +50,7 @@ def check_package(package: str) -> str:
     if not (package.isidentifier() and package.isascii() and package == package.lower()):
         rule = "it has lower-case letters, digits and underscores, and begins with a letter"
     elif keyword.iskeyword(package) or keyword.issoftkeyword(package):
-        rule = "it is a word of Python's own"
+        rule = "it is a keyword of Python"
     elif package in _TAKEN:
         rule = "another module is called so, and one of the two could not be imported"
     else:

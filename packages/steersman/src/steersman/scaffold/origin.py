@@ -129,8 +129,8 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
     """
     if not directory.is_dir():
         raise ProjectError(
-            problem=f"this steersman is installed from {directory}, which is gone, and so the wheel"
-            f" that the project would carry cannot be built",
+            problem=f"steersman is installed from {directory}, which no longer exists, so the wheel"
+            f" for the project cannot be built",
             what_now="Install steersman again.",
         )
     pip = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir")
@@ -152,9 +152,9 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
         if finished.returncode or len(made) != 1:
             *_, last = ("no wheel was made", *finished.stderr.strip().splitlines())
             raise ProjectError(
-                problem=f"this steersman is installed from {directory}, and the wheel"
-                f" that the project would carry cannot be built: {last}",
-                what_now=f"See what `pip wheel --no-deps {directory}` says.",
+                problem=f"steersman is installed from {directory}, and the wheel"
+                f" for the project cannot be built: {last}",
+                what_now=f"Run `pip wheel --no-deps {directory}` to see why.",
             )
         return made[0].name, made[0].read_bytes()
 
@@ -164,8 +164,8 @@ def repacked(found: Distribution) -> tuple[str, bytes]:
     files = dict(sorted(_files(found)))
     if not files:
         raise ProjectError(
-            problem=f"{found.name} was installed without a list of its files (RECORD), and so the"
-            f" wheel that the project would carry cannot be packed",
+            problem=f"{found.name} was installed without a list of its files (RECORD), so the"
+            f" wheel for the project cannot be built",
             what_now="Install it with pip.",
         )
     info = next(str(PurePosixPath(path).parent) for path in files if path.endswith("/WHEEL"))

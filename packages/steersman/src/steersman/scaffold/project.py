@@ -62,7 +62,8 @@ class Project:
             raise ProjectError(
                 problem=f"neither {directory.absolute()} nor a directory above it is a steersman"
                 f" project: there is no {PYPROJECT} with [tool.steersman]",
-                what_now="Go to a project, or make one: steersman init DIR --domain example.com",
+                what_now="Change to the directory of a project, or create one: steersman init DIR"
+                " --domain example.com",
             )
         return found
 
@@ -123,7 +124,7 @@ class _Said:
     def __init__(self, path: Path, table: object) -> None:
         self._path = path
         if not isinstance(table, Mapping):
-            raise self.wrong("it is no table")
+            raise self.wrong("it is not a table")
         self._table: Mapping[str, object] = table
 
     def text(self, key: str, *, usual: str | None = None) -> str:
@@ -131,7 +132,7 @@ class _Said:
         if value is None:
             raise self.wrong(f"{key!r} is missing")
         if not isinstance(value, str) or not value:
-            raise self.wrong(f"{key!r} is {value!r}, not a text")
+            raise self.wrong(f"{key!r} is {value!r}, not a string")
         if key == "target" and not _TARGET.fullmatch(value):
             raise self.wrong(f"{key!r} is {value!r}, not MODULE:ATTRIBUTE")
         return value
@@ -139,7 +140,7 @@ class _Said:
     def texts(self, key: str) -> tuple[str, ...]:
         value = self._table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise self.wrong(f"{key!r} is {value!r}, not a list of texts")
+            raise self.wrong(f"{key!r} is {value!r}, not a list of strings")
         return tuple(value)
 
     def table(self, key: str) -> TomlTable:
@@ -149,14 +150,14 @@ class _Said:
         strangers = sorted(set(self._table).difference(known))
         if strangers:
             like = get_close_matches(strangers[0], known, n=1)
-            meant = f"; perhaps {like[0]} was meant" if like else ""
-            raise self.wrong(f"nothing is called {strangers[0]!r} there{meant}")
+            meant = f" (did you mean {like[0]}?)" if like else ""
+            raise self.wrong(f"the key {strangers[0]!r} is unknown{meant}")
 
     def wrong(self, problem: str) -> ProjectError:
         return ProjectError(
             problem=f"[tool.steersman] in {self._path} cannot be used: {problem.rstrip('.')}",
             what_now='It has target = "PACKAGE.operator:manager", name, domain, image and scaffold,'
-            " all of them texts, and perhaps namespaces = [] and the tables deploy and bundle.",
+            " all of them strings, and perhaps namespaces = [] and the tables deploy and bundle.",
         )
 
 
@@ -172,11 +173,11 @@ def _read(path: Path) -> Mapping[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         problem, what_now = (
-            f"{path} is no TOML: {error}",
+            f"{path} is not valid TOML: {error}",
             CHOOSE if has_conflict_markers(text) else "Mend it.",
         )
     except OSError as error:
-        problem, what_now = f"{path} cannot be read: {error.strerror}", "See who may read it."
+        problem, what_now = f"{path} cannot be read: {error.strerror}", "Check its permissions."
     raise ProjectError(problem=problem, what_now=what_now)
 
 

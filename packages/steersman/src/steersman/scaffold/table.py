@@ -41,13 +41,13 @@ class TomlTable:
     def text(self, key: str) -> str | None:
         value = self._value(key)
         if value is not None and (not isinstance(value, str) or not value):
-            raise self.bad(key, f"{value!r} is not a text")
+            raise self.bad(key, f"{value!r} is not a string")
         return value
 
     def number(self, key: str, *, least: int) -> int | None:
         value = self._value(key)
         if value is not None and (type(value) is not int or value < least):
-            raise self.bad(key, f"{value!r} is not a whole number from {least} on")
+            raise self.bad(key, f"{value!r} is not a whole number of at least {least}")
         return value
 
     def flag(self, key: str) -> bool:
@@ -60,7 +60,7 @@ class TomlTable:
         values = self.items(key)
         for number, each in enumerate(values):
             if not isinstance(each, str):
-                raise self.bad(f"{key}[{number}]", f"{each!r} is not a text")
+                raise self.bad(f"{key}[{number}]", f"{each!r} is not a string")
         return tuple(values)
 
     def items(self, key: str) -> list[Any]:
@@ -94,7 +94,7 @@ class TomlTable:
 
     def word(self, key: str, value: object) -> str:
         if not isinstance(value, str):
-            raise self.bad(key, f"{value!r} is not a text")
+            raise self.bad(key, f"{value!r} is not a string")
         return value
 
     def finish(self) -> None:
@@ -102,8 +102,8 @@ class TomlTable:
         for key in self._values:
             if key not in self._known:
                 like = get_close_matches(key, self._known, n=1)
-                meant = f"; perhaps {like[0]} was meant" if like else ""
-                raise self.bad(key, f"there is no such setting{meant}")
+                meant = f" (did you mean {like[0]}?)" if like else ""
+                raise self.bad(key, f"this setting does not exist{meant}")
 
     def _value(self, key: str) -> Any:
         self._known.append(key)

@@ -116,12 +116,12 @@ def crd(
         for line in broken:
             click.echo(line)
     if broken:
-        count = f"{len(broken)} change{'s break' if len(broken) > 1 else ' breaks'}"
+        count = f"{len(broken)} breaking change{'s' if len(broken) > 1 else ''}"
         raise CommandError(
-            f"{count} what {against} allows",
-            hint="serve the new schema beside the old: steersman create api --version …",
+            f"{count} since {against}",
+            hint="serve the new schema as another version: steersman create api --version …",
         )
-    click.echo(f"nothing breaks what {against} allows", err=True)
+    click.echo(f"no breaking changes since {against}", err=True)
 
 
 @generate.command(
@@ -301,7 +301,7 @@ def models(
         try:
             found = definitions_in(file.read(), source=name)
         except UnicodeDecodeError as error:
-            raise click.UsageError(f"{name} is no text in UTF-8") from error
+            raise click.UsageError(f"{name} is not a UTF-8 text file") from error
     else:
         with working("asking the cluster"):
             found = (

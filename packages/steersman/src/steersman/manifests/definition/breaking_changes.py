@@ -25,12 +25,12 @@ class BreakingChange:
     version: str
     path: str
     what: str
-    """The new state of the field at ``path``, as a predicate: ``is gone``."""
+    """The change of the field at ``path``, as a predicate: ``was removed``."""
     why: str
     """The effect on stored objects or clients."""
 
     def __str__(self) -> str:
-        place = " ".join(filter(None, (self.version, self.path or "an object")))
+        place = " ".join(filter(None, (self.version, self.path)))
         return f"{place} {self.what}: {self.why}"
 
 
@@ -50,45 +50,45 @@ def _change(path: str, what: str, why: str, *, version: str = "") -> BreakingCha
 
 
 def _of_names(old: Definition, new: Definition) -> Iterator[BreakingChange]:
-    other = "it is another kind, and the objects there are do not belong to it"
+    other = "it is another kind, and existing objects do not belong to it"
     for path, was, now, why in (
         ("spec.group", old.group, new.group, other),
         ("spec.names.plural", old.plural, new.plural, other),
-        ("spec.names.kind", old.kind, new.kind, "the objects there are say that they are the old"),
+        ("spec.names.kind", old.kind, new.kind, "existing objects are of the previous kind"),
         (
             "spec.scope",
             "Namespaced" if old.namespaced else "Cluster",
             "Namespaced" if new.namespaced else "Cluster",
-            "a server refuses the change, and clients ask in the wrong place",
+            "the server rejects the change, and clients use another path",
         ),
         (
             "spec.names.listKind",
             old.names.get("listKind") or f"{old.kind}List",
             new.names.get("listKind") or f"{new.kind}List",
-            "clients that know the list by its kind do not know this one",
+            "clients do not recognize the new kind of the list",
         ),
         (
             "spec.names.singular",
             old.singular,
             new.singular,
-            "who types the old word is not understood",
+            "kubectl no longer accepts the previous name",
         ),
     ):
         # What follows from the kind having changed needs no second mention.
         if was != now and (path in _FIRST or old.kind == new.kind):
-            yield _change(path, f"is {now} now, and was {was}", why)
+            yield _change(path, f"is now {now} (previously {was})", why)
     for word in old.words("shortNames"):
         if word not in new.words("shortNames"):
             yield _change(
                 "spec.names.shortNames",
-                f"no longer has {word}",
-                "who types the short name is not understood",
+                f"no longer contain {word}",
+                "kubectl no longer accepts this short name",
             )
     if old.conversion == "Webhook" and new.conversion == "None" and len(new.versions) > 1:
         yield _change(
             "spec.conversion",
-            "is None now, and was Webhook",
-            "objects are passed from version to version as they are",
+            "is now None (previously Webhook)",
+            "the server no longer converts objects between versions",
         )
 
 
@@ -99,14 +99,16 @@ def _of_versions(old: Definition, new: Definition) -> Iterator[BreakingChange]:
     now = {each.name: each for each in new.versions}
     for each in old.versions:
         if each.served and not (each.name in now and now[each.name].served):
-            yield _change("", "is no longer served", "its clients get a 404", version=each.name)
+            yield _change(
+                "", "is no longer served", "clients of this version get a 404", version=each.name
+            )
     for name in old.once_stored:
         if name not in now:
             yield _change(
                 "",
-                "is gone, and objects may be stored as it",
-                "a server refuses the change until they are stored as another and"
-                " status.storedVersions says so",
+                "was removed, but objects may be stored in it",
+                "the server rejects the change until all objects are stored in another version and"
+                " status.storedVersions no longer lists this one",
                 version=name,
             )
 
@@ -127,8 +129,10 @@ def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
             continue
         for each in narrowings(written.schema, now.schema):
             if each.drops:
-                what = f"{each.what} (unlike in {written.name}; {now.name} is what is stored now)"
-                why = f"its value is dropped from every object that is written as {written.name}"
+                what = (
+                    f"{each.what} (unlike in {written.name}; the stored version is now {now.name})"
+                )
+                why = f"the server drops its value from every object written as {written.name}"
                 yield _change(each.path, what, why, version=now.name)
 
 
@@ -142,8 +146,8 @@ def _of_version(old: Definition, new: Definition, now: Version) -> Iterator[Brea
             if field not in now.selectable_fields:
                 yield _change(
                     field.removeprefix("."),
-                    "can no longer be selected by",
-                    "lists and watches with this field selector are refused",
+                    "is no longer a selectable field",
+                    "the server rejects lists and watches with this field selector",
                     version=now.name,
                 )
     elif now.served and new.conversion == "None":
@@ -159,7 +163,7 @@ def _of_new_version(old: Definition, new: Definition, now: Version) -> Iterator[
     if stored is None or old.group != new.group:
         return
     for each in narrowings(stored.schema, now.schema):
-        what = f"{each.what} (unlike in {stored.name}, which is stored, and nothing converts it)"
+        what = f"{each.what} (unlike in the stored version {stored.name}; there is no conversion)"
         yield _change(each.path, what, each.why, version=now.name)
 
 
@@ -168,13 +172,13 @@ def _of_subresources(was: Version, now: Version) -> Iterator[BreakingChange]:
     for name in ("status", "scale"):
         if before.get(name) is not None and after.get(name) is None:
             yield _change(
-                f"/{name}", "is gone", f"who writes to /{name} gets a 404", version=now.name
+                f"/{name}", "was removed", f"requests to /{name} get a 404", version=now.name
             )
     if before.get("status") is None and after.get("status") is not None:
         yield _change(
             "status",
-            "is written only through /status now",
-            "who writes it with the rest of the object writes nothing",
+            "can now be written only through /status",
+            "the server ignores it in other writes",
             version=now.name,
         )
     if before.get("scale") and after.get("scale"):
@@ -183,7 +187,7 @@ def _of_subresources(was: Version, now: Version) -> Iterator[BreakingChange]:
             if field and field != there:
                 yield _change(
                     f"/scale {key}",
-                    f"is {there or 'gone'} now, and was {field}",
+                    f"is now {there or 'unset'} (previously {field})",
                     "autoscalers read or write another field",
                     version=now.name,
                 )

@@ -188,14 +188,14 @@ class _Reader:
     def text(self, owner: Mapping[str, Any], field: str) -> str:
         found = owner.get(field)
         if not isinstance(found, str) or not found:
-            raise self.refused(f"{field!r} is not a text")
+            raise self.refused(f"{field!r} is not a string")
         return found
 
     def refused(self, problem: str) -> BadDefinition:
         return BadDefinition(
             source=self.source,
             problem=problem,
-            what_now="Give a CustomResourceDefinition of apiextensions.k8s.io/v1.",
+            what_now="Use a CustomResourceDefinition of apiextensions.k8s.io/v1.",
         )
 
 
@@ -235,7 +235,7 @@ def _is_named(value: Any) -> bool:
 _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     **dict.fromkeys(
         ("type", "format", "pattern", "description", "title", LIST_TYPE, MAP_TYPE),
-        ("a text", _is_text),
+        ("a string", _is_text),
     ),
     **dict.fromkeys(("minimum", "maximum", "multipleOf"), ("a number", _is_number)),
     **dict.fromkeys(

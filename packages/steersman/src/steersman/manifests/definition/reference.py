@@ -77,12 +77,12 @@ def _kind(definition: Definition, document: Document, anchors: _Anchors) -> str:
     words = [definition.plural, definition.singular, *definition.words("shortNames")]
     facts = [
         f"- Group: {_code(definition.group)}",
-        f"- Known to kubectl as: {_codes(dict.fromkeys(words))}",
-        f"- Each is in {'a namespace' if definition.namespaced else 'no namespace'}",
+        f"- Names for kubectl: {_codes(dict.fromkeys(words))}",
+        f"- Scope: {'namespaced' if definition.namespaced else 'cluster'}",
         f"- Versions: {', '.join(map(_standing, definition.versions))}",
     ]
     if categories := definition.words("categories"):
-        facts.insert(2, f"- Also among: {_codes(categories)}")
+        facts.insert(2, f"- Categories: {_codes(categories)}")
     parts = [_heading(2, definition.kind, anchors.of(definition.kind)), "\n".join(facts)]
     for version in definition.versions:
         page = _Page(definition, version, anchors)
@@ -204,13 +204,13 @@ class _Page:
             yield "Columns of `kubectl get`:"
             yield _table(("Column", "Path", "Description"), rows)
         if version.selectable_fields:
-            yield f"Fields to select by: {_codes(version.selectable_fields)}."
+            yield f"Selectable fields: {_codes(version.selectable_fields)}."
         if scale := version.subresources.get("scale"):
             verbs = {"specReplicasPath": "sets", "statusReplicasPath": "reports"}
             paths = [f"{verb} {_code(str(scale.get(key)))}" for key, verb in verbs.items()]
             if scale.get("labelSelectorPath"):
                 paths.append(f"selects Pods by {_code(str(scale['labelSelectorPath']))}")
-            yield f"It can be scaled: `/scale` {', '.join(paths)}."
+            yield f"The subresource `/scale` {', '.join(paths)}."
 
 
 def _sample(document: Document, version: Version) -> Iterator[str]:
@@ -254,11 +254,11 @@ def _rules(schema: Schema) -> Iterator[str]:
     if schema.get("nullable"):
         yield "May be null."
     if schema.get(LIST_TYPE) == "set":
-        yield "No item twice."
+        yield "No duplicate items."
     if schema.get(LIST_TYPE) == "map":
-        yield f"Items are known by {_codes(schema.get(LIST_MAP_KEYS) or ())}."
+        yield f"Items are identified by {_codes(schema.get(LIST_MAP_KEYS) or ())}."
     if schema.get(PRESERVE):
-        yield "Keeps fields that are not named here."
+        yield "Keeps fields that are not listed."
     if properties_of(schema):
         return  # it has a table, and the rest is there
     yield from map(_cel, schema.get(VALIDATIONS) or ())

@@ -90,7 +90,9 @@ class _SampleMaker:
                 refusal = refusal or error
         if schema.get("nullable") and next(schema_errors(None, schema), None) is None:
             return None
-        raise refusal or self._refusal(path, "none of its alternatives fits")
+        raise refusal or self._refusal(
+            path, "no alternative (anyOf, oneOf, allOf) leads to a valid value"
+        )
 
     def first(
         self,
@@ -107,7 +109,7 @@ class _SampleMaker:
             if found is None:
                 return value
             problem = found
-        raise self._refusal(problem[0], f"of what could be made up, {problem[1]}")
+        raise self._refusal(problem[0], f"the generated value is invalid: {problem[1]}")
 
     def _refusal(self, path: str, problem: str) -> NoSample:
         return NoSample(kind=self.kind, field=path or "it", problem=problem, what_now=EXAMPLE)
@@ -184,7 +186,7 @@ class _SampleMaker:
                 continue
             if not others and not schema.get(PRESERVE) and name not in made:
                 raise self._refusal(
-                    child_path(path, name), "it is required, and the schema drops it"
+                    child_path(path, name), "it is required, but the schema does not define it"
                 )
             made[name] = self.sample_value(values, child_path(path, name))
         for count in range(len(made), schema.get("minProperties") or 0):
@@ -195,7 +197,7 @@ class _SampleMaker:
     def _another(self, schema: Schema, values: Schema, path: str, key: str) -> Any:
         """Return the value of one more field, for an object that needs more than those required."""
         if properties_of(schema) and not values:
-            raise self._refusal(path, "it must have more fields than it requires")
+            raise self._refusal(path, "minProperties requires more fields than the schema defines")
         return self.sample_value(values, child_path(path, key))
 
 

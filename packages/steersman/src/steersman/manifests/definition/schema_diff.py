@@ -37,7 +37,7 @@ from steersman.manifests.definition.validation import (
     upper_bound,
 )
 
-REFUSED: Final = "an object that has it otherwise is refused"
+REFUSED: Final = "the server rejects objects with other values"
 
 _ANYTHING: Final[Schema] = {PRESERVE: True}
 _TEXT: Final[Schema] = {"type": "string"}
@@ -78,13 +78,13 @@ def _narrowed(old: Schema, new: Schema, path: str) -> Found:
     yield from _null(old, new, path)
     had, has = _types(old), types_of(new)
     if not had <= has:
-        yield Narrowing(path, f"is {_type(new)} now, and was {_type(old)}", REFUSED)
+        yield Narrowing(path, f"is now of type {_type(new)} (previously {_type(old)})", REFUSED)
         return
     if types_of(old) != has:
         yield Narrowing(
             path,
-            f"is {_type(new)} now, and was {_type(old)}",
-            "a client that knows it as it was cannot read all that it may be now",
+            f"is now of type {_type(new)} (previously {_type(old)})",
+            "clients that expect the previous type cannot read all values",
         )
     if old.get("enum"):
         yield from _rejected_enum_values(old, new, path)
@@ -120,7 +120,7 @@ def _null(old: Schema, new: Schema, path: str) -> Found:
     # A schema without a type accepts null, among everything else.
     is_typed = new.get("type") or new.get(INT_OR_STRING)
     if old.get("nullable") and is_typed and not new.get("nullable"):
-        yield Narrowing(path, "may no longer be null", "an object with a null there is refused")
+        yield Narrowing(path, "can no longer be null", "the server rejects objects with null")
 
 
 def _rejected_enum_values(old: Schema, new: Schema, path: str) -> Found:
@@ -131,7 +131,7 @@ def _rejected_enum_values(old: Schema, new: Schema, path: str) -> Found:
         )
         if was_accepted and any(schema_errors(value, _without_alternatives(new))):
             yield Narrowing(
-                path, f"no longer takes {_shown(value)}", "an object that has it is refused"
+                path, f"no longer accepts {_shown(value)}", "the server rejects objects with it"
             )
 
 
@@ -150,7 +150,7 @@ def _enum(new: Schema, path: str, had: frozenset[str]) -> Found:
     if had == {"boolean"} and all(any(value is each for value in values) for each in (True, False)):
         return
     shown = ", ".join(map(_shown, values))
-    yield Narrowing(path, f"takes only {shown} now", "an object with another value is refused")
+    yield Narrowing(path, f"now accepts only {shown}", REFUSED)
 
 
 def _numbers(old: Schema, new: Schema, path: str) -> Found:
@@ -159,12 +159,14 @@ def _numbers(old: Schema, new: Schema, path: str) -> Found:
         if now is not None and (was is None or _rank(now, sign) > _rank(was, sign)):
             # That an integer has 64 bits goes without saying.
             before = "none" if was is None or old.get(word) is None else _bound(was)
-            yield Narrowing(path, f"has a {word} of {_bound(now)} now, and had {before}", REFUSED)
+            yield Narrowing(
+                path, f"now has a {word} of {_bound(now)} (previously {before})", REFUSED
+            )
     factor = new.get("multipleOf")
     if factor:
         was_factor = old.get("multipleOf") or (1 if old.get("type") == "integer" else None)
         if was_factor is None or (exact(was_factor) / exact(factor)).denominator != 1:
-            yield Narrowing(path, f"must be a multiple of {factor} now", REFUSED)
+            yield Narrowing(path, f"must now be a multiple of {factor}", REFUSED)
 
 
 def _rank(bound: tuple[Fraction, bool], sign: int) -> tuple[Fraction, bool]:
@@ -173,18 +175,18 @@ def _rank(bound: tuple[Fraction, bool], sign: int) -> tuple[Fraction, bool]:
 
 def _bound(bound: tuple[Fraction, bool]) -> str:
     limit = bound[0].numerator if bound[0].denominator == 1 else float(bound[0])
-    return f"{limit}, which is itself left out" if bound[1] else str(limit)
+    return f"{limit}, exclusive" if bound[1] else str(limit)
 
 
 def _texts(old: Schema, new: Schema, path: str) -> Found:
     yield from _sizes(old, new, path, "Length", "characters")
     pattern = new.get("pattern")
     if pattern and pattern != old.get("pattern"):
-        before = f", and matched {old['pattern']}" if old.get("pattern") else ""
+        before = f" (previously {old['pattern']})" if old.get("pattern") else ""
         yield Narrowing(
             path,
-            f"must match {pattern} now{before}",
-            "an object with a text that does not is refused",
+            f"must now match {pattern}{before}",
+            "the server rejects objects with a value that does not match",
         )
 
 
@@ -192,11 +194,11 @@ def _format(old: Schema, new: Schema, path: str) -> Found:
     was, now = (str(each.get("format") or "").replace("-", "") for each in (old, new))
     # Others a server reads past.
     if now in FORMATS and was != now and _CASES.get(was) != now:
-        before = f", and was {old['format']}" if old.get("format") else ""
+        before = f" (previously {old['format']})" if old.get("format") else ""
         yield Narrowing(
             path,
-            f"must be of the format {new['format']} now{before}",
-            "an object with a text that is not is refused",
+            f"must now be of the format {new['format']}{before}",
+            "the server rejects objects with a value of another format",
         )
 
 
@@ -205,39 +207,41 @@ def _sizes(old: Schema, new: Schema, path: str, what: str, unit: str) -> Found:
     if (new.get(fewest) or 0) > (old.get(fewest) or 0):
         yield Narrowing(
             path,
-            f"must have at least {new[fewest]} {unit} now, and {old.get(fewest) or 0} were enough",
-            "an object with fewer is refused",
+            f"must now have at least {new[fewest]} {unit} (previously {old.get(fewest) or 0})",
+            "the server rejects objects with fewer",
         )
     limit = new.get(most)
     if limit is not None and (old.get(most) is None or old[most] > limit):
         before = "any number" if old.get(most) is None else str(old[most])
         yield Narrowing(
             path,
-            f"may have at most {limit} {unit} now, and {before} before",
-            "an object with more is refused",
+            f"must now have at most {limit} {unit} (previously {before})",
+            "the server rejects objects with more",
         )
 
 
 def _lists(old: Schema, new: Schema, path: str) -> Found:
     yield from _sizes(old, new, path, "Items", "items")
     if new.get("uniqueItems") and not old.get("uniqueItems"):
-        yield Narrowing(path, "takes no item twice now", "an object that has one twice is refused")
+        yield Narrowing(
+            path, "no longer accepts duplicate items", "the server rejects objects with duplicates"
+        )
     items = new.get("items") or {}
     if old.get(PRESERVE) and not new.get(PRESERVE) and not items.get(PRESERVE) and old.get("items"):
         yield _dropping(f"{path}[]")
     was, now = (each.get(LIST_TYPE) or "atomic" for each in (old, new))
     if was != now:
-        yield Narrowing(path, f"is a list of type {now} now, and was {was}", _merging(now))
+        yield Narrowing(path, f"is now a list of type {now} (previously {was})", _merging(now))
     elif set(old.get(LIST_MAP_KEYS) or ()) != set(new.get(LIST_MAP_KEYS) or ()):
         keys = ", ".join(new.get(LIST_MAP_KEYS) or ())
-        yield Narrowing(path, f"has items known by {keys} now", _merging(now))
+        yield Narrowing(path, f"now identifies its items by {keys}", _merging(now))
     yield from _narrowed(old.get("items") or {}, items, f"{path}[]")
 
 
 def _merging(list_type: str) -> str:
     if list_type == "atomic":
-        return "an apply by one manager takes away the items of others"
-    return "a list in which items repeat is refused, and an apply leaves the items of others"
+        return "an apply by one manager removes the items of other managers"
+    return "the server rejects duplicate items, and an apply keeps the items of other managers"
 
 
 def _objects(old: Schema, new: Schema, path: str) -> Found:
@@ -247,16 +251,16 @@ def _objects(old: Schema, new: Schema, path: str) -> Found:
         whole = now == "atomic"
         yield Narrowing(
             path,
-            f"is a map of type {now} now, and was {was}",
-            "an apply by one manager takes away the fields of others"
+            f"is now a map of type {now} (previously {was})",
+            "an apply by one manager removes the fields of other managers"
             if whole
-            else "an apply leaves fields that it would have taken away",
+            else "an apply keeps the fields of other managers",
         )
     if new.get(EMBEDDED) and not old.get(EMBEDDED):
         yield Narrowing(
             path,
-            "must be a whole Kubernetes object now",
-            "an object without apiVersion and kind there is refused",
+            "must now be a complete Kubernetes object",
+            "the server rejects objects without apiVersion and kind in it",
         )
     yield from _required(old, new, path)
     yield from _fields(old, new, path)
@@ -270,7 +274,7 @@ def _required(old: Schema, new: Schema, path: str) -> Found:
         was_needed = name in before and default_of(was) is None
         if default_of(now) is None and not was_needed:
             yield Narrowing(
-                child_path(path, name), "is required now", "an object without it is refused"
+                child_path(path, name), "is now required", "the server rejects objects without it"
             )
 
 
@@ -279,12 +283,14 @@ def _fields(old: Schema, new: Schema, path: str) -> Found:
     for name, was in before.items():
         now = _child(new, name)
         if now is None and new.get("additionalProperties") is False:
-            yield Narrowing(child_path(path, name), "is gone", "an object that has it is refused")
+            yield Narrowing(
+                child_path(path, name), "was removed", "the server rejects objects with it"
+            )
         elif now is None:
             yield Narrowing(
                 child_path(path, name),
-                "is gone",
-                "its value is dropped from every object that has it",
+                "was removed",
+                "the server drops its value from all objects",
                 drops=True,
             )
         else:
@@ -336,8 +342,8 @@ def _others(schema: Schema) -> Schema | None:
 def _dropping(path: str) -> Narrowing:
     return Narrowing(
         path,
-        "keeps no fields any more but those that its schema names",
-        "all others are dropped from every object that has them",
+        "no longer keeps fields that its schema does not list",
+        "the server drops these fields from all objects",
         drops=True,
     )
 
@@ -354,7 +360,9 @@ def _alternatives(old: Schema, new: Schema, path: str) -> Found:
     for key, is_changed in changed.items():
         if is_changed:
             how = "changed" if old.get(key) else "new"
-            yield Narrowing(path, f"has a {how} {key}", "an object that does not fit it is refused")
+            yield Narrowing(
+                path, f"has a {how} {key}", "the server rejects objects that do not match it"
+            )
 
 
 def _rules(old: Schema, new: Schema, path: str) -> Found:
@@ -366,7 +374,7 @@ def _rules(old: Schema, new: Schema, path: str) -> Found:
             how = "changed" if gone > 0 else "new"
             gone -= 1
             yield Narrowing(
-                path, f"has a {how} rule, {each[0]}", "an object that breaks it is refused"
+                path, f"has a {how} rule, {each[0]}", "the server rejects objects that violate it"
             )
 
 
@@ -380,13 +388,13 @@ def _default(old: Schema, new: Schema, path: str) -> Found:
         return
     if now is None:
         what, why = (
-            f"has no default any more, and had {_shown(was)}",
-            "an object without it stays so",
+            f"no longer has a default (previously {_shown(was)})",
+            "the server no longer sets the field in objects without it",
         )
     else:
         before = "none" if was is None else _shown(was)
-        what = f"has the default {_shown(now)} now, and had {before}"
-        why = "an object without it means something else"
+        what = f"now has the default {_shown(now)} (previously {before})"
+        why = "objects without the field get another value"
     yield Narrowing(path, what, why)
 
 

@@ -44,8 +44,8 @@ def parse_annotation(annotation: Any, place: Place) -> Hint:
                 return Hint(int | str, _merged(rules, place), tuple(cels), may_be_none)
             else:
                 raise place.refused(
-                    f"it is one of {_type_names(choices)}, and a schema has one type for a field",
-                    "Choose one of them, have a field for each, or make it Any.",
+                    f"its type is one of {_type_names(choices)}, but a schema allows only one",
+                    "Choose one of them, define a field for each, or use Any.",
                 )
         elif origin is Literal and None in get_args(hint):
             may_be_none = True
@@ -90,8 +90,8 @@ def _merged(rules: list[Rule], place: Place) -> Rule:
                 continue
             if said.setdefault(field.name, value) != value:
                 raise place.refused(
-                    f"two rules give it a {field.name}, {said[field.name]!r} and {value!r}",
-                    "Leave one of them out.",
+                    f"two rules set its {field.name}, {said[field.name]!r} and {value!r}",
+                    "Remove one of them.",
                 )
     try:
         return Rule(**said)

@@ -57,7 +57,7 @@ def resolve(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     while at < len(path):
         step = _step(path, at)
         if step is None:
-            raise UnresolvedPath(f"{path[at:]!r} is no step of a path")
+            raise UnresolvedPath(f"{path[at:]!r} is not a valid step of a path")
         here = _resolve_step(step, here, walked or "the object")
         at, walked = step.end(), path[: step.end()]
         if not here:
@@ -71,7 +71,7 @@ def _resolve_step(step: re.Match[str], here: Mapping[str, Any], walked: str) -> 
             return dict(here["items"])
         if _is_open(here):
             return {}
-        raise UnresolvedPath(f"{walked} is no list")
+        raise UnresolvedPath(f"{walked} is not a list")
     name = step["quoted"] or re.sub(r"\\(.)", r"\1", step["field"])
     if name in here.get("properties", {}):
         return dict(here["properties"][name])

@@ -95,8 +95,8 @@ class _Writer:
     def _enter(self, hint: Any, place: Place) -> None:
         if hint in self._around:
             raise place.refused(
-                f"{type_name(hint)} contains itself, and a schema has an end",
-                "Give this field, or one around it, Rule(opaque=True), or refer to it by a name.",
+                f"{type_name(hint)} contains itself, but a schema must be finite",
+                "Use Rule(opaque=True) for this field, or one around it; or refer to it by name.",
             )
         self._around.append(hint)
 
@@ -118,7 +118,7 @@ class _Writer:
         default = field.default_factory()
         if isinstance(default, datetime) and default.tzinfo is None:
             raise place.refused(
-                "its default is of no time zone, and a moment on the wire has one",
+                "its default has no time zone, but a time in JSON needs one",
                 "Write datetime(..., tzinfo=UTC).",
             )
         schema["default"] = _fitting(default, "default", schema, place)
@@ -129,15 +129,15 @@ class _Writer:
         if hint.rule.nullable and not hint.may_be_none:
             raise place.refused(
                 "it is nullable, but its type has no None",
-                f"Write {type_name(hint.type)} | None, so that the null can be read.",
+                f"Write {type_name(hint.type)} | None, so that a null can be decoded.",
             )
         schema = self._opaque(hint, place) if hint.rule.opaque else self._typed(hint.type, place)
         schema = with_rule(schema, hint.rule, place, wire_names=_names_inside(hint.type, place))
         if hint.rules:
             if not schema.get("type") and not schema.get(INT_OR_STRING):
                 raise place.refused(
-                    "a Cel is about what has a type, and this may be anything",
-                    "Say what it is, or leave the Cel out.",
+                    "a Cel rule needs a type, but the field accepts any value",
+                    "Declare a type, or remove the Cel.",
                 )
             schema[VALIDATIONS] = [*schema.get(VALIDATIONS, ()), *_written(hint.rules)]
         if hint.may_be_none and sends_null:
@@ -145,7 +145,7 @@ class _Writer:
         if schema.get("nullable") and "enum" in schema:
             # Not even where the list has one: what a server asks first is whether it is a null.
             raise place.refused(
-                "it may be null, and to a server no null is among the values of a list",
+                "it may be null, but the API server accepts no null in the values of an enum",
                 "Have a value that stands for nothing; or make None the default, without nullable,"
                 " so that it is not sent.",
             )
@@ -169,7 +169,7 @@ class _Writer:
                 schema["description"] = description
             return {**schema, EMBEDDED: True} if _is_resource(cls) else schema
         raise place.refused(
-            f"it is opaque, and {type_name(hint.type)} is no object", "Leave opaque=True out."
+            f"it is opaque, but {type_name(hint.type)} is not an object", "Remove opaque=True."
         )
 
     def _typed(self, hint: Any, place: Place) -> Schema:
@@ -194,21 +194,21 @@ class _Writer:
             )
         if isinstance(hint, TypeVar):
             raise place.refused(
-                f"there is no schema for {hint.__name__}",
+                f"{hint.__name__} is a type variable, which has no schema",
                 "Name it: Box[int], or class App(CustomResource[Spec, Status], ...).",
             )
         problem, what_now = WRONG_TYPES.get(cls, ("", "")) if isinstance(cls, type) else ("", "")
         raise place.refused(
-            problem or f"no schema describes a {type_name(hint)}",
-            what_now or "Use a Part, text, a number, a bool, a tuple, a Mapping or Any.",
+            problem or f"a schema cannot describe {type_name(hint)}",
+            what_now or "Use a Part, str, a number, bool, a tuple, a Mapping or Any.",
         )
 
     def _list(self, hint: Any, inside: tuple[Any, ...], place: Place) -> Schema:
         if get_origin(hint) is tuple:
             if len(inside) != 2 or inside[1] is not ...:
                 raise place.refused(
-                    f"{type_name(hint)} has its own type at each place, and a list in a schema"
-                    " has one",
+                    f"{type_name(hint)} has a different type for each item, but a list in a schema"
+                    " has one item type",
                     "Use a Part with a field for each, or tuple[X, ...].",
                 )
             inside = inside[:1]
@@ -228,13 +228,13 @@ class _Writer:
         key = parse_annotation(inside[0], place)
         if key.type is not str or key.may_be_none:
             raise place.refused(
-                f"its keys are {type_name(inside[0])}, and those of an object are any text",
-                "Use Mapping[str, X], and a Cel if not every key will do.",
+                f"its keys are {type_name(inside[0])}, but the keys of an object are strings",
+                "Use Mapping[str, X], with a Cel to restrict the keys.",
             )
         if key.rule != Rule() or key.rules:
             raise place.refused(
-                "its keys have rules, and a schema has none for keys",
-                "Give the map a Cel, such as Cel(\"self.all(key, key.startsWith('a'))\").",
+                "its keys have rules, but a schema cannot restrict keys",
+                "Use a Cel of the map, such as Cel(\"self.all(key, key.startsWith('a'))\").",
             )
         self._enter(hint, place)
         values = self._inside(inside[1], place.each())
@@ -246,7 +246,8 @@ class _Writer:
     def _embedded(self, hint: Any, cls: type[Any], place: Place) -> Schema:
         if not hasattr(cls, "resource_type"):
             raise place.refused(
-                f"{cls.__name__} stands for no kind", "Use the class of one, or Mapping[str, Any]."
+                f"{cls.__name__} is not the class of a kind",
+                "Use the class of a kind, or Mapping[str, Any].",
             )
         gvk = cls.resource_type.gvk
         about: Schema = {
@@ -262,8 +263,8 @@ def _fields_of(cls: Any, place: Place) -> tuple[FieldInfo, ...]:
         return msgspec.structs.fields(cls)
     except NameError as error:
         raise place.refused(
-            f"an annotation names {error.name}, which its module does not have",
-            f"Define {error.name} outside of any function, or do without `from __future__ import"
+            f"an annotation names {error.name}, which its module does not define",
+            f"Define {error.name} outside of any function, or remove `from __future__ import"
             " annotations`.",
         ) from None
 
@@ -274,13 +275,13 @@ def _fitting(value: Any, what: str, schema: Schema, place: Place) -> Any:
         written = json.loads(_CODEC.encode(value))
     except (BadValue, TypeError, ValueError) as error:
         raise place.refused(
-            f"its {what} cannot be written as JSON: {error}", "Give it a plain value."
+            f"its {what} cannot be written as JSON: {error}", "Use a value that JSON can represent."
         ) from None
     for at, problem in schema_errors(written, schema, trusting=True):
         raise place.refused(
-            f"its {what} does not fit its own type and rules:"
+            f"its {what} does not match its own type and rules:"
             f" {f'at {at}, ' if at else ''}{problem}",
-            f"Change the {what} or the rule, or leave the {what} out.",
+            f"Change the {what} or the rule, or remove the {what}.",
         )
     return written
 

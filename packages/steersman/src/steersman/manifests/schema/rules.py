@@ -51,7 +51,7 @@ def with_rule(
         _check_list(schema, place)
     if schema.get(EMBEDDED) and "additionalProperties" in schema:
         raise place.refused(
-            "it is an embedded resource, and a map of values of one type is none",
+            "it is an embedded resource, but its type is a map of values of one type",
             "Use Mapping[str, Any].",
         )
     if schema.get(EMBEDDED) and not schema.get("properties"):
@@ -79,8 +79,8 @@ def _added(schema: dict[str, Any], rule: Rule, place: Place) -> Iterator[tuple[s
 def _misplaced(name: str, kind: str, place: Place) -> Exception:
     shown = "an int or a text" if kind == INT_OR_STRING else f"{kind or 'anything'}"
     return place.refused(
-        f"its rule has {name}, which cannot be said of what is {shown} in the schema",
-        f"Leave {name} out, or say it with a Cel.",
+        f"its rule sets {name}, which does not apply to the type {shown}",
+        f"Remove {name}, or use a Cel.",
     )
 
 
@@ -89,8 +89,8 @@ def _check_list(schema: dict[str, Any], place: Place) -> None:
     items = schema["items"]
     if schema.get(LIST_TYPE) in ("set", "map") and items.get("nullable"):
         raise place.refused(
-            f"it is a {schema[LIST_TYPE]}, and its items may be null",
-            "Leave the None out of their type.",
+            f"it is a list of type {schema[LIST_TYPE]}, but its items may be null",
+            "Remove None from their type.",
         )
     if schema.get(LIST_TYPE) == "set":
         atomic = items.get(LIST_TYPE, "atomic") if "items" in items else items.get(MAP_TYPE)
@@ -100,31 +100,31 @@ def _check_list(schema: dict[str, Any], place: Place) -> None:
             and atomic != "atomic"
         ):
             raise place.refused(
-                "it is a set of objects that can be merged",
-                "Use list_type='map' with the keys that tell them apart.",
+                "its items are objects, which a list of type set cannot compare",
+                "Use list_type='map' with the keys that identify the items.",
             )
     keys = schema.get(LIST_MAP_KEYS, ())
     for key in keys:
         if keys.count(key) > 1:
-            raise place.refused(f"its list_map_keys name {key} twice", "Name it once.")
+            raise place.refused(f"its list_map_keys contain {key} twice", "Name it once.")
         field = items.get("properties", {}).get(key)
         if field is None:
             raise place.refused(
-                f"its list_map_keys name {key}, which its items do not have",
+                f"its list_map_keys contain {key}, which is not a field of its items",
                 "Name fields of the items.",
             )
         if field.get("type") not in _SCALARS:
             raise place.refused(
-                f"its list_map_keys name {key}, which is no text, number or bool",
+                f"its list_map_keys contain {key}, which is not a string, number or boolean",
                 "Name other fields of the items.",
             )
         if field.get("nullable"):
             raise place.refused(
-                f"its list_map_keys name {key}, which may be null",
-                "Leave the None out of its type.",
+                f"its list_map_keys contain {key}, which may be null",
+                "Remove None from its type.",
             )
         if key not in items.get("required", ()) and "default" not in field:
             raise place.refused(
-                f"its list_map_keys name {key}, which its items need not have",
-                f"Give {key} no None, or a default.",
+                f"its list_map_keys contain {key}, which is optional",
+                f"Make {key} required, or set a default.",
             )

@@ -70,8 +70,8 @@ def choices_of(hint: Any, place: Place) -> dict[str, Any]:
     if len(types) != 1 or not types <= _ENUM_TYPES.keys():
         name = "its Literal" if get_origin(hint) else hint.__name__
         raise place.refused(
-            f"the values of {name} are {', '.join(map(repr, values)) or 'none'}, which are not all"
-            " text or all whole numbers",
-            "Give each of them a value of the same type.",
+            f"the values of {name} are {', '.join(map(repr, values)) or 'none'}, but they must be"
+            " all strings or all whole numbers",
+            "Use values of the same type.",
         )
     return {"type": _ENUM_TYPES[types.pop()], "enum": values}
