@@ -23,7 +23,7 @@ ALLOWED_LOOP_USES = {
     },
     "steersman_cluster/testing/cluster_runner.py": {"the loop's create_task"},
     # In a TaskGroup, an error of one connection would end all others.
-    "steersman/wire/listener.py": {"the loop's create_task"},
+    "steersman/wire/server/listener.py": {"the loop's create_task"},
 }
 
 # Modules that hold clocks and random generators, and what may be taken from them all the same.
@@ -53,7 +53,7 @@ LOOP_GETTERS = {"get_event_loop", "get_running_loop", "new_event_loop"}
 
 # A library that only these files import; a folder stands for everything in it.
 LIBRARY_USERS = {
-    "httptools": ("steersman/wire/connection.py", "steersman/wire/request_parser.py"),
+    "httptools": ("steersman/wire/server/request_parser.py", "steersman/wire/transport/connection.py"),
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
     # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.

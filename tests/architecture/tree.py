@@ -23,12 +23,12 @@ T = TypeVar("T")
 class Module:
     """One file of Python: its path within the source, and its text."""
 
-    path: str  # as people write it: steersman/wire/network.py
+    path: str  # as people write it: steersman/wire/transport/network.py
     text: str
 
     @cached_property
     def name(self) -> str:
-        """The dotted name: ``steersman.wire.network``, or ``steersman.wire`` for the package."""
+        """The dotted name: ``steersman.wire.transport.network``, or ``steersman.wire`` for the package."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property

@@ -47,7 +47,7 @@ def test_a_manager_loads_nothing_for_which_only_some_operators_have_a_use() -> N
         "yaml",
         "tempfile",
         "steersman.units.schedule",
-        "steersman.wire.listener",
+        "steersman.wire.server.listener",
     }
     assert seldom_needed & loaded.keys() == set()
 

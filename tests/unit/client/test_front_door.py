@@ -36,8 +36,8 @@ def test_importing_the_client_loads_neither_yaml_nor_plugins_nor_discovery() -> 
 def test_connecting_needs_nothing_that_listens() -> None:
     loaded = loaded_after("steersman.client.connect")
 
-    assert "steersman.wire.network" in loaded
-    assert "steersman.wire.listener" not in loaded
+    assert "steersman.wire.transport.network" in loaded
+    assert "steersman.wire.server.listener" not in loaded
 
 
 def test_finding_the_cluster_from_inside_it_needs_no_yaml() -> None:

@@ -38,7 +38,7 @@ from steersman.client.access.cluster_config import (
     TokenFile,
 )
 from steersman.client.access.credentials import ConfiguredCredentials
-from steersman.client.request_spec import RequestSpec
+from steersman.client.request.request_spec import RequestSpec
 from steersman.errors import InvalidObject, SteersmanError, Unreachable
 from steersman.kinds import Unstructured, authentication_v1, core_v1, meta_v1
 from steersman.names import ObjectRef

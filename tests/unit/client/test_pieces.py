@@ -5,7 +5,8 @@ import asyncio
 import msgspec
 import pytest
 
-from steersman.client import ClientSettings, list_splitter
+from steersman.client import ClientSettings
+from steersman.client.request import list_splitter
 from steersman.errors import BadAnswer, DeadlinePassed, Expired
 from steersman.kinds import DecodedList
 from tests.transports import Answer, Piece, refusing, saying

@@ -37,7 +37,7 @@ def test_settings_that_make_no_sense_cannot_be_made(wrong: dict[str, Any]) -> No
     ],
 )
 def test_an_impersonation_that_no_header_can_hold_cannot_be_made(wrong: dict[str, Any]) -> None:
-    with pytest.raises(BadValue, match="someone to act as"):
+    with pytest.raises(BadValue, match="a user to impersonate"):
         Impersonation(**wrong)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from steersman.clock import SystemClock
 from steersman.wire import NetworkTransport, Request
-from steersman.wire.connection import PIECE_BYTES
+from steersman.wire.transport.connection import PIECE_BYTES
 from tests.raw_server import listening, ok, raw_server, says
 
 

@@ -214,7 +214,7 @@ def test_a_token_is_checked_again_though_its_signature_is_not(issuer: TokenIssue
 def test_cryptography_is_not_loaded_before_the_first_token() -> None:
     program = (
         "import sys; import steersman_cluster.apiserver;"
-        "print('cryptography' in sys.modules, 'steersman.wire.listener' in sys.modules)"
+        "print('cryptography' in sys.modules, 'steersman.wire.server.listener' in sys.modules)"
     )
 
     finished = subprocess.run(

@@ -111,7 +111,7 @@ def test_a_refusal_takes_under_50_megabytes(content: bytes) -> None:
     [
         (b"a: 1\nb: [\n", "line 3 is not YAML"),
         (b"a: 1\nb: 2\na: 3", "line 3 gives 'a' a second time. Remove one."),
-        (b"\n\n1: a", "line 3 has a key that is not text. Put it in quotes."),
+        (b"\n\n1: a", "line 3 has a key that is not a string. Put it in quotes."),
         (b"a: 1\n---\nb: 2", "line 2 begins a second document"),
         (b"a: !mine b", "line 1 has a tag"),
         (b"", "is empty"),

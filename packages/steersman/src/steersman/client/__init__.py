@@ -17,7 +17,7 @@ from steersman._lazy import lazy_names
 from steersman.client.client import Client, Listing
 from steersman.client.deletion import Deletion, Preconditions, is_gone
 from steersman.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
-from steersman.client.retries import RetryPolicy
+from steersman.client.request.retries import RetryPolicy
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings
 from steersman.client.subresources import Subresource

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 import msgspec
 from msgspec.structs import replace
 
-from steersman.client.answers import read_status
-from steersman.client.caller import Caller, stopped_arriving, too_large
-from steersman.client.continuation import Continuation
 from steersman.client.deletion import (
     Deletion,
     Preconditions,
@@ -18,11 +15,13 @@ from steersman.client.deletion import (
     delete_options,
     deletion_result,
 )
-from steersman.client.list_splitter import ListSplitter
 from steersman.client.patches import APPLY, Patch
-from steersman.client.paths import home_path
-from steersman.client.request_sender import RequestSender
-from steersman.client.request_spec import (
+from steersman.client.request.caller import Caller, stopped_arriving, too_large
+from steersman.client.request.continuation import Continuation
+from steersman.client.request.list_splitter import ListSplitter
+from steersman.client.request.paths import home_path
+from steersman.client.request.request_sender import RequestSender
+from steersman.client.request.request_spec import (
     RequestSpec,
     about_many,
     about_one,
@@ -30,6 +29,7 @@ from steersman.client.request_spec import (
     query,
     selector_query,
 )
+from steersman.client.request.responses import read_status
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings, SettingsChanges
 from steersman.client.subresources import (

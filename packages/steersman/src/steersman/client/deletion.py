@@ -4,7 +4,7 @@ from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.client.request_spec import query
+from steersman.client.request.request_spec import query
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
 

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
-from steersman.client.request_sender import RequestSender
-from steersman.client.request_spec import RequestSpec
+from steersman.client.request.request_sender import RequestSender
+from steersman.client.request.request_spec import RequestSpec
 from steersman.errors import BadAnswer, NotFound, ServerFailed, UnknownKind
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind, ObjectRef, ResourceType, split_api_version
@@ -103,7 +103,7 @@ def _read(root: str, body: bytes) -> Discovery | None:
         case "APIVersions" | "APIGroupList":
             return None
         case _:
-            raise _unreadable(root, "it is of another kind")
+            raise _unreadable(root, "its kind is not a discovery document")
 
 
 def _asking_for(path: str, accept: str = "application/json") -> RequestSpec:
@@ -287,6 +287,6 @@ def _decoded(decoder: msgspec.json.Decoder[D], body: bytes, path: str) -> D:
 def _unreadable(path: str, why: str) -> BadAnswer:
     return BadAnswer(
         wanted=f"discover resources under {path}",
-        problem=f"the answer is no discovery document ({why})",
-        what_now="Check that the address is an API server's and that no proxy stands between.",
+        problem=f"the response is not a discovery document ({why})",
+        what_now="Check that the address is that of an API server, and that no proxy is in between.",
     )

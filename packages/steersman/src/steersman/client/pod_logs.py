@@ -6,8 +6,8 @@ from datetime import datetime
 
 import msgspec
 
-from steersman.client.request_sender import RequestSender
-from steersman.client.request_spec import RequestSpec, query
+from steersman.client.request.request_sender import RequestSender
+from steersman.client.request.request_spec import RequestSpec, query
 from steersman.clock import Clock
 from steersman.errors import BadAnswer, DeadlinePassed
 from steersman.names import ObjectRef, check_label, check_path_segment
@@ -73,7 +73,7 @@ async def _pieces(
                 piece = await anext(chunks, None)
         except TimeoutError as error:
             raise DeadlinePassed(
-                f"could not {wanted}: nothing more came within {silence_seconds:g} s."
+                f"could not {wanted}: no data arrived within {silence_seconds:g} s."
                 f" Read it again, or allow more time."
             ) from error
         if piece is None:
@@ -92,7 +92,7 @@ async def _lines(
             raise BadAnswer(
                 wanted=wanted,
                 problem=f"one line is longer than {limit_bytes} bytes",
-                what_now="Raise the limit in ClientSettings if that is right.",
+                what_now="If this is expected, increase the limit in ClientSettings.",
             ) from error
         for line in lines:
             yield line.decode(errors="replace")

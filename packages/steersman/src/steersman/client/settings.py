@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 import msgspec
 
 from steersman.client.access import Impersonation
-from steersman.client.retries import RetryPolicy
+from steersman.client.request.retries import RetryPolicy
 
 
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,11 +2,11 @@
 
 from typing import Generic, TypeVar
 
-from steersman.client.answers import read_status
 from steersman.client.patches import APPLY, Patch
-from steersman.client.paths import object_path
-from steersman.client.request_sender import RequestSender
-from steersman.client.request_spec import Query, RequestSpec, accept_header
+from steersman.client.request.paths import object_path
+from steersman.client.request.request_sender import RequestSender
+from steersman.client.request.request_spec import Query, RequestSpec, accept_header
+from steersman.client.request.responses import read_status
 from steersman.errors import BadValue
 from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
 from steersman.names import ObjectRef, ResourceType

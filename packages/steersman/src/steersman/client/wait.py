@@ -6,8 +6,8 @@ from random import Random
 from typing import TypeVar
 
 from steersman.client.client import Client
-from steersman.client.paths import object_path
-from steersman.client.retries import RetryPolicy
+from steersman.client.request.paths import object_path
+from steersman.client.request.retries import RetryPolicy
 from steersman.client.selectors import Fields
 from steersman.client.watch_events import Bookmark, DecodeFailure, Removed, Wrote
 from steersman.clock import Clock

@@ -9,7 +9,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.client.answers import error_from
+from steersman.client.request.responses import error_from
 from steersman.errors import BadAnswer, InvalidObject, Unreachable
 from steersman.kinds import Codec, Resource, Unstructured
 from steersman.wire import LineSplitter, Response
@@ -158,5 +158,5 @@ def _unreadable(wanted: str, why: str) -> BadAnswer:
     return BadAnswer(
         wanted=wanted,
         problem=f"an event cannot be read ({why})",
-        what_now="Check that the address is an API server's and that no proxy stands between.",
+        what_now="Check that the address is that of an API server, and that no proxy is in between.",
     )

@@ -1,6 +1,7 @@
 """HTTP over sockets: the client's transport and the listener of servers, without API semantics.
 
-Takes:     a ``Request``: method, path, query, headers, body; on the server side, a ``Handler``
+Takes:     a ``Request``: method, path, query, headers, body; on the server side, a
+           ``RequestHandler``
 Gives:     a ``Response``, held open while its body is read at once or in chunks; on the server
            side, the handler's reply
 Promises:  - a request is sent at most once
@@ -23,10 +24,10 @@ from typing import TYPE_CHECKING
 from steersman._lazy import lazy_names
 from steersman.wire.lines import LineSplitter
 from steersman.wire.messages import (
-    ClientCertificate,
-    Handler,
+    CertificateIdentity,
     Reply,
     Request,
+    RequestHandler,
     Response,
     Transport,
 )
@@ -34,19 +35,19 @@ from steersman.wire.tls import TlsSettings, tls_context
 
 if TYPE_CHECKING:
     from steersman.wire.certificates import CertificateAuthority, new_key, pem_of
-    from steersman.wire.listener import listening
-    from steersman.wire.network import NetworkTransport
-    from steersman.wire.server_certificates import CertificateFiles, SelfSigned, server_tls
+    from steersman.wire.server.listener import listening
+    from steersman.wire.server.server_certificates import CertificateFiles, SelfSigned, server_tls
+    from steersman.wire.transport.network import NetworkTransport
 
 __all__ = [
     "CertificateAuthority",
     "CertificateFiles",
-    "ClientCertificate",
-    "Handler",
+    "CertificateIdentity",
     "LineSplitter",
     "NetworkTransport",
     "Reply",
     "Request",
+    "RequestHandler",
     "Response",
     "SelfSigned",
     "TlsSettings",
@@ -62,13 +63,13 @@ __all__ = [
 # Many users only need the messages, and cryptography is optional.
 _LAZY = {
     "CertificateAuthority": "certificates",
-    "CertificateFiles": "server_certificates",
-    "NetworkTransport": "network",
-    "SelfSigned": "server_certificates",
-    "listening": "listener",
+    "CertificateFiles": "server.server_certificates",
+    "NetworkTransport": "transport.network",
+    "SelfSigned": "server.server_certificates",
+    "listening": "server.listener",
     "new_key": "certificates",
     "pem_of": "certificates",
-    "server_tls": "server_certificates",
+    "server_tls": "server.server_certificates",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

@@ -102,7 +102,7 @@ class Transport(Protocol):
         ...
 
 
-class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
+class CertificateIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The verified identity in a client's certificate."""
 
     common_name: str
@@ -125,9 +125,9 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return f"<Reply {self.status}>"
 
 
-class Handler(Protocol):
+class RequestHandler(Protocol):
     """A handler of requests, which returns failures as replies."""
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         """Return the reply to ``request``; raise no exception, except when cancelled."""
         ...

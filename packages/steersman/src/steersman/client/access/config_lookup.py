@@ -39,9 +39,9 @@ def find_config(
     else:
         raise ConfigError(
             source="the cluster's configuration",
-            problem="there is none: no kubeconfig is named, $KUBECONFIG is not set, there is no"
+            problem="not found: no kubeconfig is given, $KUBECONFIG is not set, there is no"
             f" service account in {service_account}, and no {default}",
-            what_now="Name a kubeconfig, or give the pod a service account.",
+            what_now="Name a kubeconfig, or mount a service account token in the Pod.",
         )
     # Here, because inside a cluster YAML is not needed.
     from steersman.client.access.kubeconfig_reread import KubeconfigReread

@@ -237,7 +237,7 @@ def _bearer(token: str, *, source: str) -> str:
     if not _BEARER.fullmatch(token):
         raise ConfigError(
             source=source,
-            problem="the token is empty, or has characters that no token has",
-            what_now="Put a token there, as one line of text.",
+            problem="the token is empty, or contains invalid characters",
+            what_now="Write the token to it, as one line of text.",
         )
     return f"Bearer {token}"

@@ -9,7 +9,7 @@ from typing import Final
 
 from steersman.client.access.cluster_config import ExecPlugin
 from steersman.client.access.files import read_small_file
-from steersman.client.access.kubeconfig_files import Cluster, Entry, Exec, User
+from steersman.client.access.kubeconfig_files import Entry, Exec, KubeconfigCluster, KubeconfigUser
 from steersman.client.access.trust import ExecPolicy
 from steersman.errors import CredentialPluginFailed
 
@@ -22,8 +22,8 @@ CLUSTER_SETTINGS: Final = "client.authentication.k8s.io/exec"
 def resolved_plugin(
     content: Exec,
     *,
-    user: Entry[User],
-    cluster: Cluster,
+    user: Entry[KubeconfigUser],
+    cluster: KubeconfigCluster,
     ca: bytes | Path | None,
     policy: ExecPolicy,
     environ: Mapping[str, str],
@@ -32,27 +32,27 @@ def resolved_plugin(
     if "KUBERNETES_SERVICE_HOST" in environ and not policy.in_cluster:
         raise CredentialPluginFailed(
             source=user.place,
-            problem="it wants to start a credential plugin, which is not done inside a cluster",
-            what_now="Use the pod's service account, or allow it with ExecPolicy(in_cluster=True).",
+            problem="it uses a credential plugin, which is not allowed inside a cluster",
+            what_now="Use the Pod's service account, or allow plugins with ExecPolicy(in_cluster=True).",
         )
     command = _resolved(content, user=user, environ=environ)
     if not policy.allows(command=content.command or "", resolved=str(command)):
         raise CredentialPluginFailed(
             source=user.place,
-            problem=f"it wants to start {command}, which is not among the allowed plugins",
-            what_now="Allow it with ExecPolicy(allowed=…) if it is what you expect.",
+            problem=f"it uses the credential plugin {command}, which is not allowed",
+            what_now="If this is the correct plugin, allow it with ExecPolicy(allowed=…).",
         )
     api_version = content.api_version or ""
     if api_version not in API_VERSIONS:
         raise CredentialPluginFailed(
             source=user.place,
-            problem="its exec section has another apiVersion than can be spoken",
+            problem="the apiVersion of its exec section is not supported",
             what_now=f"Use a plugin for {' or '.join(API_VERSIONS)}.",
         )
     if content.interactive_mode == "Always" and not policy.terminal:
         raise CredentialPluginFailed(
             source=user.place,
-            problem=f"{command} has to ask a person, and there is no terminal",
+            problem=f"{command} needs user input, but there is no terminal",
             what_now="Use a plugin without prompts, or allow it with ExecPolicy(terminal=True).",
         )
     interactive = policy.terminal and content.interactive_mode != "Never"
@@ -74,7 +74,7 @@ def resolved_plugin(
     )
 
 
-def _resolved(content: Exec, *, user: Entry[User], environ: Mapping[str, str]) -> Path:
+def _resolved(content: Exec, *, user: Entry[KubeconfigUser], environ: Mapping[str, str]) -> Path:
     """Return the absolute path of the program.
 
     A name without a slash is looked up in PATH. A path is relative to the kubeconfig.
@@ -94,13 +94,13 @@ def _resolved(content: Exec, *, user: Entry[User], environ: Mapping[str, str]) -
         hint = f" {content.install_hint}" if content.install_hint else ""
         raise CredentialPluginFailed(
             source=user.place,
-            problem=f"its credential plugin {command!r} is not there, or cannot be run",
-            what_now=f"Install it, or put it into PATH.{hint}",
+            problem=f"its credential plugin {command!r} does not exist, or is not executable",
+            what_now=f"Install it, or add its directory to PATH.{hint}",
         )
     return Path(found)
 
 
-def _cluster_info(cluster: Cluster, ca: bytes | Path | None) -> dict[str, object]:
+def _cluster_info(cluster: KubeconfigCluster, ca: bytes | Path | None) -> dict[str, object]:
     ca_data = read_small_file(ca) if isinstance(ca, Path) else ca
     settings = next(
         (each.extension for each in cluster.extensions or () if each.name == CLUSTER_SETTINGS), None

@@ -31,7 +31,7 @@ LEEWAY: Final = timedelta(seconds=10)
 # the same credential; a plugin that cannot give one is not started for each of them.
 REST_SECONDS: Final = 10.0
 
-_BY_HAND: Final = "Run it by hand, as the kubeconfig says, to see why."
+_BY_HAND: Final = "Run the command of the kubeconfig in a terminal to see why."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,7 +85,7 @@ class PluginSession:
             raise _failed(
                 self._plugin,
                 self._source,
-                f"failed less than {REST_SECONDS:g} s ago, and is not started again yet",
+                f"failed less than {REST_SECONDS:g} s ago, and is not run again yet",
             ) from self._failure
         try:
             output = await run(self._plugin, source=self._source, clock=self._clock)
@@ -110,8 +110,8 @@ class PluginSession:
             raise _failed(
                 self._plugin,
                 self._source,
-                f"gave a credential that had expired, at {end_time:%Y-%m-%d %H:%M:%S %Z}",
-                "Log in again as its maker says, and check the clock of this machine.",
+                f"returned a credential that expired at {end_time:%Y-%m-%d %H:%M:%S %Z}",
+                "Log in again with the plugin's tool, and check the clock of this machine.",
             )
         # One that is short-lived from the start is used to its end.
         return end_time - LEEWAY if now < end_time - LEEWAY else end_time
@@ -136,7 +136,7 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
             start_new_session=not plugin.terminal,
         )
     except (OSError, ValueError) as error:
-        reason = "its arguments or its environment cannot be passed on"
+        reason = "its arguments or environment are invalid"
         if isinstance(error, OSError):
             reason = str(error.strerror).lower()
         raise _failed(plugin, source, f"could not be started: {reason}") from error
@@ -144,14 +144,14 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
         async with clock.timeout(plugin.timeout_seconds):
             await output.over.wait()
     except TimeoutError:
-        problem = f"did not answer within {plugin.timeout_seconds:g} s, and was ended"
+        problem = f"did not finish within {plugin.timeout_seconds:g} s, and was killed"
         raise _failed(plugin, source, problem) from None
     finally:
         if not output.ended.is_set():
             await _end(process, output, alone=plugin.terminal)
         process.close()
     if len(output.content) > MOST_OUTPUT_BYTES:
-        problem = f"printed more than {MOST_OUTPUT_BYTES} bytes, and was ended"
+        problem = f"printed more than {MOST_OUTPUT_BYTES} bytes, and was killed"
         raise _failed(plugin, source, problem)
     status = process.get_returncode()
     if status != 0:
@@ -211,19 +211,24 @@ def read_credential(output: bytes, *, plugin: ExecPlugin, source: str) -> Plugin
     try:
         answer = msgspec.json.decode(output, type=_ExecCredential)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        problem = "printed something else than an ExecCredential in JSON"
+        problem = "did not print an ExecCredential in JSON"
         if isinstance(error, msgspec.ValidationError):
-            problem = f"printed an ExecCredential that is not well formed: {error}"
+            problem = f"printed an invalid ExecCredential: {error}"
         # Not chained: an error of the decoder may quote what it could not decode.
         raise _failed(plugin, source, problem) from None
     if answer.kind != "ExecCredential" or answer.api_version != plugin.api_version:
-        problem = f"printed something else than an ExecCredential of {plugin.api_version}"
-        raise _failed(plugin, source, problem, "Let its exec section have the version it speaks.")
+        problem = f"did not print an ExecCredential of {plugin.api_version}"
+        raise _failed(
+            plugin,
+            source,
+            problem,
+            "Set apiVersion in its exec section to the version that the plugin supports.",
+        )
     status = answer.status
     if status is None or not (status.token or status.client_certificate_data):
-        raise _failed(plugin, source, "gave neither a token nor a certificate")
+        raise _failed(plugin, source, "returned neither a token nor a certificate")
     if bool(status.client_certificate_data) != bool(status.client_key_data):
-        raise _failed(plugin, source, "gave only one of a certificate and its key")
+        raise _failed(plugin, source, "returned a certificate or a key, but not both")
     return PluginCredential(
         token=status.token or None,
         certificate=_bytes(status.client_certificate_data),

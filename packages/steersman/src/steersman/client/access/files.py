@@ -17,7 +17,7 @@ def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes
     content = read_if_there(path, limit_bytes=limit_bytes)
     if content is None:
         raise ConfigError(
-            source=str(path), problem="there is no such file", what_now="Check the path."
+            source=str(path), problem="the file does not exist", what_now="Check the path."
         )
     return content
 
@@ -31,17 +31,17 @@ def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes |
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "the path is not one"
+        reason = error.strerror if isinstance(error, OSError) else "the path is invalid"
         raise ConfigError(
             source=str(path),
             problem=f"cannot be read: {reason}",
-            what_now="Make it a file that this process may read.",
+            what_now="Make the file readable for this process.",
         ) from error
     if len(content) > limit_bytes:
         raise ConfigError(
             source=str(path),
             problem=f"is larger than {limit_bytes} bytes",
-            what_now="Check that it is the file that was meant.",
+            what_now="Check that it is the correct file.",
         )
     return content
 

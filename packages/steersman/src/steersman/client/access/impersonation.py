@@ -21,9 +21,9 @@ class Impersonation:
         values = (self.user, self.uid, *self.groups, *chain.from_iterable(self.extra.values()))
         if not self.user or not all(map(str.isprintable, values)):
             raise BadValue(
-                wanted="someone to act as",
+                wanted="a user to impersonate",
                 value=self.user,
-                rule="a user is named, and nothing has a character that a header cannot hold",
+                rule="a user is set, and no value contains a character that is invalid in a header",
             )
 
     def headers(self) -> tuple[tuple[str, str], ...]:

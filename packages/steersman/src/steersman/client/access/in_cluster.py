@@ -29,7 +29,7 @@ def in_cluster_config(
         raise ConfigError(
             source="the pod's environment",
             problem="KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set, so this"
-            " is no pod",
+            " process does not run in a Pod",
             what_now="Name a kubeconfig, or run inside a cluster.",
         )
     token, ca = service_account / "token", service_account / "ca.crt"
@@ -37,8 +37,8 @@ def in_cluster_config(
         if read_if_there(path) is None:
             raise ConfigError(
                 source=str(path),
-                problem="the pod has no service account's file there",
-                what_now="Set automountServiceAccountToken to true in the pod's spec.",
+                problem="the Pod has no such service account file",
+                what_now="Set automountServiceAccountToken to true in the Pod's spec.",
             )
     namespace = read_if_there(service_account / "namespace") or b""
     return ClusterConfig(

@@ -19,10 +19,10 @@ from steersman.client.access.exec_config import resolved_plugin
 from steersman.client.access.files import is_there
 from steersman.client.access.impersonation import Impersonation
 from steersman.client.access.kubeconfig_files import (
-    Cluster,
     Entries,
     Entry,
-    User,
+    KubeconfigCluster,
+    KubeconfigUser,
     parse_entries,
     read_entries,
 )
@@ -97,13 +97,13 @@ class Kubeconfig:
         return ConfigError(
             source=self._entries.source,
             problem=problem,
-            what_now=f"Choose one of the contexts that are there: {shown}{more}.",
+            what_now=f"Choose one of the existing contexts: {shown}{more}.",
         )
 
     def _dangling(self, context: str, what: str, name: str | None) -> ConfigError:
         return ConfigError(
             source=self._entries.source,
-            problem=f"context {context} names the {what} {name or ''!r}, which is not there",
+            problem=f"context {context} names the {what} {name or ''!r}, which does not exist",
             what_now=f"Add that {what}, or choose another context.",
         )
 
@@ -116,8 +116,8 @@ class _Reading:
 
     def __init__(
         self,
-        cluster: Entry[Cluster],
-        user: Entry[User] | None,
+        cluster: Entry[KubeconfigCluster],
+        user: Entry[KubeconfigUser] | None,
         *,
         trust: Trust,
         environ: Mapping[str, str],
@@ -156,10 +156,10 @@ class _Reading:
             impersonate=_impersonation(self._user) if self._user else None,
         )
 
-    def _check_server(self, cluster: Cluster) -> None:
+    def _check_server(self, cluster: KubeconfigCluster) -> None:
         url = server_url(cluster.server or "", source=self._cluster.place)
         if url.scheme == "http" and not self._trust.plain_http:
-            raise _refused(self._cluster, "its server is reached over plain http", "Use https.")
+            raise _refused(self._cluster, "its server URL uses plain http", "Use https.")
         if not self._trust.inner_addresses and is_inner(url.hostname or ""):
             raise _refused(
                 self._cluster,
@@ -187,7 +187,7 @@ class _Reading:
             )
         )
 
-    def _login(self, user: Entry[User], ca: bytes | Path | None) -> Login | None:
+    def _login(self, user: Entry[KubeconfigUser], ca: bytes | Path | None) -> Login | None:
         content = user.content
         if content.auth_provider is not None:
             raise ConfigError(
@@ -219,7 +219,7 @@ class _Reading:
             )
         return None
 
-    def _warn_of_readers(self, user: Entry[User]) -> None:
+    def _warn_of_readers(self, user: Entry[KubeconfigUser]) -> None:
         content, path = user.content, user.home.path
         has_secrets = content.token or content.password or content.client_key_data
         if has_secrets and path is not None and is_there(path) and path.stat().st_mode & 0o044:
@@ -231,7 +231,7 @@ class _Reading:
                 )
             )
 
-    def _certificate(self, user: Entry[User]) -> ClientCertificate | None:
+    def _certificate(self, user: Entry[KubeconfigUser]) -> ClientCertificate | None:
         content = user.content
         certificate = self._bytes_or_file(
             user, "client-certificate", content.client_certificate_data, content.client_certificate
@@ -287,7 +287,7 @@ def _decoded(entry: Entry[Any], field: str, data: str) -> bytes:
         ) from None
 
 
-def _impersonation(user: Entry[User]) -> Impersonation | None:
+def _impersonation(user: Entry[KubeconfigUser]) -> Impersonation | None:
     content = user.content
     if not content.as_user:
         if content.as_uid or content.as_groups or content.as_user_extra:

@@ -33,7 +33,7 @@ class Extension(_Part):
     extension: object = None
 
 
-class Cluster(_Part):
+class KubeconfigCluster(_Part):
     server: str | None = None
     certificate_authority: str | None = None
     certificate_authority_data: str | None = None
@@ -58,7 +58,7 @@ class Exec(_Part, rename="camel"):
     interactive_mode: str | None = None
 
 
-class User(_Part):
+class KubeconfigUser(_Part):
     client_certificate: str | None = None
     client_certificate_data: str | None = None
     client_key: str | None = None
@@ -75,7 +75,7 @@ class User(_Part):
     exec: Exec | None = None
 
 
-class Context(_Part):
+class KubeconfigContext(_Part):
     cluster: str | None = None
     user: str | None = None
     namespace: str | None = None
@@ -83,17 +83,17 @@ class Context(_Part):
 
 class _NamedCluster(_Part):
     name: str
-    cluster: Cluster | None = None
+    cluster: KubeconfigCluster | None = None
 
 
 class _NamedUser(_Part):
     name: str
-    user: User | None = None
+    user: KubeconfigUser | None = None
 
 
 class _NamedContext(_Part):
     name: str
-    context: Context | None = None
+    context: KubeconfigContext | None = None
 
 
 class _File(_Part):
@@ -133,9 +133,9 @@ class Entries(msgspec.Struct, frozen=True, kw_only=True):
 
     source: str
     current_context: str
-    contexts: Mapping[str, Entry[Context]]
-    clusters: Mapping[str, Entry[Cluster]]
-    users: Mapping[str, Entry[User]]
+    contexts: Mapping[str, Entry[KubeconfigContext]]
+    clusters: Mapping[str, Entry[KubeconfigCluster]]
+    users: Mapping[str, Entry[KubeconfigUser]]
 
 
 def read_entries(paths: Sequence[Path]) -> Entries:
@@ -153,10 +153,8 @@ def read_entries(paths: Sequence[Path]) -> Entries:
     if not read:
         raise ConfigError(
             source=" and ".join(map(str, paths)),
-            problem="there is nothing in any of these files"
-            if among_several
-            else "there is no such file",
-            what_now="Name a kubeconfig that is there, in $KUBECONFIG or by its path.",
+            problem="all of these files are empty" if among_several else "the file does not exist",
+            what_now="Name an existing kubeconfig, in $KUBECONFIG or by its path.",
         )
     return _merged(read)
 
@@ -211,7 +209,7 @@ def _from_json(content: bytes) -> Mapping[str, object] | None:
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("a key is given a second time")
+        raise ValueError("a key appears a second time")
     return values
 
 
@@ -226,17 +224,27 @@ def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:
             (file.current_context for _, file in read if file.current_context), ""
         ),
         contexts=_by_name(
-            Entry(what="context", name=each.name, content=each.context or Context(), home=home)
+            Entry(
+                what="context",
+                name=each.name,
+                content=each.context or KubeconfigContext(),
+                home=home,
+            )
             for home, file in read
             for each in file.contexts or ()
         ),
         clusters=_by_name(
-            Entry(what="cluster", name=each.name, content=each.cluster or Cluster(), home=home)
+            Entry(
+                what="cluster",
+                name=each.name,
+                content=each.cluster or KubeconfigCluster(),
+                home=home,
+            )
             for home, file in read
             for each in file.clusters or ()
         ),
         users=_by_name(
-            Entry(what="user", name=each.name, content=each.user or User(), home=home)
+            Entry(what="user", name=each.name, content=each.user or KubeconfigUser(), home=home)
             for home, file in read
             for each in file.users or ()
         ),

@@ -60,8 +60,8 @@ class KubeconfigReread:
                 # Not followed: credentials of another cluster are not for this one.
                 raise ConfigError(
                     source=now.source,
-                    problem="it names another server by now",
-                    what_now="Start again to go there; until then the old credentials stay in use.",
+                    problem="it now names another server",
+                    what_now="Restart to use the new server; until then the old credentials are used.",
                 )
             self._contents, self._now = contents, now
         return self._now

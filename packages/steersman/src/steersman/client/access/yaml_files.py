@@ -48,7 +48,7 @@ def _parse(
         raise ConfigError(
             source=source,
             problem=f"is larger than {limits.most_bytes} bytes",
-            what_now="Split it, or check that it is what was meant.",
+            what_now="Split the file, or check that it is the correct file.",
         )
     try:
         value = _Reader(parser(content), source=source, limits=limits).only_document()
@@ -62,7 +62,7 @@ def _parse(
         raise _not_yaml(source, "is not text in UTF-8") from None
     if value is None:
         raise ConfigError(
-            source=source, problem="is empty", what_now="Check that it is what was meant."
+            source=source, problem="is empty", what_now="Check that it is the correct file."
         )
     if not isinstance(value, dict):
         raise _not_yaml(source, "is not a mapping of keys to values")
@@ -71,7 +71,9 @@ def _parse(
 
 def _not_yaml(source: str, problem: str) -> ConfigError:
     return ConfigError(
-        source=source, problem=problem, what_now="Correct it, or check that it is what was meant."
+        source=source,
+        problem=problem,
+        what_now="Correct the file, or check that it is the correct file.",
     )
 
 
@@ -124,7 +126,7 @@ class _Reader:
         after = self._next()
         if not isinstance(after, yaml.StreamEndEvent):
             raise self._refusal(
-                after, "begins a second document, and one is expected", "Keep only one."
+                after, "starts a second document, but only one is allowed", "Keep only one."
             )
         return value
 
@@ -151,7 +153,9 @@ class _Reader:
         anchored = self._anchors.get(event.anchor or "")
         if anchored is None:
             raise self._refusal(
-                event, "repeats something that does not come before it", "Write it out there."
+                event,
+                "refers to an anchor that is not defined before it",
+                "Replace it with its value.",
             )
         self._count(event, anchored.nodes, depth + anchored.height)
         return anchored.value
@@ -159,7 +163,7 @@ class _Reader:
     def _counted(self, event: yaml.Event, depth: int) -> Value:
         self._count(event, 1, depth)
         if getattr(event, "tag", None) not in _HARMLESS_TAGS:
-            raise self._refusal(event, "has a tag, and plain values are expected", "Remove it.")
+            raise self._refusal(event, "has a tag, but only plain values are allowed", "Remove it.")
         match event:
             case yaml.ScalarEvent():
                 return _plain(event.value) if _is_plain(event) else event.value
@@ -176,14 +180,14 @@ class _Reader:
         if self._nodes > self._limits.most_nodes:
             raise self._refusal(
                 event,
-                f"makes it more than {self._limits.most_nodes} values, aliases written out",
-                "Split it, or check that it is what was meant.",
+                f"exceeds {self._limits.most_nodes} values after alias expansion",
+                "Split the file, or check that it is the correct file.",
             )
         if depth > self._limits.deepest:
             raise self._refusal(
                 event,
                 f"is nested more than {self._limits.deepest} levels deep",
-                "Check that it is what was meant.",
+                "Check that it is the correct file.",
             )
 
     def _sequence(self, depth: int) -> list[Value]:
@@ -199,11 +203,13 @@ class _Reader:
             key = self._value(event, depth + 1)
             value = self._value(self._next(), depth + 1)
             if not isinstance(key, str):
-                raise self._refusal(event, "has a key that is not text", "Put it in quotes.")
+                raise self._refusal(event, "has a key that is not a string", "Put it in quotes.")
             if key == "<<" and _is_plain(event):
                 merged = self._merge(event, value) | merged
             elif key in entries:
-                raise self._refusal(event, f"gives {_shortened(key)} a second time", "Remove one.")
+                raise self._refusal(
+                    event, f"contains {_shortened(key)} a second time", "Remove one."
+                )
             else:
                 entries[key] = value
         return merged | entries if merged else entries
@@ -213,7 +219,7 @@ class _Reader:
         for each in value if isinstance(value, list) else [value]:
             if not isinstance(each, dict):
                 raise self._refusal(
-                    event, "merges something that is not a mapping", "Write it out."
+                    event, "merges something that is not a mapping", "Replace it with a mapping."
                 )
             merged = each | merged
         return merged

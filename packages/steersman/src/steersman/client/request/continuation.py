@@ -41,9 +41,9 @@ class Continuation:
         self._pages += 1
         self._empty = self._empty + 1 if is_empty else 0
         if token and token == self.token:
-            raise self._endless("the server gave out the same continue token twice")
+            raise self._endless("the server returned the same continue token twice")
         if token and self._empty > EMPTY_LIMIT:
-            raise self._endless(f"{self._empty} pages in a row are empty, and yet there are more")
+            raise self._endless(f"{self._empty} pages in a row are empty, but the list continues")
         if token and self._pages >= self._pages_limit:
             raise self._endless(f"it has more than {self._pages_limit} pages")
         self.token = token

@@ -8,8 +8,8 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.errors import Unreachable
 from steersman.wire import NetworkTransport, Request
-from steersman.wire.connection import Connection
-from steersman.wire.pool import IDLE_SECONDS, Pool
+from steersman.wire.transport.connection import Connection
+from steersman.wire.transport.pool import IDLE_SECONDS, Pool
 from tests.clocks import FakeClock
 from tests.raw_server import Received, ok, raw_server, says
 from tests.unit.wire.kit import Wire

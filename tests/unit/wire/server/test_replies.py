@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from steersman.wire.messages import Reply
-from steersman.wire.replies import chunk, has_body, refusal, reply_head
+from steersman.wire.server.replies import chunk, has_body, refusal, reply_head
 
 
 async def nothing() -> AsyncGenerator[bytes, None]:

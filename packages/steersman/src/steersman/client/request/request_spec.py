@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
-from steersman.client.paths import collection_path, object_path
+from steersman.client.request.paths import collection_path, object_path
 from steersman.client.selectors import Fields, Labels
 from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
 from steersman.names import ObjectRef

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.client import list_splitter
-from steersman.client.list_splitter import ListSplitter
+from steersman.client.request import list_splitter
+from steersman.client.request.list_splitter import ListSplitter
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ from random import Random
 
 import msgspec
 
-from steersman.client.answers import error_from
-from steersman.client.request_spec import RequestSpec
-from steersman.client.retries import RetryBudget, RetryPolicy
+from steersman.client.request.request_spec import RequestSpec
+from steersman.client.request.responses import error_from
+from steersman.client.request.retries import RetryBudget, RetryPolicy
 from steersman.clock import Clock
 from steersman.errors import ApiError, BadAnswer, DeadlinePassed, SteersmanError
 from steersman.observe import ApiWarned, Observer, RequestFinished, RequestRetried, RetriesSpent

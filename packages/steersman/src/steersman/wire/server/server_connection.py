@@ -6,9 +6,9 @@ from contextlib import aclosing
 from hashlib import sha256
 from typing import Any, Final, Protocol, cast
 
-from steersman.wire.messages import ClientCertificate, Handler, Reply
-from steersman.wire.replies import CONTINUE, LAST_CHUNK, chunk, has_body, refusal, reply_head
-from steersman.wire.request_parser import ParsedRequest, RequestParser
+from steersman.wire.messages import CertificateIdentity, Reply, RequestHandler
+from steersman.wire.server.replies import CONTINUE, LAST_CHUNK, chunk, has_body, refusal, reply_head
+from steersman.wire.server.request_parser import ParsedRequest, RequestParser
 from steersman.wire.sockets import enable_keepalive
 
 # Closing a connection while its client still sends discards the answer. A client that has sent too
@@ -37,7 +37,7 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     def __init__(
         self,
-        handler: Handler,
+        handler: RequestHandler,
         *,
         parser: RequestParser,
         buffer: memoryview,
@@ -48,7 +48,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._buffer = buffer
         self._connections = connections
         self._transport: asyncio.Transport | None = None
-        self._certificate: ClientCertificate | None = None
+        self._certificate: CertificateIdentity | None = None
         self._change: asyncio.Future[None] | None = None
         self._is_answering = False
         self._has_begun = False  # the answer is being sent
@@ -232,14 +232,14 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._cancel()
 
 
-def certificate_of(transport: asyncio.BaseTransport) -> ClientCertificate | None:
+def certificate_of(transport: asyncio.BaseTransport) -> CertificateIdentity | None:
     """The client's certificate, if it was requested and sent."""
     shown: Any = transport.get_extra_info("peercert")
     if not shown:
         return None
     names = [pair for part in shown["subject"] for pair in part]
     whole = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    return ClientCertificate(
+    return CertificateIdentity(
         # The last of several, as in Go: two servers must not see different users.
         common_name=next((value for key, value in reversed(names) if key == "commonName"), ""),
         organizations=tuple(value for key, value in names if key == "organizationName"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from steersman.client.paths import collection_path, home_path, object_path
+from steersman.client.request.paths import collection_path, home_path, object_path
 from steersman.errors import BadName
 from steersman.kinds import core_v1
 from steersman.wire import Request

@@ -5,7 +5,7 @@ from collections import deque
 from typing import Final
 
 from steersman.clock import Clock
-from steersman.wire.connection import Connection
+from steersman.wire.transport.connection import Connection
 
 # Well under the idle limits of load balancers (60 s and more) and of the server (90 s), because a
 # write on a connection that the other side has just closed cannot be sent again. Long enough that

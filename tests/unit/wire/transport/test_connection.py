@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from steersman.clock import SystemClock
 from steersman.wire import NetworkTransport, Request
-from steersman.wire.connection import (
+from steersman.wire.transport.connection import (
     ENDED,
     HEAD_BYTES,
     NOT_HTTP,

@@ -9,8 +9,8 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from steersman.wire.direct import SocketTransport
 from steersman.wire.sockets import discard_unsent
+from steersman.wire.transport.direct import SocketTransport
 
 # No API server sends a larger head; without a limit, a broken one could fill the memory.
 HEAD_BYTES: Final = 2**16

@@ -221,7 +221,9 @@ async def test_a_name_is_found_on_a_loop_that_cannot_race_its_addresses(
 ) -> None:
     async with raw_server(says(ok(b"hello"))) as server:
         loop = PlainLoop(asyncio.get_running_loop())
-        monkeypatch.setattr("steersman.wire.dialer.asyncio.get_running_loop", lambda: loop)
+        monkeypatch.setattr(
+            "steersman.wire.transport.dialer.asyncio.get_running_loop", lambda: loop
+        )
         there = f"http://localhost:{server.port}"
         async with NetworkTransport(
             clock=SystemClock(), server=there, tls=lambda: None

@@ -16,7 +16,7 @@ from steersman.errors import CertificateRefused, ConfigError
 from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observation, ignore
 from steersman.wire import (
     CertificateFiles,
-    ClientCertificate,
+    CertificateIdentity,
     NetworkTransport,
     Reply,
     Request,
@@ -26,7 +26,7 @@ from steersman.wire import (
     server_tls,
     tls_context,
 )
-from steersman.wire.server_certificates import RENEW_AFTER
+from steersman.wire.server.server_certificates import RENEW_AFTER
 from tests.certificates import Authority, KeyPair
 from tests.clocks import FakeClock
 
@@ -34,7 +34,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Answering:
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         return Reply(status=200, body=b"here")
 
 

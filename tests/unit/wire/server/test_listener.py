@@ -15,7 +15,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, Unreachable
 from steersman.wire import (
-    ClientCertificate,
+    CertificateIdentity,
     NetworkTransport,
     Reply,
     Request,
@@ -43,9 +43,9 @@ class Answering:
     def __init__(self, reply: Reply | Callable[[Request], Awaitable[Reply]]) -> None:
         self._reply = reply
         self.requests: list[Request] = []
-        self.certificates: list[ClientCertificate | None] = []
+        self.certificates: list[CertificateIdentity | None] = []
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         self.requests.append(request)
         self.certificates.append(certificate)
         return self._reply if isinstance(self._reply, Reply) else await self._reply(request)
@@ -252,7 +252,7 @@ async def test_a_listener_with_open_streams_ends_immediately(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One that waited for them would take longer than a test may.
-    monkeypatch.setattr("steersman.wire.listener.END_SECONDS", 3600.0)
+    monkeypatch.setattr("steersman.wire.server.listener.END_SECONDS", 3600.0)
     streams = [Stream() for _ in range(3)]
     unread = iter(streams)
 
@@ -288,7 +288,7 @@ async def test_a_client_certificate_is_trusted_only_if_a_trusted_authority_signe
 
     certificate = load_pem_x509_certificate(jane.certificate)
     assert handler.certificates == [
-        ClientCertificate(
+        CertificateIdentity(
             common_name="jane",
             organizations=("editors", "readers"),
             fingerprint=certificate.fingerprint(SHA256()).hex(),
@@ -407,7 +407,7 @@ async def test_who_is_about_to_be_answered_when_a_listener_ends_is_answered(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a machine that stands still, half a second is over before anything has happened.
-    monkeypatch.setattr("steersman.wire.listener.END_SECONDS", 3600.0)
+    monkeypatch.setattr("steersman.wire.server.listener.END_SECONDS", 3600.0)
     asked, answer = asyncio.Event(), asyncio.Event()
 
     async def reply(_: Request) -> Reply:
@@ -564,7 +564,7 @@ async def test_a_client_that_comes_too_late_is_not_answered(authority: Authority
 
 
 async def test_a_client_without_a_request_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steersman.wire.listener.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr("steersman.wire.server.listener.ROUND_SECONDS", 0.01)
     stream = Stream()
 
     async with plain(Answering(stream.reply)) as port:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.wire.request_parser import HEAD_BYTES, ParsedRequest, RequestParser
+from steersman.wire.server.request_parser import HEAD_BYTES, ParsedRequest, RequestParser
 
 LARGEST = 100
 

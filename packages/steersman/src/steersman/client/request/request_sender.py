@@ -3,8 +3,8 @@
 from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
-from steersman.client.caller import ApiCall, Caller
-from steersman.client.request_spec import Query, RequestSpec, write_query
+from steersman.client.request.caller import ApiCall, Caller
+from steersman.client.request.request_spec import Query, RequestSpec, write_query
 from steersman.client.settings import ClientSettings
 from steersman.errors import BadAnswer, InvalidObject
 from steersman.kinds import Codec, Part, Unstructured

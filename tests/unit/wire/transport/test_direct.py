@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from steersman.wire import TlsSettings, tls_context
-from steersman.wire.direct import SocketTransport
+from steersman.wire.transport.direct import SocketTransport
 from tests.certificates import Authority
 from tests.raw_server import server_tls
 

@@ -4,7 +4,7 @@ import pytest
 
 from steersman.wire import Request
 from steersman.wire.addresses import Address, proxy_address, server_address
-from steersman.wire.request_head import Heads, connect_head
+from steersman.wire.transport.request_head import Heads, connect_head
 
 SERVER = server_address("http://kube.example.com:6443/k8s")
 

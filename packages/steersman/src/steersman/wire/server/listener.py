@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from steersman.wire.messages import Handler
-from steersman.wire.request_parser import RequestParser
-from steersman.wire.server_connection import ServerConnection
+from steersman.wire.messages import RequestHandler
+from steersman.wire.server.request_parser import RequestParser
+from steersman.wire.server.server_connection import ServerConnection
 
 # For answers in progress when the listener ends; streams are closed at once.
 END_SECONDS: Final = 0.5
@@ -30,7 +30,7 @@ _BACKLOG: Final = 1024
 
 @asynccontextmanager
 async def listening(
-    handler: Handler,
+    handler: RequestHandler,
     *,
     host: str,
     port: int,

@@ -10,13 +10,13 @@ from typing import Self
 from steersman.clock import Clock
 from steersman.errors import CertificateRefused, Unreachable
 from steersman.wire.addresses import proxy_address, server_address
-from steersman.wire.connection import ENDED, Broken, Connection
-from steersman.wire.dialer import Route, dial
-from steersman.wire.inflater import Inflater
 from steersman.wire.messages import Request
-from steersman.wire.pool import Pool
-from steersman.wire.request_head import Heads
 from steersman.wire.tls import TlsSettings, certificate_refused, in_words, tls_context
+from steersman.wire.transport.connection import ENDED, Broken, Connection
+from steersman.wire.transport.dialer import Route, dial
+from steersman.wire.transport.inflater import Inflater
+from steersman.wire.transport.pool import Pool
+from steersman.wire.transport.request_head import Heads
 
 
 class NetworkTransport:

@@ -10,10 +10,10 @@ from typing import Any, Final
 import msgspec
 
 from steersman.wire.addresses import Address, is_ip
-from steersman.wire.connection import ENDED, NOT_HTTP, Broken, Connection
-from steersman.wire.direct import SocketTransport
-from steersman.wire.request_head import connect_head
 from steersman.wire.sockets import enable_keepalive
+from steersman.wire.transport.connection import ENDED, NOT_HTTP, Broken, Connection
+from steersman.wire.transport.direct import SocketTransport
+from steersman.wire.transport.request_head import connect_head
 
 # Where a name has several addresses, the next one is tried as well after so long (RFC 8305).
 NEXT_ADDRESS_SECONDS: Final = 0.25

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.client import Client, ClientSettings, JsonPatch, MergePatch, RetryPolicy
-from steersman.client.retries import RetryBudget
+from steersman.client.request.retries import RetryBudget
 from steersman.errors import SteersmanError, TooManyRequests, Unreachable
 from steersman.observe import RetriesSpent
 from tests.transports import Answer, Scripted, refusing

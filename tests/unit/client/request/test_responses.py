@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.client.answers import error_from, read_status
+from steersman.client.request.responses import error_from, read_status
 from steersman.errors import (
     AlreadyExists,
     ApiError,

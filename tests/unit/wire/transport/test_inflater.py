@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.wire import inflater
-from steersman.wire.inflater import PIECE_BYTES, Inflater
+from steersman.wire.transport import inflater
+from steersman.wire.transport.inflater import PIECE_BYTES, Inflater
 
 
 def inflated(*pieces: bytes) -> list[bytes]:

@@ -14,7 +14,7 @@ def collection_path(resource: ResourceType, namespace: str | None) -> str:
         return f"{root}/{resource.plural}"
     if not resource.namespaced:
         raise BadName(
-            wanted=f"a place for {gvk}", value=namespace, rule="this kind lives in no namespace"
+            wanted=f"a place for {gvk}", value=namespace, rule="this kind is cluster-scoped"
         )
     check_label(namespace, wanted="a namespace")
     return f"{root}/namespaces/{namespace}/{resource.plural}"
@@ -38,6 +38,6 @@ def home_path(resource: ResourceType, namespace: str | None) -> str:
         raise BadName(
             wanted=f"a place for {resource.gvk}",
             value=namespace,
-            rule="objects of this kind live in a namespace; say which",
+            rule="objects of this kind are namespaced; set a namespace",
         )
     return collection_path(resource, namespace)
