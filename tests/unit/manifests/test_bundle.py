@@ -73,7 +73,7 @@ def test_a_version_without_compatibility_is_a_candidate(version: str) -> None:
     assert csv_of(tree)["spec"]["maturity"] == "alpha"
 
 
-def test_an_operator_of_the_whole_cluster_asks_for_what_it_is_granted_there() -> None:
+def test_a_cluster_wide_operator_requests_cluster_permissions() -> None:
     what = installation(SHOPS, REGIONS)
     parts = parts_of(what)
 
@@ -111,7 +111,7 @@ def test_an_operator_of_some_namespaces_gets_their_names_from_olm() -> None:
     }
 
 
-def test_its_deployment_is_that_of_the_installation() -> None:
+def test_the_bundles_deployment_equals_that_of_the_installation() -> None:
     what = installation()
     expected = parts_of(what).deployment
 
@@ -149,7 +149,7 @@ def test_each_kind_is_described_and_has_an_example() -> None:
     assert csv["spec"]["minKubeVersion"] == "1.32.0"
 
 
-def test_a_bundle_holds_definitions_and_what_olm_does_not_make_itself() -> None:
+def test_a_bundle_contains_definitions_and_objects_that_olm_does_not_create() -> None:
     what = installation()
     parts = parts_of(what)
 
@@ -167,7 +167,7 @@ def test_a_bundle_holds_definitions_and_what_olm_does_not_make_itself() -> None:
     assert not any("namespace" in each["metadata"] for each in found)
 
 
-def test_an_operator_of_foreign_kinds_owns_none() -> None:
+def test_an_operator_of_external_kinds_owns_no_definitions() -> None:
     tree = bundle_tree(installation(sm.Controller(core_v1.Secret, reconcile=reconcile)))
 
     assert csv_of(tree)["spec"]["customresourcedefinitions"]["owned"] == []

@@ -73,7 +73,7 @@ def test_every_built_in_part_can_be_embedded(module: str, server: StatelessServe
     assert (result.code, result.causes, result.warnings) == (201, (), ())
 
 
-def test_a_definition_names_the_kind_as_its_class_does() -> None:
+def test_a_definition_has_the_names_of_its_class() -> None:
     crd = as_document(crd_of(Everything))
 
     assert crd["metadata"] == {"name": "everythings.every.example.com"}
@@ -89,7 +89,7 @@ def test_a_definition_names_the_kind_as_its_class_does() -> None:
     }
 
 
-def test_names_that_were_not_chosen_follow_the_kind() -> None:
+def test_default_names_are_derived_from_the_kind() -> None:
     crd = as_document(crd_of(declared(namespaced=False)))
 
     assert crd["spec"]["scope"] == "Cluster"
@@ -151,7 +151,9 @@ def test_a_kind_without_a_status_has_no_subresource_for_it() -> None:
 
 
 @pytest.mark.parametrize("group", ["k8s.io", "app.k8s.io", "app.kubernetes.io"])
-def test_a_group_of_the_community_needs_its_word(group: str, server: StatelessServer) -> None:
+def test_a_protected_group_needs_an_approval_annotation(
+    group: str, server: StatelessServer
+) -> None:
     page = "https://example.com/approved"
     with pytest.raises(CannotBeACrd, match=f"approved, and {group} is such"):
         crd_of(declared(group=group))
@@ -198,9 +200,7 @@ def test_a_group_of_the_community_needs_its_word(group: str, server: StatelessSe
         (Crd(selectable_fields=(".spec.wrong",)), "does not exist"),
     ],
 )
-def test_what_a_definition_says_of_fields_that_are_not_there_is_refused(
-    crd: Crd, problem: str
-) -> None:
+def test_a_definition_that_refers_to_missing_fields_is_refused(crd: Crd, problem: str) -> None:
     with pytest.raises(CannotBeACrd) as refused:
         crd_of(declared(crd=crd))
 
@@ -208,7 +208,7 @@ def test_what_a_definition_says_of_fields_that_are_not_there_is_refused(
     assert refused.value.kind == "Widget"
 
 
-def test_an_older_version_that_cannot_be_is_named() -> None:
+def test_an_invalid_older_version_is_named() -> None:
     old = kind_with(set[str], kind="Widget", group="app.example.com", version="v1beta1")
 
     with pytest.raises(CannotBeACrd, match=r"Widget v1beta1: spec\.it cannot be"):
@@ -226,12 +226,12 @@ def test_several_kinds_have_a_definition_each_in_their_order() -> None:
     ]
 
 
-def test_two_versions_that_both_would_be_stored_are_refused() -> None:
+def test_two_stored_versions_are_refused() -> None:
     with pytest.raises(CannotBeACrd, match=r"New and Old are both .*also_serves=\(New,\)"):
         crds_of((declared("New"), declared("Old", version="v1beta1")))
 
 
-def test_two_kinds_of_one_plural_are_refused() -> None:
+def test_two_kinds_with_the_same_plural_are_refused() -> None:
     one, other = declared(plural="things"), declared("Gadget", kind="Gadget", plural="things")
 
     with pytest.raises(
@@ -268,7 +268,7 @@ def test_the_same_class_gives_the_same_bytes_in_every_process() -> None:
     assert len(texts) == 1
 
 
-def test_whole_numbers_stay_whole() -> None:
+def test_integers_stay_integers() -> None:
     text = json.dumps(as_document(crd_of(Everything)))
 
     assert '"maximum": 100,' in text

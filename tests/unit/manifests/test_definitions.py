@@ -52,7 +52,7 @@ def spoiled(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @given(data=st.data())
-def test_a_document_with_junk_in_it_is_understood_or_refused(data: st.DataObject) -> None:
+def test_a_document_with_junk_is_parsed_or_refused(data: st.DataObject) -> None:
     crd = spoiled(rich(), data.draw(st.sampled_from(places(rich()))), data.draw(junk))
 
     for ask in (
@@ -77,7 +77,7 @@ def test_a_document_with_junk_in_it_is_understood_or_refused(data: st.DataObject
         ({"anyOf": [{"not": 1}]}, "the schema of v1.spec.anyOf[0].not is not an object"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_its_place(schema: Any, why: str) -> None:
+def test_an_invalid_schema_is_refused_with_its_path(schema: Any, why: str) -> None:
     with pytest.raises(BadDefinition) as refused:
         sample_of(definition(schema))
 

@@ -35,7 +35,7 @@ def egress_of(what: Installation) -> list[Any]:
     return list(parts_of(what).network_policy["spec"]["egress"])
 
 
-def test_the_deployment_has_variables_amounts_and_labels_of_the_author() -> None:
+def test_the_deployment_has_the_authors_variables_resources_and_labels() -> None:
     deployment = parts_of(WHAT).deployment
 
     container = container_of(deployment)
@@ -51,13 +51,13 @@ def test_the_deployment_has_variables_amounts_and_labels_of_the_author() -> None
     assert "mesh" not in deployment["spec"]["selector"]["matchLabels"]
 
 
-def test_every_object_has_the_labels_and_annotations_of_the_author() -> None:
+def test_every_object_has_the_authors_labels_and_annotations() -> None:
     for each in install_documents(WHAT):
         assert each["metadata"]["labels"]["team"] == "shop", each["kind"]
         assert each["metadata"]["annotations"]["example.com/contact"] == "{{ shop }}", each["kind"]
 
 
-def test_the_network_policy_lets_out_what_the_author_says() -> None:
+def test_the_network_policy_has_the_authors_egress_rules() -> None:
     usual = parts_of(installation()).network_policy["spec"]["egress"]
 
     egress = egress_of(WHAT)
@@ -68,7 +68,7 @@ def test_the_network_policy_lets_out_what_the_author_says() -> None:
 
 @pytest.mark.parametrize("namespaces", [(), ("a", "b")])
 @pytest.mark.parametrize("everywhere", [False, True])
-def test_extra_rules_hold_where_the_operator_acts(
+def test_extra_rules_are_granted_in_the_operators_namespaces(
     namespaces: tuple[str, ...], everywhere: bool
 ) -> None:
     rule = replace(ADDED.rules[0], everywhere=everywhere)
@@ -83,7 +83,7 @@ def test_extra_rules_hold_where_the_operator_acts(
     assert granted == ({""} if everywhere or not namespaces else {"a", "b"})
 
 
-def test_the_pieces_for_kustomize_have_it_all() -> None:
+def test_the_kustomize_base_has_all_settings() -> None:
     tree = {**deploy_tree(WHAT), **rbac_tree(WHAT)}
 
     assert yaml.safe_load(tree["operator/deployment.yaml"]) == parts_of(WHAT).deployment
@@ -91,7 +91,7 @@ def test_the_pieces_for_kustomize_have_it_all() -> None:
     assert "port: 5432" in tree["operator/network_policy.yaml"]
 
 
-def test_what_a_cluster_may_want_otherwise_is_a_value_of_the_chart() -> None:
+def test_settings_that_vary_by_cluster_are_values_of_the_chart() -> None:
     tree = helm_tree(WHAT)
 
     values = yaml.safe_load(tree["values.yaml"])
@@ -104,7 +104,7 @@ def test_what_a_cluster_may_want_otherwise_is_a_value_of_the_chart() -> None:
     assert "DATABASE_HOST" not in tree["templates/deployment.yaml"]
 
 
-def test_a_mark_that_pods_have_otherwise_is_not_in_the_chart_twice() -> None:
+def test_a_label_overridden_for_pods_is_in_the_chart_once() -> None:
     otherwise = replace(
         ADDED, pod_labels={"team": "ops"}, pod_annotations={"example.com/contact": "ops"}
     )
@@ -127,7 +127,7 @@ def test_a_bundle_does_not_replace_itself() -> None:
         bundle_tree(what)
 
 
-def test_a_bundle_follows_too() -> None:
+def test_a_bundle_has_the_settings() -> None:
     what = replace(
         WHAT,
         bundle=BundleSettings(channel="fast", replaces="1.1.0", icon=("image/svg+xml", b"<svg/>")),
@@ -156,6 +156,8 @@ def test_a_bundle_follows_too() -> None:
         (DeploySettings(limits={"memory": Quantity("1Mi")}), "a limit is at least the request"),
     ],
 )
-def test_what_a_server_would_refuse_is_refused_here(settings: DeploySettings, said: str) -> None:
+def test_settings_that_the_server_would_refuse_are_refused(
+    settings: DeploySettings, said: str
+) -> None:
     with pytest.raises(BadValue, match=said):
         installation(deploy=settings)

@@ -57,7 +57,7 @@ def test_the_pods_have_no_privileges() -> None:
     }
 
 
-def test_probes_and_services_find_their_ports() -> None:
+def test_probes_and_services_use_existing_ports() -> None:
     parts = parts_of(installation())
     container = container_of(parts)
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
@@ -93,7 +93,7 @@ def test_every_selector_matches_the_pods() -> None:
     assert parts.metrics_service["metadata"]["labels"].items() >= wanted.items()
 
 
-def test_no_selector_has_a_label_that_may_change() -> None:
+def test_no_selector_has_a_mutable_label() -> None:
     before, after = (parts_of(installation(version=version)) for version in ("1.2.3", "2.0.0-rc.1"))
 
     assert before.deployment["spec"]["selector"] == after.deployment["spec"]["selector"]
@@ -115,7 +115,7 @@ def test_the_network_policy_allows_probes_metrics_dns_and_the_server_only() -> N
     ]
 
 
-def test_without_metrics_no_object_is_for_them() -> None:
+def test_without_metrics_there_are_no_metrics_objects() -> None:
     parts = parts_of(installation(metrics=False))
 
     assert (parts.metrics_service, parts.monitor) == (None, None)
@@ -129,7 +129,7 @@ def test_the_namespace_enforces_the_restricted_level() -> None:
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
 
 
-def test_the_token_is_in_the_operators_pods_and_in_no_others() -> None:
+def test_only_the_operators_pods_mount_the_token() -> None:
     parts = parts_of(installation())
 
     assert parts.account["automountServiceAccountToken"] is False

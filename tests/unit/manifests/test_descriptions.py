@@ -69,13 +69,13 @@ def description_of(field: str) -> Any:
     return spec()["properties"][field].get("description")
 
 
-def test_a_docstring_is_the_description_of_its_class_without_the_breaks_of_the_source() -> None:
+def test_a_docstring_is_the_description_of_its_class_without_line_breaks() -> None:
     assert schema_in(Tale)["description"] == (
         "A tale that is given in lines.\n\nAnd then:\n- one\n- two\n    further in\n3. three"
     )
 
 
-def test_a_class_does_not_have_the_docstring_of_its_base() -> None:
+def test_a_class_does_not_inherit_the_docstring_of_its_base() -> None:
     assert "description" not in spec()
 
 
@@ -99,7 +99,7 @@ def test_a_field_is_described_by_the_text_after_it_or_by_its_class(
     assert description_of(field) == description
 
 
-def test_what_is_in_a_list_is_described_by_its_class() -> None:
+def test_list_items_are_described_by_their_class() -> None:
     items = spec()["properties"]["inners"]["items"]
 
     assert items["description"] == "What is inside."

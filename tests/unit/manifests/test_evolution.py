@@ -134,7 +134,7 @@ NARROWER: list[tuple[str, Any, Any, str]] = [
 @pytest.mark.parametrize(
     ("old", "new", "what"), [each[1:] for each in NARROWER], ids=[each[0] for each in NARROWER]
 )
-def test_what_is_narrower_is_named_at_its_place(old: Any, new: Any, what: str) -> None:
+def test_a_narrower_schema_is_reported_with_its_path(old: Any, new: Any, what: str) -> None:
     found = of_fields(old, new)
 
     assert {(each.version, each.path) for each in found} == {("v1", "spec.it")}
@@ -153,7 +153,7 @@ def test_what_is_narrower_is_named_at_its_place(old: Any, new: Any, what: str) -
         (TEXT, KEEPS, "is now of type anything (previously string)"),
     ],
 )
-def test_a_type_that_takes_more_breaks_those_who_read_it(old: Any, new: Any, what: str) -> None:
+def test_a_wider_type_breaks_readers(old: Any, new: Any, what: str) -> None:
     (found,) = of_fields(old, new)
 
     assert found.what == what
@@ -193,7 +193,7 @@ def test_a_type_that_takes_more_breaks_those_who_read_it(old: Any, new: Any, wha
         ),
     ],
 )
-def test_what_takes_more_is_not_mentioned(old: Any, new: Any) -> None:
+def test_a_wider_schema_is_not_reported(old: Any, new: Any) -> None:
     assert of_fields(old, new) == ()
 
 
@@ -217,17 +217,17 @@ def test_what_takes_more_is_not_mentioned(old: Any, new: Any) -> None:
         (fields() | KEEPS, fields(a=TEXT) | KEEPS, "spec.it.a"),
     ],
 )
-def test_what_is_inside_is_named_with_its_path(old: Any, new: Any, path: str) -> None:
+def test_a_nested_change_is_reported_with_its_path(old: Any, new: Any, path: str) -> None:
     assert {each.path for each in of_fields(old, new)} == {path}
 
 
-def test_a_change_reads_as_one_line() -> None:
+def test_a_change_is_printed_on_one_line() -> None:
     (change,) = of_fields(fields(a=TEXT), fields("a", a=TEXT))
 
     assert str(change) == "v1 spec.it.a is now required: the server rejects objects without it"
 
 
-def test_a_rule_of_the_whole_object_is_named_as_such() -> None:
+def test_a_rule_of_the_root_is_reported_as_one() -> None:
     old, new = definition(), definition()
     root = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["x-kubernetes-validations"] = [{"rule": "has(self.spec)"}]
@@ -237,7 +237,7 @@ def test_a_rule_of_the_whole_object_is_named_as_such() -> None:
     assert str(change).startswith("v1 has a new rule, has(self.spec): ")
 
 
-def test_metadata_is_there_whether_or_not_the_schema_says_so() -> None:
+def test_metadata_exists_even_if_the_schema_omits_it() -> None:
     old, new = definition(), definition()
     root = old["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"] |= {"apiVersion": TEXT, "kind": TEXT, "metadata": {"type": "object"}}
@@ -245,7 +245,7 @@ def test_metadata_is_there_whether_or_not_the_schema_says_so() -> None:
     assert breaking_changes(old, new) == breaking_changes(new, old) == ()
 
 
-def test_a_limit_to_the_name_of_objects_is_named() -> None:
+def test_a_constraint_on_object_names_is_reported() -> None:
     old, new = definition(), definition()
     root = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"]["metadata"] = fields(name=TEXT | {"maxLength": 5})
@@ -271,14 +271,14 @@ def test_a_limit_to_the_name_of_objects_is_named() -> None:
         ),
     ],
 )
-def test_another_name_or_scope_is_named(changes: Any, path: str) -> None:
+def test_a_changed_name_or_scope_is_reported(changes: Any, path: str) -> None:
     old, new = definition(), definition()
     new["spec"] |= changes
 
     assert places(old, new) == [("", path)]
 
 
-def test_a_short_name_that_is_gone_is_named_and_one_that_is_new_is_not() -> None:
+def test_only_a_removed_short_name_is_reported() -> None:
     old, new = rich(), rich()
     new["spec"]["names"]["shortNames"] = ["gd", "new"]
 
@@ -287,7 +287,7 @@ def test_a_short_name_that_is_gone_is_named_and_one_that_is_new_is_not() -> None
     assert (change.path, change.what) == ("spec.names.shortNames", "no longer contain gdg")
 
 
-def test_a_version_that_is_no_longer_served_is_named() -> None:
+def test_a_version_that_is_no_longer_served_is_reported() -> None:
     old = of_versions(version("v1"), version("v1beta1"))
     new = of_versions(version("v1"), version("v1beta1", served=False))
 
@@ -302,7 +302,7 @@ def test_a_version_that_is_not_served_may_change() -> None:
     assert breaking_changes(old, new) == ()
 
 
-def test_a_version_that_objects_may_be_stored_as_cannot_go() -> None:
+def test_a_stored_version_cannot_be_removed() -> None:
     old = of_versions(version("v1"), version("v0", served=False))
     old["status"] = {"storedVersions": ["v0", "v1"]}
 
@@ -312,14 +312,14 @@ def test_a_version_that_objects_may_be_stored_as_cannot_go() -> None:
     assert "storedVersions" in change.why
 
 
-def test_a_new_version_is_no_break_where_it_takes_what_is_stored() -> None:
+def test_a_new_version_that_accepts_stored_objects_is_not_reported() -> None:
     old = definition(fields(a=TEXT))
     new = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(a=TEXT, b=TEXT)))
 
     assert breaking_changes(old, new) == ()
 
 
-def test_a_new_version_that_does_not_take_what_is_stored_needs_conversion() -> None:
+def test_a_new_version_that_rejects_stored_objects_needs_conversion() -> None:
     old = definition(fields(a=TEXT))
     new = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(b=TEXT)))
 
@@ -328,7 +328,7 @@ def test_a_new_version_that_does_not_take_what_is_stored_needs_conversion() -> N
     assert places(old, new) == []
 
 
-def test_another_stored_version_breaks_where_it_drops_what_is_written_as_the_others() -> None:
+def test_a_changed_storage_version_that_drops_fields_is_reported() -> None:
     was, becomes = fields(a=TEXT, c=TEXT), fields(a=NUMBER, b=TEXT)
     old = of_versions(version("v1", was), version("v2", becomes))
     new = of_versions(version("v1", was), version("v2", becomes, storage=True))
@@ -341,7 +341,7 @@ def test_another_stored_version_breaks_where_it_drops_what_is_written_as_the_oth
     assert breaking_changes(old, new) == ()
 
 
-def test_another_stored_version_breaks_nothing_where_it_has_what_the_others_have() -> None:
+def test_a_changed_storage_version_with_all_fields_is_not_reported() -> None:
     old = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(a=TEXT, b=TEXT)))
     new = of_versions(
         version("v1", fields(a=TEXT)), version("v2", fields(a=TEXT, b=TEXT), storage=True)
@@ -350,41 +350,41 @@ def test_another_stored_version_breaks_nothing_where_it_has_what_the_others_have
     assert breaking_changes(old, new) == ()
 
 
-def test_conversion_that_is_given_up_is_named() -> None:
+def test_a_removed_conversion_is_reported() -> None:
     old, new = (of_versions(version("v1"), version("v2")) for _ in "ab")
     old["spec"]["conversion"] = {"strategy": "Webhook"}
 
     assert places(old, new) == [("", "spec.conversion")]
 
 
-def test_a_subresource_that_is_gone_is_named() -> None:
+def test_a_removed_subresource_is_reported() -> None:
     old, new = rich(), rich()
     new["spec"]["versions"][0]["subresources"] = {}
 
     assert places(old, new) == [("v1", "/status"), ("v1", "/scale")]
 
 
-def test_a_status_that_is_written_apart_from_now_on_is_named() -> None:
+def test_a_new_status_subresource_is_reported() -> None:
     old, new = definition(), of_versions(version("v1", subresources={"status": {}}))
 
     assert places(old, new) == [("v1", "status")]
 
 
-def test_a_scale_that_leads_elsewhere_is_named() -> None:
+def test_a_changed_path_of_the_scale_is_reported() -> None:
     old, new = rich(), rich()
     new["spec"]["versions"][0]["subresources"]["scale"]["specReplicasPath"] = ".spec.low"
 
     assert places(old, new) == [("v1", "/scale specReplicasPath")]
 
 
-def test_a_field_that_can_no_longer_be_selected_by_is_named() -> None:
+def test_a_removed_selectable_field_is_reported() -> None:
     old, new = rich(), rich()
     del new["spec"]["versions"][0]["selectableFields"]
 
     assert places(old, new) == [("v1", "spec.mode")]
 
 
-def test_columns_and_deprecations_break_nothing() -> None:
+def test_columns_and_deprecations_are_not_reported() -> None:
     old, new = rich(), rich()
     new["spec"]["versions"][0] |= {"additionalPrinterColumns": [], "deprecated": True}
 
@@ -406,13 +406,13 @@ def test_columns_and_deprecations_break_nothing() -> None:
         definition(TEXT | {"x-kubernetes-validations": ["self"]}),
     ],
 )
-def test_what_is_no_definition_is_refused(broken: Any) -> None:
+def test_a_document_that_is_not_a_definition_is_refused(broken: Any) -> None:
     with pytest.raises(BadDefinition, match="is not a CustomResourceDefinition: "):
         breaking_changes(definition(), broken)
 
 
 @given(schema=schemas)
-def test_nothing_breaks_where_nothing_changes(schema: dict[str, Any]) -> None:
+def test_an_unchanged_definition_reports_nothing(schema: dict[str, Any]) -> None:
     assert of_fields(schema, deepcopy(schema)) == ()
 
 
@@ -449,7 +449,7 @@ def test_without_a_breaking_change_every_stored_object_stays_valid_and_complete(
 
 
 @given(data=st.data())
-def test_nothing_breaks_where_more_is_taken(data: st.DataObject) -> None:
+def test_a_wider_definition_reports_nothing(data: st.DataObject) -> None:
     old = data.draw(schemas)
     new = data.draw(wider(old))
 

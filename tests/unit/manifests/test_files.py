@@ -20,7 +20,7 @@ def files_in(directory: Path) -> dict[str, str]:
     }
 
 
-def test_a_tree_is_written_with_its_folders(tmp_path: Path) -> None:
+def test_a_tree_is_written_with_its_directories(tmp_path: Path) -> None:
     changes = write_trees(tmp_path, {"crd": {"crd/a.yaml": "a: ä\n"}, "rbac": {"role.yaml": "r\n"}})
 
     assert changes == FileChanges(written=("crd/a.yaml", "role.yaml"))
@@ -72,7 +72,7 @@ def test_a_file_that_was_never_generated_counts_as_edited(tmp_path: Path) -> Non
     assert (tmp_path / "a.yaml").read_bytes() == b"\xff no text\n"
 
 
-def test_an_edit_that_says_what_is_generated_now_is_no_edit(tmp_path: Path) -> None:
+def test_an_edit_that_equals_the_generated_file_is_no_edit(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "1\n"}})
     (tmp_path / "a.yaml").write_text("2\n")
 
@@ -82,7 +82,7 @@ def test_an_edit_that_says_what_is_generated_now_is_no_edit(tmp_path: Path) -> N
     assert write_trees(tmp_path, {"crd": {"a.yaml": "3\n"}}).written == ("a.yaml",)
 
 
-def test_line_ends_of_another_operating_system_are_no_edit(tmp_path: Path) -> None:
+def test_different_line_endings_are_no_edit(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\nb\n"}})
     (tmp_path / "a.yaml").write_bytes(b"a\r\nb\r\n")
 
@@ -100,7 +100,9 @@ def test_with_force_an_edited_file_is_overwritten(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"a.yaml": "a\n"}
 
 
-def test_a_file_that_is_generated_no_more_is_removed_with_its_empty_folders(tmp_path: Path) -> None:
+def test_a_file_that_is_no_longer_generated_is_removed_with_its_empty_directories(
+    tmp_path: Path,
+) -> None:
     write_trees(tmp_path, {"crd": {"deep/er/a.yaml": "a\n", "deep/b.yaml": "b\n"}})
 
     changes = write_trees(tmp_path, {"crd": {"deep/b.yaml": "b\n"}})
@@ -109,7 +111,7 @@ def test_a_file_that_is_generated_no_more_is_removed_with_its_empty_folders(tmp_
     assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["b.yaml"]
 
 
-def test_an_edited_file_that_is_generated_no_more_is_kept(tmp_path: Path) -> None:
+def test_an_edited_file_that_is_no_longer_generated_is_kept(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
     (tmp_path / "a.yaml").write_text("mine\n")
 
@@ -179,7 +181,7 @@ def test_a_check_of_new_files_is_silent_even_without_a_record(tmp_path: Path) ->
     check_trees(tmp_path, parts)
 
 
-def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_files(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way\n")
 
     with pytest.raises(ProjectError, match="cannot be written: Not a directory, and no file was"):
@@ -188,7 +190,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_directory_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
+def test_a_directory_instead_of_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").mkdir()
 
     with pytest.raises(ProjectError, match="is a directory, but must be a generated file"):
@@ -234,5 +236,5 @@ def test_two_parts_cannot_generate_one_file_differently(tmp_path: Path) -> None:
         write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}, "rbac": {"a.yaml": "b\n"}})
 
 
-def test_a_tree_can_be_moved_into_a_folder() -> None:
+def test_a_tree_can_be_moved_into_a_directory() -> None:
     assert in_folder("deploy/chart", {"a/b.yaml": "b\n"}) == {"deploy/chart/a/b.yaml": "b\n"}

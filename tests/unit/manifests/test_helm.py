@@ -59,7 +59,7 @@ def test_a_chart_is_the_same_bytes_every_time() -> None:
     assert list(helm_tree(what).items()) == list(helm_tree(what).items())
 
 
-def test_every_value_that_a_template_asks_for_is_in_values_yaml() -> None:
+def test_every_value_that_a_template_uses_is_in_values_yaml() -> None:
     tree = helm_tree(installation(SHOPS, REGIONS))
     values = set(words_of(yaml.safe_load(tree["values.yaml"])))
 
@@ -127,7 +127,7 @@ def test_definitions_are_templates_so_that_helm_upgrades_them() -> None:
     }
 
 
-def test_the_name_of_the_installations_namespace_is_nowhere_in_a_template() -> None:
+def test_no_template_contains_the_installations_namespace() -> None:
     text = templates(helm_tree(installation(SHOPS, REGIONS)))
 
     assert "shops-system" not in text

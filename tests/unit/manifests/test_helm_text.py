@@ -14,7 +14,7 @@ from steersman.manifests.distribution.chart_templates import (
 )
 
 
-def test_a_document_without_holes_stands_there_as_it_is() -> None:
+def test_a_document_without_expressions_is_unchanged() -> None:
     document = {"kind": "ConfigMap", "data": {"a": "1", "b": ["c", {"d": 2}]}}
 
     text = template_of(document)
@@ -32,12 +32,12 @@ def test_a_document_without_holes_stands_there_as_it_is() -> None:
         ("{ {}}", "{ {}}"),
     ],
 )
-def test_braces_in_a_text_stay_braces(text: str, expected: str) -> None:
+def test_braces_in_a_text_are_escaped(text: str, expected: str) -> None:
     assert literal(text) == expected
     assert f"see {expected}" in template_of({"a": TemplateString("x"), "b": f"see {text}"})
 
 
-def test_holes_stand_in_their_places() -> None:
+def test_expressions_are_inserted_at_their_positions() -> None:
     document = {
         "metadata": {
             "name": TemplateString("{{ $.name }}-metrics"),
@@ -65,7 +65,7 @@ def test_holes_stand_in_their_places() -> None:
     )
 
 
-def test_items_of_lists_have_conditions_and_others_beside_them() -> None:
+def test_list_items_can_have_conditions() -> None:
     items = [
         "first",
         TemplateString("{{ $.half }}"),
@@ -94,19 +94,19 @@ def test_items_of_lists_have_conditions_and_others_beside_them() -> None:
     )
 
 
-def test_a_condition_on_a_whole_document_takes_nothing_from_the_text_at_its_end() -> None:
+def test_a_condition_on_a_document_keeps_the_text_at_its_end() -> None:
     text = template_of({"text": "ends with lines\n\n"}, when="$.wanted")
 
     assert text == "{{ if $.wanted -}}\ntext: |+\n  ends with lines\n\n{{ end -}}\n"
 
 
-def test_lines_at_the_end_of_a_text_stay_though_more_comes_after_it() -> None:
+def test_trailing_lines_of_a_text_are_kept_before_other_fields() -> None:
     text = template_of({"a": {"text": "x\n\n", "b": TemplateString("y")}})
 
     assert text == 'a:\n  text: |+\n    x\n\n  b: "y"\n'
 
 
 @pytest.mark.parametrize("item", [Number("1"), {"a": Conditional("b", "c")}], ids=str)
-def test_a_hole_where_there_can_be_none_is_refused(item: Any) -> None:
+def test_an_expression_at_an_invalid_position_is_refused(item: Any) -> None:
     with pytest.raises(TypeError, match="hole"):
         template_of({"items": [item]})

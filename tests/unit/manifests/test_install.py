@@ -131,7 +131,7 @@ def test_each_object_comes_after_what_it_needs(what: Installation) -> None:
     assert documents[-1]["kind"] == "Deployment"
 
 
-def test_every_object_is_there_once_and_has_the_operators_labels() -> None:
+def test_every_object_is_unique_and_has_the_operators_labels() -> None:
     what = installation(SHOPS, REGIONS)
     parts = parts_of(what)
 
@@ -153,7 +153,7 @@ def test_a_monitor_is_a_component_and_is_not_installed() -> None:
     assert "ServiceMonitor" not in kinds
 
 
-def test_an_operator_of_kinds_that_exist_elsewhere_brings_no_definitions() -> None:
+def test_an_operator_of_external_kinds_installs_no_definitions() -> None:
     pods = installation(sm.Controller(core_v1.Pod, reconcile=reconcile))
 
     tree = whole_tree(pods)
@@ -164,7 +164,7 @@ def test_an_operator_of_kinds_that_exist_elsewhere_brings_no_definitions() -> No
     assert "rbac/people.yaml" not in tree
 
 
-def test_definitions_are_in_the_order_of_their_names() -> None:
+def test_definitions_are_sorted_by_name() -> None:
     crds = crd_documents(installation(SHOPS, REGIONS))
 
     assert [each["metadata"]["name"] for each in crds] == [

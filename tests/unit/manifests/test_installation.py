@@ -20,14 +20,14 @@ from tests.unit.manifests.operators import (
 )
 
 
-def test_kinds_that_are_defined_elsewhere_do_not_come_with_it() -> None:
+def test_external_kinds_are_not_installed() -> None:
     pods = sm.Controller(core_v1.Pod, reconcile=reconcile)
     second = sm.Controller(Shop, reconcile=reconcile, name="second")
 
     assert installation(SHOPS, pods, second, REGIONS).kinds == (Shop, Region)
 
 
-def test_kinds_of_its_group_that_need_no_controller_come_with_it() -> None:
+def test_kinds_of_its_group_without_a_controller_are_installed() -> None:
     class Elsewhere(sm.CustomResource[Spec, Status], group="other.example.com", version="v1"):
         """Of another group: that of another operator, for all we know."""
 
@@ -49,7 +49,7 @@ def test_kinds_of_its_group_that_need_no_controller_come_with_it() -> None:
 @pytest.mark.parametrize(
     "name", ["", "Shops", "shops_", "1shops", "-shops", "shops-", "shops.example", "s" * 51]
 )
-def test_a_name_that_its_namespace_could_not_have_is_refused(name: str) -> None:
+def test_a_name_that_is_not_a_valid_namespace_is_refused(name: str) -> None:
     with pytest.raises(BadName, match="is not the name of an operator"):
         installation(name=name)
 
@@ -65,30 +65,30 @@ def test_a_name_that_its_namespace_could_not_have_is_refused(name: str) -> None:
         "a__b/c-d.e:T_1",
     ],
 )
-def test_an_image_is_named_as_registries_name_them(image: str) -> None:
+def test_an_image_has_a_valid_reference(image: str) -> None:
     assert installation(image=image).image == image
 
 
 @pytest.mark.parametrize(
     "image", ["", "Shops", "shops:", "shops:1 2", "/shops", "a//b", "shops@sha256:12", "shops:-1"]
 )
-def test_a_name_of_no_image_is_refused(image: str) -> None:
+def test_an_invalid_image_reference_is_refused(image: str) -> None:
     with pytest.raises(BadName, match="is not the name of an image"):
         installation(image=image)
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "1.2.3-rc.1", "1.2.3-alpha+build.5"])
-def test_a_version_is_as_charts_have_it(version: str) -> None:
+def test_a_version_is_a_semantic_version(version: str) -> None:
     assert installation(version=version).version == version
 
 
 @pytest.mark.parametrize("version", ["", "1", "1.2", "v1.2.3", "01.2.3", "1.2.3.dev0", "1.2.3-01"])
-def test_a_version_that_no_chart_could_have_is_refused(version: str) -> None:
+def test_a_version_that_is_not_semantic_is_refused(version: str) -> None:
     with pytest.raises(BadName, match="is not the version of an operator"):
         installation(version=version)
 
 
-def test_a_version_becomes_a_word_for_labels() -> None:
+def test_a_version_becomes_a_valid_label_value() -> None:
     labels = installation(version="1.2.3-alpha+build.5").labels
 
     assert labels["app.kubernetes.io/version"] == "1.2.3-alpha_build.5"
@@ -103,7 +103,7 @@ def test_an_operator_has_a_controller_and_a_replica() -> None:
         installation(namespaces=("Team",))
 
 
-def test_its_manager_gets_its_namespaces_and_addresses() -> None:
+def test_the_manager_gets_its_namespaces_and_addresses() -> None:
     settings = installation(namespaces=("team-a", "team-b", "team-a")).settings
 
     assert settings == ManagerSettings(
@@ -115,5 +115,5 @@ def test_its_manager_gets_its_namespaces_and_addresses() -> None:
     )
 
 
-def test_without_metrics_there_is_no_listener_for_them() -> None:
+def test_without_metrics_there_is_no_metrics_listener() -> None:
     assert installation(metrics=False).settings.metrics is None

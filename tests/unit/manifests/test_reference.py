@@ -82,7 +82,7 @@ def test_a_field_is_a_row_with_its_type_default_and_rules(
     assert row(schema) == ["`it`", kind, "yes", default, description]
 
 
-def test_an_object_inside_has_a_table_of_its_own_and_a_link_to_it() -> None:
+def test_a_nested_object_has_its_own_table_and_a_link_to_it() -> None:
     text = reference_of([definition(fields(ports={"type": "array", "items": fields(port=TEXT)}))])
 
     assert row_of("ports", text)[1] == "list of [object](#widget-v1-spec-ports)"
@@ -98,7 +98,7 @@ def test_the_same_object_in_two_places_has_one_table() -> None:
     assert text.count("| `port` ") == 1
 
 
-def test_a_rich_kind_is_described_whole() -> None:
+def test_a_kind_with_every_feature_is_described_completely() -> None:
     text = reference_of([rich()])
 
     for line in (
@@ -120,7 +120,7 @@ def test_a_rich_kind_is_described_whole() -> None:
         assert line in text
 
 
-def test_each_version_is_listed_with_its_standing() -> None:
+def test_each_version_is_listed_with_its_status() -> None:
     crd = of_versions(
         version("v1"),
         version("v1beta1", deprecated=True, deprecationWarning="use v1"),
@@ -141,7 +141,7 @@ def test_a_kind_without_a_sample_is_described_without_one() -> None:
     assert "Example:" not in reference_of([crd])
 
 
-def test_every_link_leads_somewhere_and_no_two_places_share_a_name() -> None:
+def test_every_link_has_a_target_and_anchors_are_unique() -> None:
     tricky = definition(fields(a=fields(b=fields(c=TEXT)), **{"a-b": fields(d=TEXT)}))
     text = reference_of([rich(), tricky])
 
@@ -155,7 +155,7 @@ def test_the_same_definitions_give_the_same_text() -> None:
     assert reference_of([rich()]).endswith("```\n")
 
 
-def test_what_is_no_definition_has_no_reference() -> None:
+def test_a_document_that_is_not_a_definition_is_refused() -> None:
     with pytest.raises(BadDefinition):
         reference_of([{"kind": "Pod"}])
 
@@ -166,7 +166,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.samp
 
 
 @given(description=words, default=words, pattern=words, message=words)
-def test_no_word_of_an_author_breaks_a_table(
+def test_text_of_an_author_does_not_break_a_table(
     description: str, default: str, pattern: str, message: str
 ) -> None:
     rules = [{"rule": pattern or "x", "message": message}]
@@ -179,7 +179,7 @@ def test_no_word_of_an_author_breaks_a_table(
     assert {len(cells(line)) for line in tables} == {5}
 
 
-def test_what_is_inside_comes_before_what_is_beside() -> None:
+def test_nested_objects_precede_siblings() -> None:
     text = reference_of([definition(fields(a=fields(b=fields(c=TEXT)), d=fields(e=TEXT)))])
 
     places = re.findall(r"^#### Widget v1: `(.*)`$", text, re.MULTILINE)

@@ -65,7 +65,7 @@ def test_a_manifest_grants_an_operator_what_it_declares_and_nothing_more() -> No
     assert granted(installation()) == work_in(None) | NODES | LEASES | METRICS
 
 
-def test_in_some_namespaces_only_it_has_no_rights_elsewhere() -> None:
+def test_an_operator_limited_to_namespaces_has_no_permissions_elsewhere() -> None:
     what = installation(namespaces=("team-a", "team-b"))
 
     assert granted(what) == work_in("team-a") | work_in("team-b") | NODES | LEASES | METRICS
@@ -93,7 +93,7 @@ def test_the_grants_are_those_that_the_preflight_checks(namespaces: tuple[str, .
     }
 
 
-def test_without_metrics_it_may_create_no_reviews() -> None:
+def test_without_metrics_the_operator_may_not_create_reviews() -> None:
     parts = parts_of(installation(metrics=False))
 
     assert parts.metrics_grants == ()
@@ -101,7 +101,7 @@ def test_without_metrics_it_may_create_no_reviews() -> None:
     assert granted(installation(metrics=False)) == work_in(None) | NODES | LEASES
 
 
-def test_every_role_of_the_operator_is_bound_to_its_account_where_it_is() -> None:
+def test_every_role_of_the_operator_is_bound_in_its_own_namespace() -> None:
     parts = parts_of(installation(namespaces=("team-a",)))
     documents = (*parts.grants, *parts.metrics_grants)
     roles = [each for each in documents if each["kind"] in ("Role", "ClusterRole")]
@@ -135,7 +135,7 @@ def test_no_rule_has_a_wildcard() -> None:
     assert stars == []
 
 
-def test_admins_editors_and_viewers_of_a_kind_add_to_the_clusters_own() -> None:
+def test_roles_of_a_kind_aggregate_to_admin_edit_and_view() -> None:
     admin, editor, viewer = parts_of(installation()).people
 
     assert [each["metadata"]["name"] for each in (admin, editor, viewer)] == [

@@ -28,7 +28,7 @@ def value_of(schema: dict[str, Any]) -> Any:
     return spec_of(fields("it", it=schema))["it"]
 
 
-def test_a_sample_has_what_is_required_and_shows_defaults_and_examples() -> None:
+def test_a_sample_has_required_fields_defaults_and_examples() -> None:
     schema = fields(
         "image",
         image=TEXT,
@@ -45,7 +45,7 @@ def test_a_sample_has_what_is_required_and_shows_defaults_and_examples() -> None
     }
 
 
-def test_a_sample_of_a_rich_schema_fits_it() -> None:
+def test_a_sample_of_a_schema_with_every_feature_is_valid() -> None:
     sample = sample_of(rich())
 
     schema = rich()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
@@ -112,7 +112,7 @@ def test_a_generated_value_is_valid_by_its_schema(schema: dict[str, Any], value:
     assert value_of(schema) == value
 
 
-def test_the_name_of_a_sample_is_as_short_as_names_must_be() -> None:
+def test_the_name_of_a_sample_respects_the_length_limit() -> None:
     crd = definition()
     root = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"]["metadata"] = fields(name={"type": "string", "maxLength": 4})
@@ -186,15 +186,15 @@ def test_a_sample_is_found_if_a_value_exists(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "pattern", ["(", "[", "a{2", "(?i)a", "[[:alpha:]]", r"\x41", "*", "(" * 500]
 )
-def test_a_pattern_that_is_not_understood_gives_nothing(pattern: str) -> None:
+def test_an_unsupported_pattern_has_no_sample(pattern: str) -> None:
     assert list(texts_like(pattern, fewest=0, most=None)) == []
 
 
-def test_a_pattern_never_makes_a_text_without_end() -> None:
+def test_a_pattern_never_generates_an_endless_text() -> None:
     assert list(texts_like("^((a{1000}){1000}){1000}$", fewest=0, most=None)) == []
 
 
-def test_a_pattern_that_would_keep_python_busy_for_ever_does_not() -> None:
+def test_a_pattern_with_catastrophic_backtracking_ends_in_time() -> None:
     schema = {"type": "string", "pattern": "^(x+x+)+!$", "minLength": 200}
 
     with pytest.raises(NoSample):

@@ -104,7 +104,7 @@ def test_a_type_becomes_its_schema(annotation: Any, schema: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("amount", ["1", "-1.5Gi", "+.5", "12e3", "5E", "1.", "100m", "1Ki"])
-def test_a_quantity_is_a_number_or_any_text_that_is_one(amount: str) -> None:
+def test_a_quantity_is_an_integer_or_a_quantity_string(amount: str) -> None:
     schema = field_of(Quantity)
 
     pattern = schema.pop("pattern")
@@ -118,20 +118,20 @@ def test_a_quantity_is_a_number_or_any_text_that_is_one(amount: str) -> None:
     "annotation",
     [int | None, Annotated[int | None, Rule()], Annotated[int, Rule()]],
 )
-def test_what_is_none_unless_set_is_neither_required_nor_nullable(annotation: Any) -> None:
+def test_a_field_that_defaults_to_none_is_neither_required_nor_nullable(annotation: Any) -> None:
     schema = spec_of(annotation, None)
 
     assert schema == {"type": "object", "properties": {"it": INT}}
 
 
-def test_none_is_kept_where_it_is_not_the_default() -> None:
+def test_an_optional_field_with_another_default_is_nullable() -> None:
     schema = spec_of(int | None, 3)
 
     # It is sent, and a server would put the default in the place of a null that nothing allows.
     assert schema["properties"]["it"] == {**INT, "nullable": True, "default": 3}
 
 
-def test_what_must_be_said_even_if_it_is_none_is_required_and_nullable() -> None:
+def test_an_optional_field_without_a_default_is_required_and_nullable() -> None:
     schema = spec_of(int | None)
 
     assert schema["properties"]["it"] == {**INT, "nullable": True}
@@ -154,7 +154,7 @@ def test_what_must_be_said_even_if_it_is_none_is_required_and_nullable() -> None
         (int | None, 3, 3),
     ],
 )
-def test_a_default_is_what_would_be_sent(annotation: Any, default: Any, written: Any) -> None:
+def test_a_default_is_written_as_it_is_sent(annotation: Any, default: Any, written: Any) -> None:
     schema = spec_of(annotation, default)
 
     assert schema["properties"]["it"]["default"] == written
@@ -192,13 +192,13 @@ def test_a_rule_becomes_its_keywords(annotation: Any, added: dict[str, Any]) -> 
     assert field_of(annotation) == {**field_of(bare), **added}
 
 
-def test_a_null_is_kept_where_a_rule_says_so() -> None:
+def test_a_rule_can_make_a_field_nullable() -> None:
     schema = spec_of(Annotated[str | None, Rule(nullable=True)], None)
 
     assert schema == {"type": "object", "properties": {"it": {**TEXT, "nullable": True}}}
 
 
-def test_a_list_is_merged_by_the_fields_that_a_rule_names_in_python() -> None:
+def test_a_list_is_merged_by_the_keys_of_its_rule() -> None:
     class Port(Part):
         port_number: int
         protocol: str = "TCP"
@@ -222,7 +222,7 @@ def test_conditions_are_merged_by_type_unless_a_rule_says_otherwise() -> None:
     assert "x-kubernetes-list-map-keys" not in whole
 
 
-def test_rules_in_cel_stand_where_they_are_about() -> None:
+def test_cel_rules_are_placed_at_their_field() -> None:
     class Range(Part, rules=(Cel("self.low <= self.high", message="wrong way round"),)):
         low: Annotated[int, Cel("self >= 0")]
         high: int
@@ -238,13 +238,13 @@ def test_rules_in_cel_stand_where_they_are_about() -> None:
     ]
 
 
-def test_rules_of_the_kind_itself_stand_at_the_root() -> None:
+def test_cel_rules_of_the_kind_are_placed_at_the_root() -> None:
     schema = schema_in(kind_with(int, rules=(Cel("self.metadata.name != 'x'"),)))
 
     assert schema["x-kubernetes-validations"] == [{"rule": "self.metadata.name != 'x'"}]
 
 
-def test_an_embedded_part_has_the_formats_defaults_and_keys_of_the_api() -> None:
+def test_an_embedded_part_has_the_formats_defaults_and_list_keys_of_the_api() -> None:
     port = field_of(core_v1.ContainerPort)
     container = field_of(core_v1.Container)
 
@@ -264,7 +264,7 @@ def test_the_metadata_of_a_template_is_kept() -> None:
     assert {"labels", "annotations"} <= template["properties"]["metadata"]["properties"].keys()
 
 
-def test_a_status_that_derives_from_a_built_in_one_has_its_fields_and_those_facts() -> None:
+def test_a_status_that_derives_from_a_built_in_one_inherits_its_schema() -> None:
     class Status(apps_v1.DeploymentStatus):
         replicas: int = 0
         url: str | None = None
@@ -277,11 +277,11 @@ def test_a_status_that_derives_from_a_built_in_one_has_its_fields_and_those_fact
 
 
 @pytest.mark.parametrize("annotation", [core_v1.PodTemplateSpec, Point, Mapping[str, int]])
-def test_what_is_opaque_is_kept_as_it_comes(annotation: Any) -> None:
+def test_an_opaque_field_preserves_unknown_fields(annotation: Any) -> None:
     assert field_of(Annotated[annotation, Rule(opaque=True)]) == {"type": "object", **ANYTHING}
 
 
-def test_an_object_in_an_object_says_what_it_is() -> None:
+def test_an_embedded_resource_is_marked_as_one() -> None:
     embedded = field_of(core_v1.ConfigMap)
     opaque = field_of(Annotated[core_v1.Secret, Rule(opaque=True)])
     any_kind = field_of(Annotated[Mapping[str, Any], Rule(embedded_resource=True)])
@@ -294,7 +294,7 @@ def test_an_object_in_an_object_says_what_it_is() -> None:
     assert opaque == any_kind == unknown
 
 
-def test_choices_are_read_and_written_as_the_schema_has_them() -> None:
+def test_enum_values_are_decoded_and_encoded_as_in_the_schema() -> None:
     body = {"__annotations__": {"color": Color, "size": Literal[1, 2]}, "__module__": __name__}
     spec: Any = new_class("Spec", (Part,), {}, lambda namespace: namespace.update(body))
 
@@ -304,7 +304,7 @@ def test_choices_are_read_and_written_as_the_schema_has_them() -> None:
     assert Codec().encode(read) == b'{"color":"red","size":2}'
 
 
-def test_every_kind_has_what_all_objects_have_and_needs_a_spec() -> None:
+def test_every_kind_has_metadata_and_requires_a_spec() -> None:
     class Empty(CustomResource[Part, Part], group="one.example.com", version="v1"):
         pass
 

@@ -156,13 +156,13 @@ def test_an_alias_that_contains_itself_is_refused(inside: str) -> None:
         crd_of(kind_with(module["Deep"]))
 
 
-def test_a_part_that_contains_itself_may_be_opaque_inside() -> None:
+def test_a_recursive_part_can_be_opaque() -> None:
     schema = field_of(Annotated[Tree, Rule(opaque=True)])
 
     assert schema == {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def test_a_kind_that_does_not_say_what_its_spec_is_is_refused() -> None:
+def test_a_kind_without_a_type_for_its_spec_is_refused() -> None:
     class Bare(CustomResource, group="one.example.com", version="v1"):  # type: ignore[type-arg]
         pass
 
@@ -172,7 +172,7 @@ def test_a_kind_that_does_not_say_what_its_spec_is_is_refused() -> None:
         crd_of(Bare)
 
 
-def test_a_name_that_its_module_does_not_have_is_refused() -> None:
+def test_an_undefined_name_in_an_annotation_is_refused() -> None:
     kind = kind_with("Missing")
 
     with pytest.raises(CannotBeACrd, match="an annotation names Missing"):
@@ -183,12 +183,12 @@ SOMETHING: Any = Unstructured.of("one.example.com/v1", "Something")
 
 
 @pytest.mark.parametrize("kind", [core_v1.Pod, kind_with(int, crd=None), SOMETHING])
-def test_what_is_defined_elsewhere_has_no_definition_here(kind: type[Resource]) -> None:
+def test_an_external_kind_has_no_definition(kind: type[Resource]) -> None:
     with pytest.raises(CannotBeACrd, match="another project defines it"):
         crd_of(kind)
 
 
-def test_a_class_that_stands_for_no_kind_has_no_definition() -> None:
+def test_a_class_that_is_not_a_kind_has_no_definition() -> None:
     with pytest.raises(
         CannotBeACrd, match=r"CustomResource cannot be .* it is not the class of a kind"
     ):

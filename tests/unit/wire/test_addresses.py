@@ -21,7 +21,9 @@ from steersman.wire.addresses import proxy_address, server_address
         ("https://x/a b/é", "x", 443, "https://x/a%20b/%C3%A9"),
     ],
 )
-def test_an_address_says_where_to_go(text: str, host: str, port: int, written: str | None) -> None:
+def test_an_address_has_host_port_and_path(
+    text: str, host: str, port: int, written: str | None
+) -> None:
     address = server_address(text)
 
     assert (address.host, address.port) == (host, port)
@@ -29,7 +31,7 @@ def test_an_address_says_where_to_go(text: str, host: str, port: int, written: s
         assert str(address) == written
 
 
-def test_who_comes_to_a_proxy_is_in_no_repr() -> None:
+def test_no_repr_shows_the_credentials_of_a_proxy() -> None:
     proxy = proxy_address("http://me:canary@proxy.example.com:3128")
 
     assert proxy.login is not None

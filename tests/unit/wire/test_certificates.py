@@ -21,7 +21,7 @@ def trusting(authority: CertificateAuthority) -> Store:
     return Store([x509.load_pem_x509_certificate(authority.pem)])
 
 
-def test_a_server_is_believed_under_the_names_it_was_made_for(
+def test_a_server_certificate_is_valid_for_its_names(
     authority: CertificateAuthority,
 ) -> None:
     pem, _ = authority.for_server("api", reachable_as=("localhost", "127.0.0.1"))
@@ -33,7 +33,7 @@ def test_a_server_is_believed_under_the_names_it_was_made_for(
         policy.build_server_verifier(x509.DNSName("example.com")).verify(server, [])
 
 
-def test_another_authority_of_the_same_name_is_not_believed(
+def test_another_ca_of_the_same_name_is_not_trusted(
     authority: CertificateAuthority,
 ) -> None:
     impostor = CertificateAuthority("tests", now=NOW)
@@ -71,7 +71,7 @@ def test_a_certificate_is_valid_for_at_most_a_week(
         assert each.not_valid_after_utc - NOW <= timedelta(days=7)
 
 
-def test_every_certificate_has_a_key_of_its_own(authority: CertificateAuthority) -> None:
+def test_every_certificate_has_its_own_key(authority: CertificateAuthority) -> None:
     keys = {authority.for_client("jane")[1] for _ in range(3)}
 
     assert len(keys) == 3

@@ -53,7 +53,7 @@ async def test_a_request_whose_guard_raises_is_not_sent() -> None:
     assert [each.line for each in server.received] == ["GET /next HTTP/1.1"]
 
 
-async def test_a_connection_whose_request_was_held_back_is_used_for_the_next() -> None:
+async def test_a_connection_is_reused_after_a_guard_blocked_a_request() -> None:
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
         for _ in range(3):
             with pytest.raises(HeldBack):
@@ -64,7 +64,7 @@ async def test_a_connection_whose_request_was_held_back_is_used_for_the_next() -
     assert len(server.received) == 3
 
 
-async def test_a_guard_is_asked_once_the_connection_is_there() -> None:
+async def test_a_guard_is_called_after_the_connection_is_established() -> None:
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
         connections: list[int] = []
 
@@ -76,7 +76,7 @@ async def test_a_guard_is_asked_once_the_connection_is_there() -> None:
     assert connections == [1]
 
 
-async def test_a_long_body_is_held_back_in_the_middle_and_never_whole() -> None:
+async def test_a_guard_can_stop_a_long_body_before_its_end() -> None:
     got = bytearray()
     ended = asyncio.Event()
 
@@ -99,7 +99,7 @@ async def test_a_long_body_is_held_back_in_the_middle_and_never_whole() -> None:
     assert len(got) < len(body)
 
 
-async def test_a_long_body_that_is_not_held_back_arrives_whole() -> None:
+async def test_a_long_body_that_no_guard_stops_arrives_completely() -> None:
     body = bytes(4 * PIECE_BYTES)
 
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
@@ -108,7 +108,7 @@ async def test_a_long_body_that_is_not_held_back_arrives_whole() -> None:
     assert server.received[0].body == body
 
 
-async def test_what_is_given_up_before_it_has_left_the_machine_never_arrives() -> None:
+async def test_a_request_cancelled_before_its_send_never_arrives() -> None:
     body = bytes(PIECE_BYTES)
 
     def nothing() -> None:

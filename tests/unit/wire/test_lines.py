@@ -19,7 +19,7 @@ def fed(chunks: list[bytes], *, limit_bytes: int = 1000) -> tuple[list[bytes], b
     text=st.text(alphabet="aé€\r\n", max_size=40).map(str.encode),
     cuts=st.lists(st.integers(0, 120), max_size=8),
 )
-def test_where_the_pieces_end_makes_no_difference(text: bytes, cuts: list[int]) -> None:
+def test_chunk_boundaries_do_not_matter(text: bytes, cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(text)]
 
     pieces = [text[start:end] for start, end in pairwise(edges)]
@@ -48,11 +48,11 @@ def test_a_line_is_given_without_its_newline_or_carriage_return() -> None:
     assert fed([b"one\r", b"\ntwo\n"]) == ([b"one", b"two"], b"")
 
 
-def test_empty_lines_are_left_out() -> None:
+def test_empty_lines_are_skipped() -> None:
     assert fed([b"\n\r\none\n\n", b"\n"]) == ([b"one"], b"")
 
 
-def test_empty_lines_may_be_kept() -> None:
+def test_empty_lines_can_be_kept() -> None:
     splitter = LineSplitter(limit_bytes=10, keep_empty=True)
 
     assert splitter.feed(b"\n\r\none\n\n") == [b"", b"", b"one", b""]
@@ -73,7 +73,7 @@ def test_a_line_is_never_longer_than_its_limit(piece_bytes: int, ending: bytes) 
         fed(pieces, limit_bytes=10)
 
 
-def test_a_line_may_be_as_long_as_its_limit() -> None:
+def test_a_line_can_be_as_long_as_its_limit() -> None:
     splitter = LineSplitter(limit_bytes=10)
 
     assert splitter.feed(b"x" * 10 + b"\n" + b"y" * 10) == [b"x" * 10]
@@ -91,7 +91,7 @@ def test_a_long_line_in_small_pieces_is_joined_once() -> None:
     assert splitter.feed(b"\n") == [b"x" * 2**25]
 
 
-def test_the_repr_says_how_much_is_held_and_not_what() -> None:
+def test_the_repr_has_the_number_of_buffered_bytes_but_not_the_bytes() -> None:
     splitter = LineSplitter(limit_bytes=10)
     splitter.feed(b"canary")
 

@@ -23,13 +23,13 @@ def test_no_header_of_a_request_appears_in_a_repr() -> None:
     assert "/api/v1/namespaces/default/secrets/db" in repr(request)
 
 
-def test_a_path_is_encoded_and_its_separators_are_not() -> None:
+def test_path_segments_are_encoded_without_their_separators() -> None:
     request = Request(method="GET", path="/apis/rbac/v1/clusterroles/system:node é?#%")
 
     assert request.target == "/apis/rbac/v1/clusterroles/system:node%20%C3%A9%3F%23%25"
 
 
-def test_a_query_keeps_its_order_and_repeated_names() -> None:
+def test_a_query_keeps_its_order_and_repeated_keys() -> None:
     request = Request(
         method="GET", path="/x", query=(("b", "1&2"), ("a", "app=web,tier in (a)"), ("b", ""))
     )
@@ -38,7 +38,7 @@ def test_a_query_keeps_its_order_and_repeated_names() -> None:
 
 
 @given(PATHS)
-def test_whatever_a_path_is_made_of_it_arrives_as_that_path(path: str) -> None:
+def test_any_path_round_trips_through_its_encoding(path: str) -> None:
     target = Request(method="GET", path=path).target
 
     assert unquote(target) == path

@@ -120,7 +120,7 @@ async def work(transport: NetworkTransport, worker: int, rng: Random) -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("seed", range(3))
-async def test_no_answer_goes_to_another_and_nothing_is_left_over(
+async def test_responses_match_their_requests_and_no_connection_leaks(
     scheme: str, seed: int, authority: Authority
 ) -> None:
     rng = Random(seed)

@@ -86,7 +86,7 @@ MISBEHAVIOUR = {
 
 
 @pytest.mark.parametrize("case", MISBEHAVIOUR)
-async def test_half_an_answer_leaves_open_whether_a_write_happened(case: str) -> None:
+async def test_after_a_partial_response_the_outcome_of_a_write_is_unknown(case: str) -> None:
     misbehaviour = says(MISBEHAVIOUR[case], then_close=True)
 
     async with raw_server(misbehaviour) as server, plain(server.port) as transport:
@@ -117,7 +117,7 @@ async def test_a_body_longer_than_announced_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("then_close", [True, False])
-async def test_nonsense_between_chunks_is_not_waited_out(then_close: bool) -> None:
+async def test_invalid_data_between_chunks_fails_immediately(then_close: bool) -> None:
     go_on = asyncio.Event()
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
@@ -138,7 +138,7 @@ async def test_nonsense_between_chunks_is_not_waited_out(then_close: bool) -> No
     assert "canary" not in "".join(everything_said(caught.value))
 
 
-async def test_nonsense_that_came_while_there_was_no_reader_is_not_waited_out() -> None:
+async def test_invalid_data_received_without_a_reader_fails_immediately() -> None:
     go_on = asyncio.Event()
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
@@ -168,7 +168,7 @@ async def test_a_reset_in_the_middle_of_the_body_is_a_failure() -> None:
     assert failure.may_have_happened
 
 
-async def test_why_a_stream_broke_off_is_said() -> None:
+async def test_the_error_of_a_broken_stream_has_the_cause() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n")
         await writer.drain()
@@ -219,7 +219,7 @@ async def test_a_refused_connection_means_that_nothing_was_sent(unused_tcp_port:
     assert "canary" not in "".join(everything_said(failure))
 
 
-async def test_an_unknown_name_means_that_nothing_was_sent() -> None:
+async def test_an_unknown_host_means_that_nothing_was_sent() -> None:
     transport = NetworkTransport(
         clock=SystemClock(), server="https://no-such-host.invalid", tls=lambda: None
     )
@@ -231,7 +231,7 @@ async def test_an_unknown_name_means_that_nothing_was_sent() -> None:
     assert "the name was not found" in str(failure)
 
 
-async def test_an_address_written_in_another_way_means_that_nothing_was_sent() -> None:
+async def test_an_unusual_spelling_of_an_address_means_that_nothing_was_sent() -> None:
     async with NetworkTransport(
         clock=SystemClock(), server="http://127.1:80", tls=lambda: None
     ) as transport:
@@ -240,7 +240,7 @@ async def test_an_address_written_in_another_way_means_that_nothing_was_sent() -
     assert not failure.may_have_happened
 
 
-async def test_a_proxy_that_is_not_there_means_that_nothing_was_sent(
+async def test_an_unreachable_proxy_means_that_nothing_was_sent(
     unused_tcp_port: int,
 ) -> None:
     transport = NetworkTransport(
@@ -258,7 +258,7 @@ async def test_a_proxy_that_is_not_there_means_that_nothing_was_sent(
     assert "canary" not in "".join(everything_said(failure))
 
 
-async def test_a_proxy_that_says_no_means_that_nothing_was_sent() -> None:
+async def test_a_refusing_proxy_means_that_nothing_was_sent() -> None:
     refusal = ok(b"", status="407 Proxy Authentication Required")
 
     async with raw_server(says(refusal)) as proxy:

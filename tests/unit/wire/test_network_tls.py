@@ -41,7 +41,7 @@ def to(port: int, tls: ssl.SSLContext, *, server_name: str | None = None) -> Net
     )
 
 
-async def test_a_server_that_the_ca_signed_for_is_believed(authority: Authority) -> None:
+async def test_a_server_certificate_of_the_ca_is_accepted(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
 
     async with raw_server(says(ok(b"hello")), tls=tls) as server:
@@ -49,7 +49,7 @@ async def test_a_server_that_the_ca_signed_for_is_believed(authority: Authority)
             assert await ask(transport) == b"hello"
 
 
-async def test_a_server_may_be_believed_under_another_name(authority: Authority) -> None:
+async def test_tls_server_name_overrides_the_hostname(authority: Authority) -> None:
     tls = server_tls(authority.server("kubernetes.default.svc"))
 
     async with raw_server(says(ok(b"hello")), tls=tls) as server:
@@ -58,7 +58,7 @@ async def test_a_server_may_be_believed_under_another_name(authority: Authority)
             assert await ask(transport) == b"hello"
 
 
-async def test_an_intermediate_authority_may_be_the_root(authority: Authority) -> None:
+async def test_an_intermediate_ca_can_be_the_root(authority: Authority) -> None:
     intermediate = Authority("intermediate", signed_by=authority)
     tls = server_tls(intermediate.server("127.0.0.1"))
 
@@ -104,7 +104,7 @@ async def test_a_server_with_a_wrong_certificate_is_refused(
     assert server.received == []
 
 
-async def test_a_root_of_the_system_does_not_count_beside_a_given_ca(
+async def test_a_given_ca_replaces_the_system_roots(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system = Authority("of the system")
@@ -143,7 +143,7 @@ async def handshaking_server(tls: ssl.SSLContext) -> AsyncIterator[int]:
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
-async def test_a_server_that_knows_no_tls_1_2_is_not_spoken_to(authority: Authority) -> None:
+async def test_a_server_without_tls_1_2_is_refused(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
     # At this level OpenSSL still speaks TLS 1.1 at all.
     tls.set_ciphers("DEFAULT:@SECLEVEL=0")
@@ -159,9 +159,7 @@ async def test_a_server_that_knows_no_tls_1_2_is_not_spoken_to(authority: Author
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-async def test_a_server_that_speaks_no_tls_gets_no_request(
-    answer: bytes, authority: Authority
-) -> None:
+async def test_a_server_without_tls_gets_no_request(answer: bytes, authority: Authority) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(answer)
@@ -174,7 +172,7 @@ async def test_a_server_that_speaks_no_tls_gets_no_request(
     assert not caught.value.may_have_happened
 
 
-async def test_a_client_certificate_is_shown(authority: Authority) -> None:
+async def test_a_client_certificate_is_sent(authority: Authority) -> None:
     users: list[object] = []
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
@@ -195,7 +193,7 @@ async def test_a_client_certificate_is_shown(authority: Authority) -> None:
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-async def test_a_client_certificate_that_the_server_refuses_is_named(
+async def test_an_error_names_a_refused_client_certificate(
     version: ssl.TLSVersion, authority: Authority
 ) -> None:
     pair = Authority("another").client("me")
@@ -211,7 +209,7 @@ async def test_a_client_certificate_that_the_server_refuses_is_named(
                 await ask(transport)
 
 
-async def test_a_client_certificate_that_is_missing_is_asked_for(authority: Authority) -> None:
+async def test_an_error_names_a_missing_client_certificate(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"), client_ca=authority.certificate)
 
     async with handshaking_server(tls) as port, to(port, trusting(authority)) as transport:
@@ -237,7 +235,7 @@ async def test_a_new_context_is_used_for_new_connections(authority: Authority) -
     assert len(server.received) == 1
 
 
-async def test_a_connection_of_an_old_context_is_not_used_again(authority: Authority) -> None:
+async def test_a_connection_of_an_old_context_is_not_reused(authority: Authority) -> None:
     contexts = [trusting(authority), trusting(authority)]
 
     async with (
@@ -287,7 +285,7 @@ async def tunnelling_proxy(heads: list[str]) -> AsyncIterator[int]:
         yield port
 
 
-async def test_a_proxy_that_was_asked_for_carries_what_it_cannot_read(
+async def test_a_configured_proxy_tunnels_tls(
     authority: Authority,
 ) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
@@ -313,7 +311,7 @@ async def test_a_proxy_that_was_asked_for_carries_what_it_cannot_read(
 
 
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
-async def test_no_proxy_is_taken_from_the_environment_for_tls(
+async def test_proxies_from_the_environment_are_ignored_for_tls(
     variable: str, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tls = server_tls(authority.server("127.0.0.1"))

@@ -20,7 +20,7 @@ def authority() -> Authority:
     return Authority()
 
 
-def test_without_a_ca_the_roots_of_the_system_are_trusted(
+def test_without_a_ca_the_system_roots_are_trusted(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = tmp_path / "roots.pem"
@@ -47,13 +47,13 @@ def test_a_given_ca_is_the_only_root(
     assert root["subject"] == ((("commonName", "test authority"),),)
 
 
-def test_tls_is_1_2_at_least() -> None:
+def test_the_minimum_version_is_tls_1_2() -> None:
     context = tls_context(TlsSettings(), source=SOURCE)
 
     assert context.minimum_version is ssl.TLSVersion.TLSv1_2
 
 
-def test_a_bundle_may_have_comments_in_any_script(authority: Authority) -> None:
+def test_a_ca_bundle_can_have_comments_in_any_encoding(authority: Authority) -> None:
     bundle = "# Autorité de Zürich\n".encode() + authority.certificate
 
     context = tls_context(TlsSettings(ca_data=bundle), source=SOURCE)
@@ -61,7 +61,7 @@ def test_a_bundle_may_have_comments_in_any_script(authority: Authority) -> None:
     assert len(context.get_ca_certs()) == 1
 
 
-def test_a_server_is_not_verified_only_on_request() -> None:
+def test_verification_is_disabled_only_on_request() -> None:
     context = tls_context(TlsSettings(verify=False), source=SOURCE)
 
     assert context.verify_mode is ssl.CERT_NONE
@@ -118,7 +118,7 @@ def test_a_client_certificate_that_cannot_be_used_is_refused_by_name(
     assert "PRIVATE KEY" not in str(caught.value)
 
 
-def test_an_encrypted_key_is_named_as_such_and_no_password_is_asked_for(
+def test_an_encrypted_key_is_refused_without_a_password_prompt(
     authority: Authority,
 ) -> None:
     pair = authority.client("me")
@@ -167,7 +167,7 @@ def test_a_private_file_is_readable_by_this_user_only() -> None:
         assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_private_file_is_gone_after_an_error() -> None:
+def test_a_private_file_is_removed_after_an_error() -> None:
     names: list[str] = []
 
     with suppress(RuntimeError), _private_file(b"canary") as name:
