@@ -15,7 +15,7 @@ from steersman.client import ClientSettings, Labels
 from steersman.errors import ManagerFailed, NoLifespanValue
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.observe import (
     Listening,
     LivenessChanged,
@@ -82,10 +82,10 @@ async def managing(
                 operator.stop.set_result("the test is over")
 
 
-def listening(operator: Operator, what: str) -> Address | None:
+def listening(operator: Operator, what: str) -> ListenAddress | None:
     for each in operator.seen(Listening):
         if each.what == what:
-            return Address.parse(each.address.rpartition("/")[2])
+            return ListenAddress.parse(each.address.rpartition("/")[2])
     return None
 
 

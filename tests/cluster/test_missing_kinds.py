@@ -11,7 +11,7 @@ import steersman as sm
 from steersman.errors import CacheSyncTimeout
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable, Services
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.observe import (
     CacheSyncOverdue,
     ControllerStarted,
@@ -166,7 +166,7 @@ async def test_readiness_names_the_controller_and_the_kind_that_it_waits_for(sce
     ) as operator:
         await scene.until(lambda: started(operator) == ["widget"], seconds=0.1)
         port = int(operator.seen(Listening)[0].address.rpartition(":")[2])
-        status, body = await ask(Address("127.0.0.1", port), "/readyz")
+        status, body = await ask(ListenAddress("127.0.0.1", port), "/readyz")
 
     assert status == 503
     assert f"[-]controller-octopus failed: it waits for {KIND}: the API server" in body

@@ -16,18 +16,18 @@ from steersman.kinds import core_v1
 from steersman.manager.endpoints.listener import serving
 from steersman.manager.endpoints.metrics_access import metrics_endpoint
 from steersman.manager.endpoints.probes import Check, Routes, metrics_pages, probe_pages
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import Listening, MetricsObserver, Observation, ignore, new_registry
 from steersman.wire import NetworkTransport, Request
 from steersman_cluster.apiserver import InProcessTransport
 from tests.embedded import TOKEN, EmbeddedServer
 
-LOOPBACK = Address("127.0.0.1", 0)
+LOOPBACK = ListenAddress("127.0.0.1", 0)
 
 
 async def ask(
-    address: Address,
+    address: ListenAddress,
     path: str,
     *,
     method: str = "GET",
@@ -52,7 +52,7 @@ async def ask(
 
 
 @asynccontextmanager
-async def probing(*checks: Check) -> AsyncIterator[Address]:
+async def probing(*checks: Check) -> AsyncIterator[ListenAddress]:
     handler = Routes(probe_pages(live=lambda: (), ready=lambda: checks), observe=ignore)
     async with serving(handler, LOOPBACK, tls=None, what="probes", observe=ignore) as address:
         yield address
@@ -114,7 +114,7 @@ async def test_a_host_that_does_not_resolve_is_named() -> None:
     with pytest.raises(ManagerFailed, match=r"nowhere\.invalid:0 for probes: the host name"):
         async with serving(
             Routes({}, observe=ignore),
-            Address("nowhere.invalid", 0),
+            ListenAddress("nowhere.invalid", 0),
             tls=None,
             what="probes",
             observe=ignore,

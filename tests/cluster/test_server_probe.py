@@ -10,7 +10,7 @@ from steersman.cache import InformerSettings
 from steersman.errors import BadSettings
 from steersman.kinds import core_v1
 from steersman.manager import ManagerSettings, Runnable, Services
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.observe import (
     Listening,
     ReadinessChanged,
@@ -53,7 +53,7 @@ def hang(operator: Operator) -> None:
 
 async def asked(operator: Operator, path: str, **query: str) -> tuple[int, str]:
     port = int(operator.seen(Listening)[0].address.rpartition(":")[2])
-    return await ask(Address("127.0.0.1", port), path, query=tuple(query.items()))
+    return await ask(ListenAddress("127.0.0.1", port), path, query=tuple(query.items()))
 
 
 async def pass_seconds(scene: Scene, seconds: float) -> None:

@@ -11,7 +11,7 @@ from steersman.clock import SystemClock
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import ignore
 from steersman.wire import (
-    ClientCertificate,
+    CertificateIdentity,
     NetworkTransport,
     Reply,
     Request,
@@ -44,7 +44,7 @@ class FaultProxy:
         """Where clients find it."""
         return f"http://127.0.0.1:{self.port}"
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         """Answer one request."""
         self.requests.append(request)
         if self.hangs:

@@ -13,7 +13,7 @@ from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.errors import BadAnswer, EndlessList
 from steersman.kinds import Unstructured, core_v1
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.observe import (
     ControllerStarted,
     Listening,
@@ -61,7 +61,7 @@ async def until(seen: RecordingObserver, is_so: Callable[[], object]) -> None:
 
 async def asked(operator: Operated, path: str) -> tuple[int, str]:
     address = next(each for each in operator.seen.of(Listening) if each.what == "probes").address
-    return await ask(Address("127.0.0.1", int(address.rpartition(":")[2])), path)
+    return await ask(ListenAddress("127.0.0.1", int(address.rpartition(":")[2])), path)
 
 
 async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from bench.harness.in_process import BODY, measured, timed
-from steersman.wire import ClientCertificate, Reply, Request
+from steersman.wire import CertificateIdentity, Reply, Request
 from steersman_cluster.apiserver import InProcessTransport
 
 CREATED = Reply(status=201)
@@ -21,7 +21,7 @@ class Answers:
     def __init__(self, answers: Sequence[Reply]) -> None:
         self._answers = iter(answers)
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         return next(self._answers)
 
 

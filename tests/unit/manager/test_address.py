@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.errors import BadValue
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ from steersman.manager.settings.address import Address
 def test_an_address_is_a_host_and_a_port_and_prints_as_it_was_written(
     text: str, host: str, port: int
 ) -> None:
-    address = Address.parse(text)
+    address = ListenAddress.parse(text)
 
-    assert address == Address(host, port)
+    assert address == ListenAddress(host, port)
     assert str(address) == text
 
 
@@ -54,25 +54,25 @@ def test_an_address_is_a_host_and_a_port_and_prints_as_it_was_written(
 )
 def test_anything_else_is_refused_with_the_rule(text: str) -> None:
     with pytest.raises(BadValue, match="is not an address to listen on: "):
-        Address.parse(text)
+        ListenAddress.parse(text)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST."])
 def test_only_this_machine_reaches_loopback(host: str) -> None:
-    assert Address(host, 1).is_loopback
+    assert ListenAddress(host, 1).is_loopback
 
 
 @pytest.mark.parametrize(
     "host", ["", "::", "10.0.0.1", "localhost.example.com", "127.0.0.1.example.com"]
 )
 def test_an_address_that_may_not_be_loopback_counts_as_exposed(host: str) -> None:
-    assert not Address(host, 1).is_loopback
+    assert not ListenAddress(host, 1).is_loopback
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        address = Address.parse(text)
+        address = ListenAddress.parse(text)
     except BadValue:
         return
-    assert Address.parse(str(address)) == address
+    assert ListenAddress.parse(str(address)) == address

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.errors import BadSettings
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.manager.settings.sources import SETTINGS
 
@@ -363,7 +363,7 @@ def test_an_address_is_read_and_an_empty_one_is_off() -> None:
     settings = ManagerSettings(health_address="", metrics_address=":9090")
 
     assert settings.health is None
-    assert settings.metrics == Address("", 9090)
+    assert settings.metrics == ListenAddress("", 9090)
 
 
 def test_two_free_ports_do_not_collide() -> None:

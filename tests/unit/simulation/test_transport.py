@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from steersman.errors import Unreachable
-from steersman.wire import ClientCertificate, Reply, Request
+from steersman.wire import CertificateIdentity, Reply, Request
 from steersman_cluster.apiserver import InProcessTransport
 from steersman_cluster.simulation import Actor, History, NoFaults
 from steersman_cluster.simulation.transport import SimulatedTransport
@@ -24,7 +24,7 @@ class Streaming:
         self.asked = 0
         self.closed = 0
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         self.asked += 1
         stream = self._stream()
         await anext(stream)  # what has begun has something to close

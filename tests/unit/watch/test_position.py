@@ -14,7 +14,7 @@ from steersman.watch.position import (
     Failed,
     Gone,
     Input,
-    Listed,
+    ListCompleted,
     MayWatch,
     Missing,
     MustList,
@@ -39,7 +39,7 @@ UNSURE = MustProbe("7")
 FINE = MayWatch("7")
 
 TABLE: list[tuple[Position, Input, Position]] = [
-    (NEW, Listed("5"), MayWatch("5")),
+    (NEW, ListCompleted("5"), MayWatch("5")),
     (NEW, StreamStarted(), Streaming(NEW)),
     (NEW, EventReceived("5"), NEW),
     (NEW, Confirmed(), NEW),
@@ -48,10 +48,10 @@ TABLE: list[tuple[Position, Input, Position]] = [
     (NEW, Gone(), MustList(why="expired")),
     (NEW, TooLarge(), MustList(behind=1, why="behind")),
     (NEW, Missing(), MustList(missing=1, why="missing")),
-    (KNOWN, Listed("8"), MayWatch("8")),
-    (KNOWN, Listed("7"), MayWatch("7")),
-    (KNOWN, Listed("6"), MustList("7", behind=1, why="behind")),
-    (KNOWN, Listed("odd"), MayWatch("odd")),
+    (KNOWN, ListCompleted("8"), MayWatch("8")),
+    (KNOWN, ListCompleted("7"), MayWatch("7")),
+    (KNOWN, ListCompleted("6"), MustList("7", behind=1, why="behind")),
+    (KNOWN, ListCompleted("odd"), MayWatch("odd")),
     (KNOWN, StreamStarted(), MIDDLE),
     (KNOWN, EventReceived("9"), KNOWN),
     (KNOWN, Confirmed(), KNOWN),
@@ -60,13 +60,13 @@ TABLE: list[tuple[Position, Input, Position]] = [
     (KNOWN, Gone(), KNOWN),
     (KNOWN, TooLarge(), MustList("7", behind=1, why="behind")),
     (KNOWN, Missing(), MustList("7", missing=1, why="missing")),
-    (MustList("7", behind=2), Listed("6"), MustList("7", behind=3, why="behind")),
-    (MustList("7", behind=3), Listed("6"), MayWatch("6")),
+    (MustList("7", behind=2), ListCompleted("6"), MustList("7", behind=3, why="behind")),
+    (MustList("7", behind=3), ListCompleted("6"), MayWatch("6")),
     (MustList("7", behind=3), Failed(), MustList("7", behind=3)),
     (MustList("7", missing=2), Missing(), MustList("7", missing=3, why="missing")),
     (MustList("7", missing=2), Failed(), MustList("7")),
-    (MIDDLE, Listed("8"), MayWatch("8")),
-    (MIDDLE, Listed("6"), MustList("7", behind=1, why="behind")),
+    (MIDDLE, ListCompleted("8"), MayWatch("8")),
+    (MIDDLE, ListCompleted("6"), MustList("7", behind=1, why="behind")),
     (MIDDLE, StreamStarted(), MIDDLE),
     (MIDDLE, EventReceived("8"), MIDDLE),
     (MIDDLE, Confirmed(), MIDDLE),
@@ -75,7 +75,7 @@ TABLE: list[tuple[Position, Input, Position]] = [
     (MIDDLE, Gone(), KNOWN),
     (MIDDLE, TooLarge(), MustList("7", behind=1, why="behind")),
     (MIDDLE, Missing(), MustList("7", missing=1, why="missing")),
-    (UNSURE, Listed("8"), MayWatch("8")),
+    (UNSURE, ListCompleted("8"), MayWatch("8")),
     (UNSURE, StreamStarted(), UNSURE),
     (UNSURE, EventReceived("8"), UNSURE),
     (UNSURE, Confirmed(), FINE),
@@ -86,7 +86,7 @@ TABLE: list[tuple[Position, Input, Position]] = [
     (MustProbe("7", behind=1), Failed(), MustProbe("7", behind=1)),
     (MustProbe("7", behind=2), TooLarge(), MustList("7", behind=3, why="behind")),
     (UNSURE, Missing(), MustList("7", missing=1, why="missing")),
-    (FINE, Listed("8"), MayWatch("8")),
+    (FINE, ListCompleted("8"), MayWatch("8")),
     (FINE, StreamStarted(), FINE),
     (FINE, EventReceived("8"), MayWatch("8")),
     (FINE, EventReceived("7"), FINE),
@@ -116,7 +116,7 @@ def test_an_input_leads_from_one_position_to_the_next(
 
 VERSIONS = st.integers(min_value=1, max_value=30).map(str)
 INPUTS: st.SearchStrategy[Input] = st.one_of(
-    st.builds(Listed, VERSIONS),
+    st.builds(ListCompleted, VERSIONS),
     st.builds(EventReceived, VERSIONS),
     *(
         st.builds(each)
@@ -160,7 +160,7 @@ def test_no_initial_event_is_a_version_to_resume_from(
     inputs: list[Input],
 ) -> None:
     for before, received, after in steps(inputs):
-        if isinstance(before, Streaming) and not isinstance(received, Listed):
+        if isinstance(before, Streaming) and not isinstance(received, ListCompleted):
             assert not isinstance(after, MayWatch | MustProbe)
 
 
@@ -175,7 +175,7 @@ def test_an_expired_version_always_leads_to_a_list(inputs: list[Input]) -> None:
 def test_a_watch_is_resumed_only_from_a_received_version(inputs: list[Input]) -> None:
     known = {""}
     for _, received, after in steps(inputs):
-        if isinstance(received, Listed | EventReceived):
+        if isinstance(received, ListCompleted | EventReceived):
             known.add(received.version)
         assert reached(after) in known
 
@@ -186,7 +186,7 @@ def test_lists_lead_to_a_watch_from_every_position_however_old_they_are(
 ) -> None:
     after = MustList() if not inputs else steps(inputs)[-1][2]
     for _ in range(LIMIT + 1):
-        after = advance(after, Listed(version), too_large_limit=LIMIT)
+        after = advance(after, ListCompleted(version), too_large_limit=LIMIT)
 
     assert isinstance(after, MayWatch)
 
@@ -221,5 +221,5 @@ def test_a_watch_never_resumes_from_a_version_far_ahead(version: str) -> None:
 
     assert after == MustList("107", why="out of order")
     # If it is true, the list says so; and if it is not, what is known is gone on from.
-    assert advance(after, Listed(version), too_large_limit=3) == MayWatch(version)
-    assert advance(after, Listed("108"), too_large_limit=3) == MayWatch("108")
+    assert advance(after, ListCompleted(version), too_large_limit=3) == MayWatch(version)
+    assert advance(after, ListCompleted("108"), too_large_limit=3) == MayWatch("108")

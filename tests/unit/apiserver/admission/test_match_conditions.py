@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.admission.evaluation import (
     Variables,
     aggregated,
 )
-from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed, Conditions
+from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed, MatchConditions
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.admission.variables import values_of
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
@@ -16,13 +16,15 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     declared,
     variables_of,
 )
-from steersman_cluster.apiserver.cel import Authorizer, AuthorizerDecision, NotEvaluated
+from steersman_cluster.apiserver.cel import AuthorizerDecision, CelAuthorizer, NotEvaluated
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.admission.reviewers import MAP, MAPS, request
 
 
-def authorizer(user: User) -> Authorizer:
-    return Authorizer(decide=lambda about, _: AuthorizerDecision(allowed=about["verb"] == "create"))
+def authorizer(user: User) -> CelAuthorizer:
+    return CelAuthorizer(
+        decide=lambda about, _: AuthorizerDecision(allowed=about["verb"] == "create")
+    )
 
 
 def values(**changes: Any) -> Any:
@@ -30,9 +32,9 @@ def values(**changes: Any) -> Any:
     return values_of(wanted, wanted, MatchedResource(MAPS, MAP), authorizers=authorizer)
 
 
-def conditions(*expressions: str, ignores_failure: bool = False) -> Conditions:
+def conditions(*expressions: str, ignores_failure: bool = False) -> MatchConditions:
     written = [{"name": f"c{index}", "expression": each} for index, each in enumerate(expressions)]
-    return Conditions(written, declared(params=False), ignores_failure=ignores_failure)
+    return MatchConditions(written, declared(params=False), ignores_failure=ignores_failure)
 
 
 @pytest.mark.parametrize(

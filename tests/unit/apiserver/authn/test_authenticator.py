@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman.wire import ClientCertificate, Request
+from steersman.wire import CertificateIdentity, Request
 from steersman_cluster.apiserver.authn import (
     Authenticator,
     Bearer,
@@ -56,7 +56,7 @@ def test_a_scheme_is_written_in_any_way(header: str) -> None:
 
 @pytest.mark.parametrize("header", [None, f"Bearer {TOKEN}", "Bearer other"])
 def test_a_certificate_counts_before_any_token(header: str | None) -> None:
-    certificate = ClientCertificate(common_name="kim", organizations=("ops",))
+    certificate = CertificateIdentity(common_name="kim", organizations=("ops",))
 
     user = authenticator(jane=TOKEN).user(showing(header), certificate)
 
@@ -64,7 +64,7 @@ def test_a_certificate_counts_before_any_token(header: str | None) -> None:
 
 
 def test_a_client_certificate_names_its_user() -> None:
-    certificate = ClientCertificate(common_name="kim", fingerprint="0123")
+    certificate = CertificateIdentity(common_name="kim", fingerprint="0123")
 
     user = authenticator(jane=TOKEN).user(showing(None), certificate)
 
@@ -72,7 +72,7 @@ def test_a_client_certificate_names_its_user() -> None:
 
 
 def test_a_certificate_without_a_name_is_refused() -> None:
-    nameless = ClientCertificate(common_name="", organizations=("system:masters",))
+    nameless = CertificateIdentity(common_name="", organizations=("system:masters",))
     known = authenticator(jane=TOKEN)
 
     assert known.user(showing(None), nameless) == ANONYMOUS

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from steersman_cluster.apiserver.cel import (
-    Authorizer,
     AuthorizerDecision,
+    CelAuthorizer,
     CelType,
     CostExceeded,
     Expression,
@@ -167,7 +167,7 @@ def test_the_parser_is_not_loaded_before_there_is_an_expression() -> None:
 
 
 def test_a_variable_may_have_a_name_of_several_parts() -> None:
-    who = Authorizer(
+    who = CelAuthorizer(
         lambda about, _: AuthorizerDecision(allowed=about["verb"] == "get", reason="so")
     )
     types = {

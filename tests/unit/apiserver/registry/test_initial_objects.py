@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from steersman.observe import ignore
-from steersman.wire import ClientCertificate, Request
+from steersman.wire import CertificateIdentity, Request
 from steersman_cluster.apiserver import (
     ApiServer,
     NoWebhookTransport,
@@ -70,7 +70,7 @@ def started(log: RevisionLog, *, port: int) -> ApiServer:
 
 
 async def read(server: ApiServer, path: str) -> Any:
-    admin = ClientCertificate(common_name="admin", organizations=("system:masters",))
+    admin = CertificateIdentity(common_name="admin", organizations=("system:masters",))
     request = Request(method="GET", path=path, query=(), headers=(), body=None)
     return msgspec.json.decode((await server.handle(request, certificate=admin)).body)
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from steersman.wire import ClientCertificate, Reply, Request, Transport
+from steersman.wire import CertificateIdentity, Reply, Request, Transport
 from steersman_cluster.apiserver import InProcessTransport
 from tests.embedded import TOKEN, EmbeddedServer
 
@@ -16,9 +16,9 @@ class Echo:
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
-        self.certificates: list[ClientCertificate | None] = []
+        self.certificates: list[CertificateIdentity | None] = []
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         self.certificates.append(certificate)
         return self._reply
 
@@ -73,7 +73,7 @@ async def test_a_request_is_the_administrators_unless_it_brings_a_token() -> Non
             pass
 
     assert echo.certificates == [
-        ClientCertificate(common_name="admin", organizations=("system:masters",)),
+        CertificateIdentity(common_name="admin", organizations=("system:masters",)),
         None,
     ]
 

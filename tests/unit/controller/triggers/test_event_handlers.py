@@ -9,7 +9,7 @@ import pytest
 from steersman.cache import Added, Deleted, Delta, Sync, Updated, background_tasks, key_of
 from steersman.controller import CacheReader, Controller, Owns, Watch, changed
 from steersman.controller.pause import PAUSED
-from steersman.controller.triggers.event_handlers import EventHandlers, Handler
+from steersman.controller.triggers.event_handlers import DeltaHandler, EventHandlers
 from steersman.controller.triggers.mappings import TRIES_WHEN_GONE
 from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
@@ -55,15 +55,15 @@ class Scene:
         self.events.append((str(obj.ref), f"{type} {reason}", note))
 
     @property
-    def own(self) -> Handler:
+    def own(self) -> DeltaHandler:
         return self.triggers.own
 
     @property
-    def owned(self) -> Handler:
+    def owned(self) -> DeltaHandler:
         return self.triggers.owned(self.controller.owned[0])
 
     @property
-    def watched(self) -> Handler:
+    def watched(self) -> DeltaHandler:
         return self.triggers.watched(self.controller.watches[0])
 
     @asynccontextmanager

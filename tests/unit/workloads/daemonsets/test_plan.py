@@ -7,7 +7,7 @@ import pytest
 
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.daemonsets.node_fit import Fit, on_node
-from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, make_plan
+from steersman_cluster.workloads.daemonsets.plan import DaemonSetPlan, by_node, make_plan
 from tests.unit.workloads.daemonsets.samples import NEW, NO, STAY, YES, daemon, on, spec
 from tests.unit.workloads.pods.samples import NOW, ago
 
@@ -18,7 +18,7 @@ def plan(
     *,
     surges: bool = False,
     wait_for: Callable[[str], float] = lambda _: 0.0,
-) -> Plan:
+) -> DaemonSetPlan:
     return make_plan(
         placed, fits, NEW, min_ready_seconds=0, surges=surges, now=NOW, wait_for=wait_for
     )
@@ -31,7 +31,7 @@ def names(pods: Sequence[core_v1.Pod]) -> list[str]:
 def test_a_pod_is_created_for_each_fitting_node_without_one() -> None:
     made = plan(on(daemon("a", "one")), {"one": YES, "two": YES, "three": NO, "four": STAY})
 
-    assert made == Plan(make_on=("two",))
+    assert made == DaemonSetPlan(make_on=("two",))
 
 
 def test_a_pod_that_may_not_continue_to_run_is_deleted() -> None:
@@ -87,7 +87,7 @@ def test_a_failed_pod_is_kept_until_its_backoff_is_over() -> None:
 
     made = plan(placed, {"one": YES, "two": YES}, wait_for=waits.__getitem__)
 
-    assert made == Plan(wait_seconds=2.0)
+    assert made == DaemonSetPlan(wait_seconds=2.0)
 
 
 def test_an_unbound_pod_of_a_deleted_node_is_deleted_and_a_bound_one_is_not() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from steersman.kinds import apps_v1, core_v1
 from steersman.units import IntOrString
 from steersman_cluster.workloads.daemonsets.node_fit import Fit
-from steersman_cluster.workloads.daemonsets.plan import Plan
+from steersman_cluster.workloads.daemonsets.plan import DaemonSetPlan
 from steersman_cluster.workloads.daemonsets.rolling_update import limits, next_step, surges
 from tests.unit.workloads.daemonsets.samples import NEW, NO, YES, daemon, on, rolling
 from tests.unit.workloads.pods.samples import NOW, ago
@@ -21,7 +21,7 @@ def step(
     strategy: apps_v1.DaemonSetUpdateStrategy | None = None,
     *,
     min_ready_seconds: int = 0,
-) -> Plan:
+) -> DaemonSetPlan:
     return next_step(
         on(*pods),
         fits,
@@ -36,7 +36,7 @@ def old(name: str, node: str, *, ready: bool = True) -> core_v1.Pod:
     return daemon(name, node, hash="old", ready=ready)
 
 
-def goes(plan: Plan) -> list[str]:
+def goes(plan: DaemonSetPlan) -> list[str]:
     return [each.name for each in plan.delete]
 
 

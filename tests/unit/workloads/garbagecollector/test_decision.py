@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from steersman_cluster.workloads.garbagecollector.decision import (
     ClassifiedOwner,
-    Decision,
-    Delete,
-    Keep,
+    CollectionDecision,
+    DeleteObject,
+    KeepObject,
     OwnerState,
     Unlink,
     decide,
@@ -23,7 +23,7 @@ def decided(
     finalizers: tuple[str, ...] = (),
     has_dependents: bool = False,
     has_circle: bool = False,
-) -> Decision:
+) -> CollectionDecision:
     classified = [ClassifiedOwner(owner(str(number)), each) for number, each in enumerate(states)]
     return decide(
         classified, finalizers=finalizers, has_dependents=has_dependents, has_circle=has_circle
@@ -31,19 +31,19 @@ def decided(
 
 
 def test_an_object_without_owner_references_is_kept() -> None:
-    assert decided() == Keep()
+    assert decided() == KeepObject()
 
 
 def test_an_object_without_its_only_owner_is_deleted() -> None:
-    assert decided("absent") == Delete(propagation="Background")
+    assert decided("absent") == DeleteObject(propagation="Background")
 
 
 def test_an_object_without_any_of_its_owners_is_deleted() -> None:
-    assert decided("absent", "absent") == Delete(propagation="Background")
+    assert decided("absent", "absent") == DeleteObject(propagation="Background")
 
 
 def test_an_object_with_all_its_owners_is_kept_unchanged() -> None:
-    assert decided("solid", "solid") == Keep()
+    assert decided("solid", "solid") == KeepObject()
 
 
 @pytest.mark.parametrize("lost", ["absent", "waiting"])
@@ -54,17 +54,17 @@ def test_a_dependent_keeps_the_references_to_existing_owners(lost: OwnerState) -
 def test_a_dependent_with_dependents_is_deleted_in_the_foreground_if_its_owner_waits() -> None:
     found = decided("waiting", has_dependents=True)
 
-    assert found == Delete(propagation="Foreground")
+    assert found == DeleteObject(propagation="Foreground")
 
 
 def test_a_dependent_without_dependents_is_deleted_at_once_if_its_owner_waits() -> None:
-    assert decided("waiting") == Delete(propagation="Background")
+    assert decided("waiting") == DeleteObject(propagation="Background")
 
 
 def test_a_cycle_of_waiting_owners_is_broken() -> None:
     found = decided("waiting", has_dependents=True, has_circle=True)
 
-    assert found == Delete(propagation="Foreground", unblock=True)
+    assert found == DeleteObject(propagation="Foreground", unblock=True)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_the_finalizers_of_a_dependent_choose_its_propagation_policy(
 ) -> None:
     found = decided("absent", finalizers=(finalizer,))
 
-    assert isinstance(found, Delete)
+    assert isinstance(found, DeleteObject)
     assert found.propagation == propagation
 
 
 def test_an_object_with_an_unresolvable_owner_is_kept() -> None:
-    assert decided("absent", "unresolvable") == Keep()
+    assert decided("absent", "unresolvable") == KeepObject()
 
 
 @given(
@@ -94,7 +94,7 @@ def test_an_object_with_an_owner_is_never_deleted(
     found = decided(*states, has_dependents=has_dependents, has_circle=has_circle)
 
     if "solid" in states:
-        assert not isinstance(found, Delete)
+        assert not isinstance(found, DeleteObject)
 
 
 def test_unblocking_changes_only_blockownerdeletion() -> None:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from steersman_cluster.workloads.jobs.local_state import Batches, VanishedPods
+from steersman_cluster.workloads.jobs.local_state import JobBatches, VanishedPods
 from tests.unit.workloads.jobs.samples import NOW, pod
 
 
@@ -35,7 +35,7 @@ def test_entries_expire_after_the_longest_backoff() -> None:
 
 
 def test_a_job_is_reconciled_a_second_after_the_first_event() -> None:
-    batches = Batches()
+    batches = JobBatches()
 
     assert batches.wait_seconds("job", NOW) == 1.0
     assert batches.wait_seconds("job", NOW + timedelta(seconds=0.75)) == 0.25
@@ -43,7 +43,7 @@ def test_a_job_is_reconciled_a_second_after_the_first_event() -> None:
 
 
 def test_an_event_after_a_reconcile_starts_a_new_batch() -> None:
-    batches = Batches()
+    batches = JobBatches()
     batches.wait_seconds("job", NOW)
 
     batches.end("job")
@@ -53,7 +53,7 @@ def test_an_event_after_a_reconcile_starts_a_new_batch() -> None:
 
 
 def test_the_batch_of_a_deleted_job_expires() -> None:
-    batches = Batches()
+    batches = JobBatches()
     batches.wait_seconds("gone", NOW)
 
     batches.wait_seconds("job", NOW + timedelta(seconds=602))

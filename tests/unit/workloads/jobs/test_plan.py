@@ -4,12 +4,12 @@ import pytest
 
 from steersman.kinds import batch_v1
 from steersman_cluster.workloads.jobs.accessors import NO_INDEX
-from steersman_cluster.workloads.jobs.plan import MAX_PODS_PER_RECONCILE, Plan, make_plan
+from steersman_cluster.workloads.jobs.plan import MAX_PODS_PER_RECONCILE, JobPlan, make_plan
 from steersman_cluster.workloads.jobs.state import JobState
 from tests.unit.workloads.jobs.samples import indexed, job, looked, names, pod
 
 
-def plan_of(job_state: JobState) -> Plan:
+def plan_of(job_state: JobState) -> JobPlan:
     return make_plan(job_state, vanished={})
 
 
@@ -32,7 +32,7 @@ def test_no_more_pods_run_than_the_parallelism_and_the_missing_completions(
     given = job(parallelism=parallelism, completions=completions, status=status)
     running = [pod(f"p{number}") for number in range(active)]
 
-    assert plan_of(looked(given, *running)) == Plan(make=(NO_INDEX,) * made)
+    assert plan_of(looked(given, *running)) == JobPlan(make=(NO_INDEX,) * made)
 
 
 def test_surplus_pods_are_deleted_in_deletion_order() -> None:
@@ -54,7 +54,7 @@ def test_a_failed_pod_is_not_replaced_at_once() -> None:
 
     plan = plan_of(looked(given, pod("a", "Failed", ended_seconds_ago=3), pod("b")))
 
-    assert plan == Plan(wait_seconds=7.0)
+    assert plan == JobPlan(wait_seconds=7.0)
 
 
 def test_a_terminating_pod_keeps_its_slot_until_it_has_failed() -> None:
@@ -63,8 +63,8 @@ def test_a_terminating_pod_keeps_its_slot_until_it_has_failed() -> None:
     eager = plan_of(looked(indexed(completions=1), going))
     patient = plan_of(looked(indexed(completions=1, pod_replacement_policy="Failed"), going))
 
-    assert eager == Plan(wait_seconds=10.0)  # its deletion counts as a failure
-    assert patient == Plan()
+    assert eager == JobPlan(wait_seconds=10.0)  # its deletion counts as a failure
+    assert patient == JobPlan()
 
 
 def test_pods_are_created_for_the_lowest_missing_indexes() -> None:
@@ -73,7 +73,7 @@ def test_pods_are_created_for_the_lowest_missing_indexes() -> None:
 
     plan = plan_of(looked(given, pod("a", index=2)))
 
-    assert plan == Plan(make=(0, 3))
+    assert plan == JobPlan(make=(0, 3))
 
 
 def test_of_two_pods_with_one_index_one_is_deleted() -> None:
@@ -97,15 +97,15 @@ def test_a_failed_index_gets_no_pod() -> None:
     status = batch_v1.JobStatus(failed_indexes="0", completed_indexes="")
     given = indexed(parallelism=2, completions=3, backoff_limit_per_index=0, status=status)
 
-    assert plan_of(looked(given)) == Plan(make=(1, 2))
+    assert plan_of(looked(given)) == JobPlan(make=(1, 2))
 
 
 def test_the_backoff_of_one_index_does_not_delay_others() -> None:
     given = indexed(parallelism=2, completions=2, backoff_limit_per_index=3)
     failed = pod("a", "Failed", index=0, failures=1, ended_seconds_ago=5)
 
-    assert plan_of(looked(given, failed)) == Plan(make=(1,))
-    assert plan_of(looked(given, failed, pod("b", index=1))) == Plan(wait_seconds=15.0)
+    assert plan_of(looked(given, failed)) == JobPlan(make=(1,))
+    assert plan_of(looked(given, failed, pod("b", index=1))) == JobPlan(wait_seconds=15.0)
 
 
 def test_no_more_than_five_hundred_pods_of_a_job_are_created_in_one_reconcile() -> None:

@@ -5,7 +5,12 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import autoscaling_v2
-from steersman_cluster.workloads.podautoscalers.behavior import Bounded, History, Moment, bounded
+from steersman_cluster.workloads.podautoscalers.behavior import (
+    Bounded,
+    Moment,
+    ScalingHistory,
+    bounded,
+)
 from tests.unit.workloads.podautoscalers.samples import NOW, ago
 
 Behavior = autoscaling_v2.HorizontalPodAutoscalerBehavior
@@ -20,7 +25,7 @@ def result(
     least: int = 1,
     most: int = 100,
     behavior: Behavior | None = None,
-    history: History | None = None,
+    history: ScalingHistory | None = None,
 ) -> Bounded:
     return bounded(
         recommended,
@@ -28,7 +33,7 @@ def result(
         least=least,
         most=most,
         behavior=behavior,
-        history=history or History(),
+        history=history or ScalingHistory(),
         now=NOW,
     )
 
@@ -53,17 +58,17 @@ def test_replicas_stay_within_minreplicas_and_maxreplicas(
 
 
 def test_a_lower_recommendation_waits_for_the_stabilization_window() -> None:
-    recent = History(recommended=(Moment(8, ago(299)), Moment(9, ago(301))))
+    recent = ScalingHistory(recommended=(Moment(8, ago(299)), Moment(9, ago(301))))
 
     held = result(3, current=8, history=recent)
-    later = result(3, current=8, history=History(recommended=(Moment(8, ago(301)),)))
+    later = result(3, current=8, history=ScalingHistory(recommended=(Moment(8, ago(301)),)))
 
     assert (held.replicas, held.ability[0]) == (8, "ScaleDownStabilized")
     assert (later.replicas, later.ability[0]) == (3, "ReadyForNewScale")
 
 
 def test_recommendations_are_kept_for_the_stabilization_window() -> None:
-    found = result(3, current=3, history=History(recommended=(Moment(9, ago(301)),)))
+    found = result(3, current=3, history=ScalingHistory(recommended=(Moment(9, ago(301)),)))
 
     assert found.history.recommended == (Moment(3, NOW),)
 
@@ -88,7 +93,7 @@ def test_a_behavior_allows_the_largest_change_of_its_policies() -> None:
 
 def test_replicas_added_in_the_same_period_count() -> None:
     policies = (Policy(type="Pods", value=4, period_seconds=60),)
-    history = History(ups=(Moment(3, ago(30)), Moment(3, ago(90))))
+    history = ScalingHistory(ups=(Moment(3, ago(30)), Moment(3, ago(90))))
 
     assert (
         result(50, current=10, behavior=slowly(policies=policies), history=history).replicas == 11
@@ -115,7 +120,7 @@ def test_a_behavior_limits_the_rate_of_scaling_down() -> None:
 
 
 def test_a_scale_up_window_uses_its_lowest_recommendation() -> None:
-    history = History(recommended=(Moment(6, ago(30)), Moment(2, ago(90))))
+    history = ScalingHistory(recommended=(Moment(6, ago(30)), Moment(2, ago(90))))
 
     found = result(9, current=5, behavior=slowly(stabilization_window_seconds=60), history=history)
 
@@ -124,7 +129,7 @@ def test_a_scale_up_window_uses_its_lowest_recommendation() -> None:
 
 def test_scale_events_older_than_all_policy_periods_are_dropped() -> None:
     behavior = slowly(policies=(Policy(type="Pods", value=4, period_seconds=60),))
-    history = History(ups=(Moment(1, ago(61)), Moment(2, ago(59))))
+    history = ScalingHistory(ups=(Moment(1, ago(61)), Moment(2, ago(59))))
 
     assert history.scaled(3, 6, behavior, NOW).ups == (Moment(2, ago(59)), Moment(3, NOW))
     assert history.scaled(6, 3, behavior, NOW).downs == (Moment(3, NOW),)
@@ -132,7 +137,7 @@ def test_scale_events_older_than_all_policy_periods_are_dropped() -> None:
 
 
 def test_a_stabilized_recommendation_takes_effect_after_the_window() -> None:
-    history = History().with_initial_recommendation(8, NOW)
+    history = ScalingHistory().with_initial_recommendation(8, NOW)
     seen = []
     for seconds in range(0, 360, 15):
         found = bounded(

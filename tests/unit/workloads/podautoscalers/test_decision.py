@@ -2,10 +2,10 @@
 
 from steersman.kinds import autoscaling_v2
 from steersman.units import Quantity
-from steersman_cluster.workloads.podautoscalers.behavior import History, Moment
+from steersman_cluster.workloads.podautoscalers.behavior import Moment, ScalingHistory
 from steersman_cluster.workloads.podautoscalers.decision import (
-    Decision,
     Event,
+    ScalingDecision,
     after_failed_rescale,
     after_rescale,
     decided,
@@ -14,7 +14,7 @@ from steersman_cluster.workloads.podautoscalers.decision import (
 )
 from steersman_cluster.workloads.podautoscalers.metrics import Failed, Found, evaluated
 from steersman_cluster.workloads.podautoscalers.replica_calculator import (
-    Problem,
+    ScalingProblem,
     Tolerances,
     Usages,
 )
@@ -26,7 +26,7 @@ FAILED = Failed(reason="FailedGetResourceMetric", text="no cpu", full_message="n
 
 
 def evaluation(
-    metric: autoscaling_v2.MetricSpec, usages: Usages | Problem, current: int = 2
+    metric: autoscaling_v2.MetricSpec, usages: Usages | ScalingProblem, current: int = 2
 ) -> Found | Failed:
     return evaluated(
         metric,
@@ -39,8 +39,10 @@ def evaluation(
     )
 
 
-def decision(*evaluations: Found | Failed, current: int = 2, least: int = 1) -> Decision:
-    return decided(hpa(least=least), evaluations, current=current, history=History(), now=NOW)
+def decision(*evaluations: Found | Failed, current: int = 2, least: int = 1) -> ScalingDecision:
+    return decided(
+        hpa(least=least), evaluations, current=current, history=ScalingHistory(), now=NOW
+    )
 
 
 def conditions(status: Status) -> dict[str, tuple[str, str | None]]:
@@ -132,7 +134,7 @@ def test_a_failed_rescale_is_reported() -> None:
 def test_an_unreadable_scale_is_reported_and_the_rest_is_kept() -> None:
     before = Status(current_replicas=3, desired_replicas=3)
 
-    made = without_scale(hpa(status=before), "not there", History(), NOW)
+    made = without_scale(hpa(status=before), "not there", ScalingHistory(), NOW)
 
     assert conditions(made.status) == {"AbleToScale": ("False", "FailedGetScale")}
     assert made.status.current_replicas == 3
@@ -143,7 +145,9 @@ def test_an_unchanged_condition_keeps_its_transition_time() -> None:
     first = decision(found(2)).status
     old = [each.last_transition_time for each in first.conditions or ()]
 
-    later = decided(hpa(status=first), [found(2)], current=2, history=History(), now=ago(-60))
+    later = decided(
+        hpa(status=first), [found(2)], current=2, history=ScalingHistory(), now=ago(-60)
+    )
 
     assert [each.last_transition_time for each in later.status.conditions or ()] == old
 
@@ -154,7 +158,7 @@ def test_the_current_replicas_are_the_first_recommendation() -> None:
 
 
 def test_a_metric_without_samples_reports_the_full_error() -> None:
-    failed = evaluation(cpu(average_utilization=50), Problem("unable to get metrics"))
+    failed = evaluation(cpu(average_utilization=50), ScalingProblem("unable to get metrics"))
 
     assert failed == Failed(
         reason="FailedGetResourceMetric",

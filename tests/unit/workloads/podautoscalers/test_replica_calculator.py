@@ -6,8 +6,8 @@ import pytest
 
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.podautoscalers.replica_calculator import (
-    Problem,
     Proposal,
+    ScalingProblem,
     Tolerances,
     Usages,
     by_average,
@@ -25,7 +25,7 @@ def proposed(
     percent: int = 50,
     resource: str = "cpu",
     tolerances: Tolerances | None = None,
-) -> Proposal | Problem:
+) -> Proposal | ScalingProblem:
     return by_utilization(
         of,
         usages,
@@ -38,7 +38,7 @@ def proposed(
     )
 
 
-def replicas(proposal: Proposal | Problem) -> int:
+def replicas(proposal: Proposal | ScalingProblem) -> int:
     assert isinstance(proposal, Proposal), proposal
     return proposal.replicas
 
@@ -154,7 +154,7 @@ def test_a_change_that_pods_without_metrics_would_reverse_is_dropped() -> None:
 def test_a_missing_recommendation_has_a_reason(
     given: list[core_v1.Pod], usages: Usages, why: str
 ) -> None:
-    assert proposed(given, usages, current=1) == Problem(why)
+    assert proposed(given, usages, current=1) == ScalingProblem(why)
 
 
 def test_a_container_metric_uses_only_the_request_of_its_container() -> None:
@@ -162,4 +162,4 @@ def test_a_container_metric_uses_only_the_request_of_its_container() -> None:
 
     assert requests_of([two], "cpu", "") == {"web-1": 200}
     assert requests_of([two], "cpu", "proxy") == {"web-1": 100}
-    assert requests_of([two], "cpu", "no") == Problem("container no not found in Pod web-1")
+    assert requests_of([two], "cpu", "no") == ScalingProblem("container no not found in Pod web-1")

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from steersman.kinds import apps_v1, meta_v1
 from steersman_cluster.workloads.revisions import (
-    Create,
-    Keep,
-    Renumber,
+    CreateRevision,
+    KeepRevision,
+    RenumberRevision,
     excess,
     in_order,
     make_plan,
@@ -25,25 +25,25 @@ def revision(name: str, number: int, *, data: str = "", after: float = 0.0) -> R
 
 
 def test_the_first_revision_is_one() -> None:
-    assert make_plan((), b'{"is":"new"}') == Create(number=1)
+    assert make_plan((), b'{"is":"new"}') == CreateRevision(number=1)
 
 
 def test_the_newest_revision_is_kept_while_the_template_stays_the_same() -> None:
     history = (revision("one", 1), revision("two", 2))
 
-    assert make_plan(history, b'{"is":"two"}') == Keep(revision=history[1])
+    assert make_plan(history, b'{"is":"two"}') == KeepRevision(revision=history[1])
 
 
 def test_an_earlier_template_keeps_its_revision_with_a_new_number() -> None:
     history = (revision("one", 1), revision("two", 2))
 
-    assert make_plan(history, b'{"is":"one"}') == Renumber(revision=history[0], number=3)
+    assert make_plan(history, b'{"is":"one"}') == RenumberRevision(revision=history[0], number=3)
 
 
 def test_a_new_template_gets_the_next_number() -> None:
     history = (revision("one", 3), revision("two", 7))
 
-    assert make_plan(history, b'{"is":"new"}') == Create(number=8)
+    assert make_plan(history, b'{"is":"new"}') == CreateRevision(number=8)
 
 
 def test_revisions_with_the_same_number_are_ordered_by_age_and_name() -> None:

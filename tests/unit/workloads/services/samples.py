@@ -7,7 +7,7 @@ from typing import Any
 from steersman.controller import owner_reference
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman_cluster.workloads.services.endpoints import labels_of
-from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, make_plan
+from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, SlicePlan, make_plan
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 WEB: Mapping[str, str] = {"app": "web"}
@@ -91,7 +91,7 @@ def plan(
     of: core_v1.Service,
     pods: Iterable[core_v1.Pod],
     slices: Iterable[discovery_v1.EndpointSlice] = (),
-) -> Plan:
+) -> SlicePlan:
     """The plan for the slices of a Service."""
     return make_plan(of, pods, slices, node_of=node_of)
 
@@ -113,6 +113,6 @@ def written(
     )
 
 
-def all_written(of: core_v1.Service, made: Plan) -> list[discovery_v1.EndpointSlice]:
+def all_written(of: core_v1.Service, made: SlicePlan) -> list[discovery_v1.EndpointSlice]:
     """All slices that a plan creates."""
     return [written(of, new, f"web-{number}") for number, new in enumerate(made.create)]

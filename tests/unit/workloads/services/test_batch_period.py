@@ -5,14 +5,18 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.workloads.services.batch_period import BATCH_SECONDS, Batches, OwnWrites
+from steersman_cluster.workloads.services.batch_period import (
+    BATCH_SECONDS,
+    OwnWrites,
+    ServiceBatches,
+)
 from tests.unit.workloads.services.samples import NOW
 
 LATER = NOW + timedelta(seconds=BATCH_SECONDS)
 
 
 def test_a_batch_ends_a_period_after_its_first_change() -> None:
-    batches = Batches()
+    batches = ServiceBatches()
 
     assert batches.wait_seconds("web", NOW) == BATCH_SECONDS
     assert batches.wait_seconds("web", NOW + timedelta(seconds=0.02)) == pytest.approx(0.03)
@@ -21,7 +25,7 @@ def test_a_batch_ends_a_period_after_its_first_change() -> None:
 
 
 def test_the_batch_of_a_deleted_service_expires() -> None:
-    batches = Batches()
+    batches = ServiceBatches()
     batches.wait_seconds("gone", NOW)
 
     batches.wait_seconds("web", NOW + timedelta(minutes=5))

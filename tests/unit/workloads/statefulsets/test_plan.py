@@ -7,9 +7,9 @@ import pytest
 from steersman.kinds import apps_v1, core_v1
 from steersman_cluster.workloads.statefulsets.identity import StatefulSet
 from steersman_cluster.workloads.statefulsets.plan import (
-    Create,
     CreateClaims,
-    Delete,
+    CreatePod,
+    DeletePod,
     RepairPod,
     UpdateClaimOwners,
     members,
@@ -33,9 +33,9 @@ def plan(owner: StatefulSet, *pods: core_v1.Pod) -> list[str]:
 
 def summary(step: Any) -> str:
     match step:
-        case Create(ordinal=ordinal, is_current=is_current):
+        case CreatePod(ordinal=ordinal, is_current=is_current):
             return f"create {ordinal}{' as before' if is_current else ''}"
-        case Delete(pod=gone):
+        case DeletePod(pod=gone):
             return f"delete {gone.name}"
         case RepairPod(pod=mended):
             return f"mend {mended.name}"

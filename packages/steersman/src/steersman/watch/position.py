@@ -1,11 +1,11 @@
 """The position of a reflector in the server's history, and its transitions. No I/O.
 
-    MustList ──Listed──▶ MayWatch ──EventReceived──▶ MayWatch
+    MustList ──ListCompleted──▶ MayWatch ──EventReceived──▶ MayWatch
       │  ▲                 │    ▲
       │  └──anything else──┤    │
     StreamStarted        Failed Confirmed          (``Ended`` is like ``Failed``)
       ▼                    ▼    │
-    Streaming ──Listed──▶  MustProbe
+    Streaming ──ListCompleted──▶  MustProbe
 
 ``Gone``, ``Missing`` and events out of order lead back to ``MustList`` from every position. The
 position never goes back in time: a list older than the position is rejected. The exception is a
@@ -65,7 +65,7 @@ class MayWatch(msgspec.Struct, frozen=True, gc=False):
 Position: TypeAlias = MustList | Streaming | MustProbe | MayWatch
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ListCompleted(msgspec.Struct, frozen=True):
     """An input: a list, or the sequence of initial events of a watch, is complete."""
 
     version: str
@@ -106,7 +106,15 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 Input: TypeAlias = (
-    EventReceived | Listed | StreamStarted | Confirmed | Ended | Failed | Gone | TooLarge | Missing
+    EventReceived
+    | ListCompleted
+    | StreamStarted
+    | Confirmed
+    | Ended
+    | Failed
+    | Gone
+    | TooLarge
+    | Missing
 )
 
 
@@ -118,7 +126,7 @@ def advance(position: Position, received: Input, *, too_large_limit: int) -> Pos
             return (
                 advance_by_event(position, version) if isinstance(position, MayWatch) else position
             )
-        case Listed(version):
+        case ListCompleted(version):
             return _listed(_must_list(position, None), version, too_large_limit)
         case StreamStarted():
             return Streaming(position) if isinstance(position, MustList) else position

@@ -33,7 +33,7 @@ from steersman.watch.position import (
     EventReceived,
     Failed,
     Input,
-    Listed,
+    ListCompleted,
     MayWatch,
     Missing,
     MustList,
@@ -237,7 +237,7 @@ class Reflector(Generic[Obj]):
         before = self._before()
         is_rewound = is_older(version, before.reached)
         self._into.replace(objects, decode_failures, version, rewound=is_rewound)
-        self._advance(Listed(version))
+        self._advance(ListCompleted(version))
         if is_rewound:
             self._events.rewound(before.reached, version)
         self._events.listed(len(objects), len(decode_failures), took_seconds, before.why)
@@ -248,10 +248,10 @@ class Reflector(Generic[Obj]):
         if version in ("", "0"):
             problem = "the server's list has no version"
             return _Failure(Failed(), self._events.bad_answer("list", problem))
-        if isinstance(self._after(Listed(version)), MayWatch):
+        if isinstance(self._after(ListCompleted(version)), MayWatch):
             return None
         problem = f"the server's list is of version {version}, older than {self._before().reached}"
-        return _Failure(Listed(version), self._events.bad_answer("list", problem))
+        return _Failure(ListCompleted(version), self._events.bad_answer("list", problem))
 
     def _before(self) -> MustList:
         position = self._position

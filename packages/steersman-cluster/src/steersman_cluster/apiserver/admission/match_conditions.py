@@ -20,7 +20,7 @@ class ConditionFailed(Exception):
     """A match condition could not be evaluated."""
 
 
-class Conditions:
+class MatchConditions:
     """The match conditions of a webhook or policy, compiled once; an empty list always matches."""
 
     def __init__(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from steersman_cluster.apiserver.admission.match_conditions import Conditions
+from steersman_cluster.apiserver.admission.match_conditions import MatchConditions
 from steersman_cluster.apiserver.admission.matcher import Matcher
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     Compiled,
@@ -60,7 +60,7 @@ class Policy:
 
     name: str
     matching: Matcher | None
-    conditions: Conditions
+    conditions: MatchConditions
     ignores_failure: bool
     param_kind: Mapping[str, str] | None
     variables: Mapping[str, Compiled]
@@ -107,7 +107,7 @@ def _policy(written: Object, bindings: list[Binding]) -> Policy:
     return Policy(
         name=_name(written),
         matching=None if constraints is None else Matcher.of_policy(constraints),
-        conditions=Conditions(
+        conditions=MatchConditions(
             spec.get("matchConditions") or (), variables, ignores_failure=ignores_failure
         ),
         ignores_failure=ignores_failure,

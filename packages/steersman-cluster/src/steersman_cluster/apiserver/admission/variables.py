@@ -6,12 +6,12 @@ from typing import Any, TypeAlias
 from steersman_cluster.apiserver.admission.admission_requests import request_of
 from steersman_cluster.apiserver.admission.attributes import Attributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
-from steersman_cluster.apiserver.cel import Authorizer, ResourceCheck
+from steersman_cluster.apiserver.cel import CelAuthorizer, ResourceCheck
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import User
 
 # The authorizer of a user, as expressions use it.
-Authorizers: TypeAlias = Callable[[User], Authorizer]
+Authorizers: TypeAlias = Callable[[User], CelAuthorizer]
 
 
 def values_of(

@@ -71,7 +71,7 @@ class VersionedObjects:
                 if found != resource and (not subresource or subresource in each.subresources):
                     yield MatchedResource(found, each.kind_of(subresource))
 
-    def authorizer(self, user: User) -> cel.Authorizer:
+    def authorizer(self, user: User) -> cel.CelAuthorizer:
         """Return the authorizer with which expressions check ``user`` or a service account."""
 
         def decide(
@@ -82,7 +82,7 @@ class VersionedObjects:
             decision = self._authorizer.decide(who, authz.Attributes(**answers))
             return cel.AuthorizerDecision(allowed=decision.allowed, reason=decision.reason)
 
-        return cel.Authorizer(decide=decide)
+        return cel.CelAuthorizer(decide=decide)
 
     def scope_of(self, kind: Mapping[str, str]) -> bool | None:
         """Whether objects of a kind are namespaced; None if the kind does not exist."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from steersman_cluster.apiserver.admission.match_conditions import Conditions
+from steersman_cluster.apiserver.admission.match_conditions import MatchConditions
 from steersman_cluster.apiserver.admission.matcher import Matcher
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import declared
 from steersman_cluster.apiserver.meta.rules import Object
@@ -22,7 +22,7 @@ class Webhook:
     identity: tuple[str, str, str, int]
     name: str
     matching: Matcher
-    conditions: Conditions
+    conditions: MatchConditions
     ignores_failure: bool
     side_effects: str
     timeout_seconds: int
@@ -54,7 +54,7 @@ def _webhooks(configuration: Object) -> Iterator[Webhook]:
             identity=identity,
             name=written.get("name", ""),
             matching=Matcher.of_webhook(written),
-            conditions=Conditions(
+            conditions=MatchConditions(
                 written.get("matchConditions") or (),
                 declared(params=False),
                 ignores_failure=ignores_failure,

@@ -28,7 +28,7 @@ from steersman_cluster.apiserver.admission.webhook_patches import (
     operations_of,
     patched,
 )
-from steersman_cluster.apiserver.cel import Authorizer
+from steersman_cluster.apiserver.cel import CelAuthorizer
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import (
     StatusError,
@@ -60,7 +60,7 @@ class ObjectVersions(MatchContext, Protocol):
         """
         ...
 
-    def authorizer(self, user: User) -> Authorizer:
+    def authorizer(self, user: User) -> CelAuthorizer:
         """Return the authorizer with which expressions check ``user``."""
         ...
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from steersman_cluster.apiserver.apply.field_sets import ordered, paths
-from steersman_cluster.apiserver.apply.managed_fields import Manager
+from steersman_cluster.apiserver.apply.managed_fields import ManagerEntry
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.meta.status_errors import StatusError, apply_conflict
 
 
-def conflict(disputed: Mapping[Manager, FieldSet]) -> StatusError:
+def conflict(disputed: Mapping[ManagerEntry, FieldSet]) -> StatusError:
     """Return a conflict error that names the managers, with one cause for each field."""
     owners = [
         (str(manager), list(paths(ordered(disputed[manager]))))

@@ -16,7 +16,7 @@ MOST_UPDATERS = 10
 ANCIENT = "ancient-changes"
 
 
-class Manager(NamedTuple):
+class ManagerEntry(NamedTuple):
     """The manager of an entry. A manager that applies has one entry for all versions."""
 
     name: str
@@ -46,17 +46,17 @@ class Managed(NamedTuple):
     time: str | None
 
 
-Managers: TypeAlias = dict[Manager, Managed]
+Managers: TypeAlias = dict[ManagerEntry, Managed]
 
 
-def applier(name: str, subresource: str) -> Manager:
+def applier(name: str, subresource: str) -> ManagerEntry:
     """Return the manager of an apply."""
-    return Manager(name, APPLY, "", subresource)
+    return ManagerEntry(name, APPLY, "", subresource)
 
 
-def updater(name: str, api_version: str, subresource: str) -> Manager:
+def updater(name: str, api_version: str, subresource: str) -> ManagerEntry:
     """Return the manager of a create, an update or a patch."""
-    return Manager(name, UPDATE, api_version, subresource)
+    return ManagerEntry(name, UPDATE, api_version, subresource)
 
 
 def decoded(entries: Any) -> Managers:
@@ -64,7 +64,7 @@ def decoded(entries: Any) -> Managers:
     managers: Managers = {}
     for entry in entries or ():
         api_version = entry["apiVersion"]
-        manager = Manager(
+        manager = ManagerEntry(
             entry.get("manager") or "",
             entry["operation"],
             "" if entry["operation"] == APPLY else api_version,
@@ -109,7 +109,7 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
     return entries
 
 
-def _age(manager: Manager, managed: Managed) -> tuple[str, ...]:
+def _age(manager: ManagerEntry, managed: Managed) -> tuple[str, ...]:
     return (
         manager.operation,
         managed.time or "",
@@ -126,7 +126,7 @@ def capped(managers: Managers) -> Managers:
     if excess <= 0:
         return managers
     result = dict(managers)
-    oldest: dict[str, Manager] = {}  # by version
+    oldest: dict[str, ManagerEntry] = {}  # by version
     for manager in sorted(updaters, key=lambda each: (managers[each].time or "", each.identity)):
         if excess <= 0:
             break

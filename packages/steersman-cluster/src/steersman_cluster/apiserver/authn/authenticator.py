@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from steersman.wire import ClientCertificate, Request
+from steersman.wire import CertificateIdentity, Request
 from steersman_cluster.apiserver.authn.account_tokens import (
     Bearer,
     ServiceAccountTokens,
@@ -30,7 +30,7 @@ class Authenticator:
         self._accounts = accounts
         self._anonymous = anonymous
 
-    def user(self, request: Request, certificate: ClientCertificate | None) -> User:
+    def user(self, request: Request, certificate: CertificateIdentity | None) -> User:
         """Return the user of a request; raise ``Unauthorized`` for an unknown token.
 
         A request without certificate and token is anonymous. If anonymous access is turned off,
@@ -71,7 +71,7 @@ class Authenticator:
 
 
 @lru_cache(maxsize=64)  # a client sends many requests over one connection
-def _user_of_certificate(certificate: ClientCertificate) -> User:
+def _user_of_certificate(certificate: CertificateIdentity) -> User:
     shown = certificate.fingerprint
     user = User(
         name=certificate.common_name,

@@ -16,14 +16,14 @@ from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, NotEvaluated
 from steersman_cluster.apiserver.cel.expressions import Expression
 from steersman_cluster.apiserver.cel.library.authorizer import (
-    Authorizer,
     AuthorizerDecision,
+    CelAuthorizer,
     ResourceCheck,
 )
 
 __all__ = [
-    "Authorizer",
     "AuthorizerDecision",
+    "CelAuthorizer",
     "CelType",
     "CostExceeded",
     "Expression",

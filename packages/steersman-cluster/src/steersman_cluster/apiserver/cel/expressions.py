@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.errors import NotCompiled
 
 if TYPE_CHECKING:
-    from steersman_cluster.apiserver.cel.compiler.planner import Plan
+    from steersman_cluster.apiserver.cel.compiler.planner import EvaluationPlan
 
 _RESULTS: Final[Mapping[type, CelType]] = {
     bool: cel_types.BOOL,
@@ -22,7 +22,9 @@ class Expression:
 
     __slots__ = ("_names", "_plan", "result", "text")
 
-    def __init__(self, text: str, *, result: CelType, names: tuple[str, ...], plan: "Plan") -> None:
+    def __init__(
+        self, text: str, *, result: CelType, names: tuple[str, ...], plan: "EvaluationPlan"
+    ) -> None:
         self.text = text
         self.result = result
         self._names = names
@@ -39,7 +41,7 @@ class Expression:
         """Compile the text; raise ``NotCompiled``. Without ``result``, every type is accepted."""
         # A deferred import: a server without expressions does not load the parser.
         from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
-        from steersman_cluster.apiserver.cel.compiler.planner import Plan
+        from steersman_cluster.apiserver.cel.compiler.planner import EvaluationPlan
 
         declared = {
             name: cel_types.DYN if each == "dyn" else each for name, each in variables.items()
@@ -53,7 +55,7 @@ class Expression:
             if checked.result != wanted:
                 raise NotCompiled(f"must evaluate to {wanted} but got {checked.result}")
         names = tuple(declared)
-        return cls(text, result=checked.result, names=names, plan=Plan(checked, names))
+        return cls(text, result=checked.result, names=names, plan=EvaluationPlan(checked, names))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """Return the value; raise ``NotEvaluated`` or ``CostExceeded``.

@@ -13,7 +13,7 @@ from steersman.clock import Clock
 from steersman.names import GroupResource, ResourceType
 from steersman.observe import Observer, ResponseFailed
 from steersman.units import format_time
-from steersman.wire import ClientCertificate, Reply, Request
+from steersman.wire import CertificateIdentity, Reply, Request
 from steersman_cluster.apiserver.admission import Admission
 from steersman_cluster.apiserver.authn import Authenticator, ServiceAccountTokens
 from steersman_cluster.apiserver.authz import (
@@ -204,7 +204,7 @@ class ApiServer:
         self,
         request: Request,
         *,
-        certificate: ClientCertificate | None = None,
+        certificate: CertificateIdentity | None = None,
         measurement: RequestMeasurement | None = None,
     ) -> Reply:
         """Return the reply to a request; every error becomes a reply, too."""
@@ -339,7 +339,7 @@ class ApiServer:
         return self.registry.versions(resource)[0]
 
     def _user(
-        self, request: Request, certificate: ClientCertificate | None, wanted: Attributes
+        self, request: Request, certificate: CertificateIdentity | None, wanted: Attributes
     ) -> User:
         user = self._authenticator.user(request, certificate)
         return self._impersonation.impersonated_user(request, user, wanted)

@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from steersman.clock import Clock
-from steersman.wire import ClientCertificate, Reply, Request
+from steersman.wire import CertificateIdentity, Reply, Request
 from steersman_cluster.apiserver.meta.object_meta import new_uid
 from steersman_cluster.apiserver.server.api_server import ApiServer
 from steersman_cluster.apiserver.server.metrics import MUTATING, READ_ONLY, RequestMeasurement
@@ -34,7 +34,7 @@ class MeasuredServer:
         self._monotonic = clock.monotonic
 
     async def handle(
-        self, request: Request, *, certificate: ClientCertificate | None = None
+        self, request: Request, *, certificate: CertificateIdentity | None = None
     ) -> Reply:
         """Return the reply to a request."""
         measurement = RequestMeasurement(self._metrics, request, self._monotonic)
@@ -69,7 +69,7 @@ class NetworkServer(MeasuredServer):
         self._date_until = float("-inf")
 
     async def handle(
-        self, request: Request, *, certificate: ClientCertificate | None = None
+        self, request: Request, *, certificate: CertificateIdentity | None = None
     ) -> Reply:
         """Return the reply to a request."""
         reply = await super().handle(request, certificate=certificate)

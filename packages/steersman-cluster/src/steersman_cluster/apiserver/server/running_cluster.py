@@ -25,10 +25,10 @@ from steersman.clock import Clock
 from steersman.observe import Observer
 from steersman.wire import (
     CertificateAuthority,
-    ClientCertificate,
-    Handler,
+    CertificateIdentity,
     Reply,
     Request,
+    RequestHandler,
     listening,
 )
 from steersman_cluster.apiserver.authn import TokenIssuers
@@ -109,7 +109,7 @@ class RunningCluster:
     url: str
     kubeconfig: Path
     server: ApiServer
-    measured: Handler  # the same server, with metrics of requests from within the process
+    measured: RequestHandler  # the same server, with metrics of requests from within the process
     ca: str
     token: str = field(repr=False)
 
@@ -173,16 +173,16 @@ async def running_cluster(
 class _DeferredHandler:
     """A handler for a server that is created once its port is known."""
 
-    server: Handler
+    server: RequestHandler
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         """Return the server's reply."""
         return await self.server.handle(request, certificate=certificate)
 
 
 @asynccontextmanager
 async def _listening(
-    handler: Handler, settings: ClusterSettings, tls: ssl.SSLContext
+    handler: RequestHandler, settings: ClusterSettings, tls: ssl.SSLContext
 ) -> AsyncIterator[int]:
     listens = False
     try:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
-from steersman.wire import ClientCertificate, Handler, Reply, Request, Response
+from steersman.wire import CertificateIdentity, Reply, Request, RequestHandler, Response
 from steersman_cluster.apiserver.request.negotiation import header
 
 
@@ -13,13 +13,13 @@ class InProcessTransport:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: RequestHandler,
         *,
         user: str = "admin",
         groups: tuple[str, ...] = ("system:masters",),
     ) -> None:
         self._handler = handler
-        self._certificate = ClientCertificate(common_name=user, organizations=groups)
+        self._certificate = CertificateIdentity(common_name=user, organizations=groups)
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Send ``request``, and close the response's stream at the end of the block."""
@@ -35,7 +35,7 @@ class _Exchange:
     __slots__ = ("_certificate", "_handler", "_request", "_stream")
 
     def __init__(
-        self, handler: Handler, request: Request, certificate: ClientCertificate | None
+        self, handler: RequestHandler, request: Request, certificate: CertificateIdentity | None
     ) -> None:
         self._handler = handler
         self._request = request

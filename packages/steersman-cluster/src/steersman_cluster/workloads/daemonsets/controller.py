@@ -31,7 +31,7 @@ from steersman_cluster.workloads.daemonsets.node_fit import (
     on_node,
     target_of,
 )
-from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, make_plan
+from steersman_cluster.workloads.daemonsets.plan import DaemonSetPlan, by_node, make_plan
 from steersman_cluster.workloads.daemonsets.rolling_update import next_step, surges
 from steersman_cluster.workloads.daemonsets.status import counted
 from steersman_cluster.workloads.daemonsets.template_version import HASH_LABEL, Version, version_of
@@ -148,7 +148,7 @@ class DaemonSetController:
         fits: Mapping[str, Fit],
         version: Version,
         ctx: Context,
-    ) -> Plan:
+    ) -> DaemonSetPlan:
         """Return the next actions: first for missing and surplus Pods,
         then for the rolling update.
         """
@@ -176,7 +176,9 @@ class DaemonSetController:
         return changed_value(step, notes=plan.notes, wait_seconds=plan.wait_seconds)
 
 
-async def _execute_plan(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) -> ApiError | None:
+async def _execute_plan(
+    plan: DaemonSetPlan, pod_for: Callable[[str], Pod], ctx: Context
+) -> ApiError | None:
     """Execute the plan, and return the first error; after an error, create no more Pods."""
     for note in plan.notes:
         ctx.record(note.reason, note.note, type=note.type)

@@ -22,7 +22,7 @@ class PlannedEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class DaemonSetPlan:
     """The nodes that need Pods, the Pods to delete, the events,
     and the delay of the next requeue.
     """
@@ -63,7 +63,7 @@ def make_plan(
     surges: bool,
     now: datetime,
     wait_for: Callable[[str], float],
-) -> Plan:
+) -> DaemonSetPlan:
     """Return the plan for each node in ``fits``, and for Pods whose node no longer exists.
 
     ``surges`` permits an old and a new Pod on one node until the new Pod is available. ``wait_for``
@@ -113,7 +113,7 @@ def make_plan(
         for pod in pods
         if pod.spec is not None and not pod.spec.node_name
     ]
-    return Plan(
+    return DaemonSetPlan(
         make_on=tuple(make_on),
         delete=tuple(delete),
         notes=tuple(notes),

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from steersman.kinds import apps_v1
 from steersman.units import IntOrString, scaled
 from steersman_cluster.workloads.daemonsets.node_fit import Fit, Pod
-from steersman_cluster.workloads.daemonsets.plan import Plan
+from steersman_cluster.workloads.daemonsets.plan import DaemonSetPlan
 from steersman_cluster.workloads.daemonsets.template_version import Version
 from steersman_cluster.workloads.pods import is_available
 
@@ -42,7 +42,7 @@ def next_step(
     strategy: apps_v1.DaemonSetUpdateStrategy | None,
     min_ready_seconds: int,
     now: datetime,
-) -> Plan:
+) -> DaemonSetPlan:
     """Return the next step of the update, within the limits of the strategy."""
     desired = sum(each.should_run for each in fits.values())
     missing, surplus = limits(strategy, desired)
@@ -62,7 +62,7 @@ def _replacing(
     version: Version,
     most_missing: int,
     available: Check,
-) -> Plan:
+) -> DaemonSetPlan:
     """Return a plan that deletes old Pods first; their replacements are created later."""
     unavailable = 0
     useless: list[Pod] = []
@@ -83,7 +83,7 @@ def _replacing(
             useless.append(old)
             unavailable += 1
     room = max(0, most_missing - unavailable)
-    return Plan(delete=(*useless, *candidates[:room]))
+    return DaemonSetPlan(delete=(*useless, *candidates[:room]))
 
 
 def _surging(
@@ -93,7 +93,7 @@ def _surging(
     most_surplus: int,
     desired: int,
     available: Check,
-) -> Plan:
+) -> DaemonSetPlan:
     """Return a plan that creates new Pods first, and deletes old Pods once the new Pods are
     available.
     """
@@ -126,7 +126,7 @@ def _surging(
     # On a node that no longer fits, a Pod stays until enough others are available.
     delete += misplaced[: max(0, working - desired)]
     room = max(0, most_surplus - surplus)
-    return Plan(make_on=(*at_once, *candidates[:room]), delete=tuple(delete))
+    return DaemonSetPlan(make_on=(*at_once, *candidates[:room]), delete=tuple(delete))
 
 
 def _new_and_old(pods: Sequence[Pod], version: Version) -> tuple[Pod | None, Pod | None] | None:

@@ -16,8 +16,8 @@ from steersman.kinds import MetadataOnly
 from steersman.kinds.meta_v1 import OwnerReference
 from steersman_cluster.workloads.garbagecollector.decision import (
     ClassifiedOwner,
-    Delete,
-    Keep,
+    DeleteObject,
+    KeepObject,
     OwnerState,
     Unlink,
     decide,
@@ -118,11 +118,11 @@ class Collector:
             has_circle=any(each.is_deleting_dependents for each in node.dependents.values()),
         )
         match decided:
-            case Keep():
+            case KeepObject():
                 return
             case Unlink(left=left):
                 await self._patch(node.identity, snapshot.resource_version, _owner_patch(left))
-            case Delete(propagation=propagation, unblock=unblock):
+            case DeleteObject(propagation=propagation, unblock=unblock):
                 identity, version = node.identity, snapshot.resource_version
                 if unblock:
                     freed = await self._patch(

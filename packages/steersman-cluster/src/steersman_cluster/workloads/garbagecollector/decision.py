@@ -23,7 +23,7 @@ class ClassifiedOwner(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keep:
+class KeepObject:
     """The decision to leave the object unchanged."""
 
 
@@ -35,7 +35,7 @@ class Unlink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delete:
+class DeleteObject:
     """The decision to delete the object.
 
     With ``unblock``, the object's owner references are first changed so that they do not block its
@@ -46,9 +46,9 @@ class Delete:
     unblock: bool = False
 
 
-Decision: TypeAlias = Keep | Unlink | Delete
+CollectionDecision: TypeAlias = KeepObject | Unlink | DeleteObject
 
-KEEP: Final = Keep()
+KEEP: Final = KeepObject()
 
 
 def decide(
@@ -57,7 +57,7 @@ def decide(
     finalizers: Sequence[str],
     has_dependents: bool,
     has_circle: bool,
-) -> Decision:
+) -> CollectionDecision:
     """Return the decision about an object that has these owners.
 
     ``has_circle`` is true if a dependent of the object is in foreground deletion, and may wait for
@@ -69,8 +69,8 @@ def decide(
     if there:
         return KEEP if len(there) == len(classified) else Unlink(left=there)
     if has_dependents and any(each.state == "waiting" for each in classified):
-        return Delete(propagation="Foreground", unblock=has_circle)
-    return Delete(propagation=_propagation_of(finalizers))
+        return DeleteObject(propagation="Foreground", unblock=has_circle)
+    return DeleteObject(propagation=_propagation_of(finalizers))
 
 
 def _propagation_of(finalizers: Sequence[str]) -> Propagation:

@@ -17,7 +17,7 @@ from steersman_cluster.workloads.jobs.accessors import (
 )
 from steersman_cluster.workloads.jobs.backoff import retry_seconds
 from steersman_cluster.workloads.jobs.local_state import BATCH_SECONDS, LocalState
-from steersman_cluster.workloads.jobs.plan import Plan, make_plan
+from steersman_cluster.workloads.jobs.plan import JobPlan, make_plan
 from steersman_cluster.workloads.jobs.pod_factory import RELEASE, pod_for
 from steersman_cluster.workloads.jobs.state import (
     FinishReason,
@@ -74,7 +74,7 @@ async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState])
     pods = await claim(ctx, job, spec_of(job).selector, Pod, finalizers=(TRACKING,))
     # Sorted: which Pod a message names must not depend on the order of the cache.
     job_state = compute_state(job, sorted(pods, key=_by_name), ctx.now)
-    finish_reason, plan = job_state.finish_reason, Plan()
+    finish_reason, plan = job_state.finish_reason, JobPlan()
     if finish_reason is not None:
         progress = await _delete(ctx, job_state, job_state.active, are_counted=True)
         if progress.active:
@@ -141,7 +141,7 @@ def _counted(job_state: JobState, progress: _Progress) -> Status:
     )
 
 
-async def _execute_plan(ctx: Context, job_state: JobState, plan: Plan) -> _Progress:
+async def _execute_plan(ctx: Context, job_state: JobState, plan: JobPlan) -> _Progress:
     if plan.delete:
         return await _delete(ctx, job_state, plan.delete, are_counted=False)
     progress = _Progress(

@@ -59,7 +59,7 @@ class VanishedPods:
         self._times.pop(job_uid, None)
 
 
-class Batches:
+class JobBatches:
     """The time at which each Job is reconciled after events of its Pods: a delay after the first
     event.
 
@@ -91,4 +91,4 @@ class LocalState:
 
     def __init__(self) -> None:
         self.vanished = VanishedPods()
-        self.batches = Batches()
+        self.batches = JobBatches()

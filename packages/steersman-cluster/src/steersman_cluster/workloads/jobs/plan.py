@@ -24,7 +24,7 @@ MAX_PODS_PER_RECONCILE: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class JobPlan:
     """The next actions for a Job's Pods, of one kind only, or none.
 
     The plan contains either Pods to ``delete``, or Pods to ``make``, or a wait until a Pod may be
@@ -36,44 +36,44 @@ class Plan:
     wait_seconds: float | None = None
 
 
-def make_plan(job_state: JobState, *, vanished: Mapping[str, datetime]) -> Plan:
+def make_plan(job_state: JobState, *, vanished: Mapping[str, datetime]) -> JobPlan:
     """Return the plan for an unfinished Job; ``vanished`` contains failures of Pods that no longer
     exist.
     """
     active = len(job_state.active)
     if job_state.is_suspended:
-        return Plan(delete=tuple(_pods_to_delete(job_state, active)))
+        return JobPlan(delete=tuple(_pods_to_delete(job_state, active)))
     wanted = _desired_pods(job_state)
     removed = _pods_to_delete(job_state, max(0, active - wanted))
     if removed:
         # Deletions first: a duplicate index would otherwise have three Pods.
-        return Plan(delete=tuple(removed[:MAX_PODS_PER_RECONCILE]))
+        return JobPlan(delete=tuple(removed[:MAX_PODS_PER_RECONCILE]))
     terminating = job_state.terminating if replaces_only_failed(job_state.spec) else 0
     return _creations(
         job_state, min(wanted - terminating - active, MAX_PODS_PER_RECONCILE), vanished
     )
 
 
-def _creations(job_state: JobState, count: int, vanished: Mapping[str, datetime]) -> Plan:
+def _creations(job_state: JobState, count: int, vanished: Mapping[str, datetime]) -> JobPlan:
     if count <= 0:
-        return Plan()
+        return JobPlan()
     spec = job_state.spec
     if spec.backoff_limit_per_index is None:
         seconds = wait_seconds(job_state.pods, spec, job_state.now, vanished=vanished)
         if seconds > 0:
-            return Plan(wait_seconds=seconds)
+            return JobPlan(wait_seconds=seconds)
     if not is_indexed(spec):
-        return Plan(make=(NO_INDEX,) * count)
+        return JobPlan(make=(NO_INDEX,) * count)
     indexes = _blocked_indexes(job_state).missing(count, below=spec.completions or 0)
     if spec.backoff_limit_per_index is None:
-        return Plan(make=tuple(indexes))
+        return JobPlan(make=tuple(indexes))
     waits = {
         each: index_wait_seconds(job_state.replaced.get(each), job_state.now) for each in indexes
     }
     due = tuple(each for each, seconds in waits.items() if seconds <= 0)
     if due or not waits:
-        return Plan(make=due)
-    return Plan(wait_seconds=min(waits.values()))
+        return JobPlan(make=due)
+    return JobPlan(wait_seconds=min(waits.values()))
 
 
 def _desired_pods(job_state: JobState) -> int:

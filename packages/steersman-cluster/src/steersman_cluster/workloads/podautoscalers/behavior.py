@@ -66,14 +66,14 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class ScalingHistory:
     """The recent recommendations and scale events of an autoscaler."""
 
     recommended: tuple[Moment, ...] = ()
     ups: tuple[Moment, ...] = ()
     downs: tuple[Moment, ...] = ()
 
-    def with_initial_recommendation(self, current: int, now: datetime) -> "History":
+    def with_initial_recommendation(self, current: int, now: datetime) -> "ScalingHistory":
         """Return the history with the current replicas as the first recommendation, if it was
         empty.
         """
@@ -85,7 +85,7 @@ class History:
         after: int,
         behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
         now: datetime,
-    ) -> "History":
+    ) -> "ScalingHistory":
         """Return the history with this scale event."""
         if behavior is None:
             return self
@@ -103,7 +103,7 @@ class Bounded:
     is_limited: bool
     limit: tuple[str, str]
     ability: tuple[str, str]
-    history: History
+    history: ScalingHistory
 
 
 def bounded(
@@ -113,7 +113,7 @@ def bounded(
     least: int,
     most: int,
     behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
-    history: History,
+    history: ScalingHistory,
     now: datetime,
 ) -> Bounded:
     """Apply the limits, rates and stabilization to a recommendation."""
@@ -141,14 +141,14 @@ def bounded(
     )
 
 
-def _highest(recommended: int, history: History, now: datetime) -> int:
+def _highest(recommended: int, history: ScalingHistory, now: datetime) -> int:
     cutoff = now - timedelta(seconds=DOWN_SECONDS)
     recent = [each.number for each in history.recommended if each.time >= cutoff]
     return max([recommended, *recent])
 
 
 def _between(
-    recommended: int, current: int, up: Rules, down: Rules, history: History, now: datetime
+    recommended: int, current: int, up: Rules, down: Rules, history: ScalingHistory, now: datetime
 ) -> int:
     lowest = highest = recommended
     up_cutoff = now - timedelta(seconds=_window(up))
@@ -177,7 +177,7 @@ def _at_rate(
     most: int,
     up: Rules,
     down: Rules,
-    history: History,
+    history: ScalingHistory,
     now: datetime,
 ) -> tuple[int, tuple[str, str]]:
     if wanted > current:
@@ -193,7 +193,9 @@ def _at_rate(
     return wanted, _WITHIN
 
 
-def _limit(current: int, rules: Rules, history: History, now: datetime, *, is_up: bool) -> int:
+def _limit(
+    current: int, rules: Rules, history: ScalingHistory, now: datetime, *, is_up: bool
+) -> int:
     """Return the limit that the selected scaling policy sets."""
     if rules.select_policy == "Disabled":
         return current

@@ -10,12 +10,12 @@ from steersman.manager import Runnable, Services
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ReconcileFinished, ReconcileSkipped
 from steersman.workqueue import WorkQueue, default_limiter
-from steersman_cluster.workloads.podautoscalers.behavior import History
+from steersman_cluster.workloads.podautoscalers.behavior import ScalingHistory
 from steersman_cluster.workloads.podautoscalers.decision import (
     Autoscaler,
-    Decision,
     Event,
     InvalidSelector,
+    ScalingDecision,
     after_failed_rescale,
     after_rescale,
     decided,
@@ -29,7 +29,7 @@ from steersman_cluster.workloads.podautoscalers.metrics import (
     query_of,
     tolerances_of,
 )
-from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
+from steersman_cluster.workloads.podautoscalers.replica_calculator import ScalingProblem, Usages
 from steersman_cluster.workloads.podautoscalers.scale_client import (
     ScaleClient,
     ScaleTarget,
@@ -79,7 +79,7 @@ class AutoscalerController:
         self._services = services
         self._autoscalers = autoscalers
         self._targets = ScaleClient(services.client)
-        self._histories: dict[ObjectKey, History] = {}
+        self._histories: dict[ObjectKey, ScalingHistory] = {}
         self._selectors = Selectors()
         self._recorder = EventRecorder(
             services.client,
@@ -153,7 +153,7 @@ class AutoscalerController:
 
     async def _sync(self, key: ObjectKey, hpa: Autoscaler, pods: Informer[Pod]) -> bool:
         """Process an autoscaler, and return whether anything was written."""
-        history = self._histories.get(key, History())
+        history = self._histories.get(key, ScalingHistory())
         now = self._services.clock.now()
         scaled = await self._targets.scale_of(hpa)
         if isinstance(scaled, str):
@@ -183,7 +183,7 @@ class AutoscalerController:
         found: list[Found | Failed] = []
         for metric in hpa.spec.metrics or ():
             wanted = query_of(metric)
-            usages: Usages | Problem = {}
+            usages: Usages | ScalingProblem = {}
             if wanted is not None:
                 usages = await self._targets.usages(
                     wanted, selected, namespace=key.namespace or "", selector=selector, now=now
@@ -202,7 +202,7 @@ class AutoscalerController:
         return found
 
     async def _rescale(
-        self, key: ObjectKey, hpa: Autoscaler, scaled: ScaleTarget, decision: Decision
+        self, key: ObjectKey, hpa: Autoscaler, scaled: ScaleTarget, decision: ScalingDecision
     ) -> None:
         now = self._services.clock.now()
         wanted = decision.replicas or 0
@@ -217,7 +217,7 @@ class AutoscalerController:
             )
         events = (*decision.events, event)
         await self._write_decision(
-            hpa, Decision(status=status, history=decision.history, events=events)
+            hpa, ScalingDecision(status=status, history=decision.history, events=events)
         )
 
     async def _write(self, scaled: ScaleTarget, replicas: int) -> None:
@@ -232,7 +232,7 @@ class AutoscalerController:
             else:
                 return
 
-    async def _write_decision(self, hpa: Autoscaler, decision: Decision) -> bool:
+    async def _write_decision(self, hpa: Autoscaler, decision: ScalingDecision) -> bool:
         for event in decision.events:
             self._record(hpa, event)
         return await put_status(self._services, hpa, decision.status, field_manager=NAME)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from steersman.kinds import autoscaling_v2, replace
-from steersman_cluster.workloads.podautoscalers.behavior import History, bounded
+from steersman_cluster.workloads.podautoscalers.behavior import ScalingHistory, bounded
 from steersman_cluster.workloads.podautoscalers.metrics import Failed, Found
 
 Autoscaler = autoscaling_v2.HorizontalPodAutoscaler
@@ -23,20 +23,20 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ScalingDecision:
     """The status, history and events to write.
 
     If the number of replicas changes, ``replicas`` is the new number, and ``reason`` the reason.
     """
 
     status: Status
-    history: History
+    history: ScalingHistory
     events: tuple[Event, ...] = ()
     replicas: int | None = None
     reason: str = ""
 
 
-class Conditions:
+class AutoscalerConditions:
     """The conditions of an autoscaler, in a stable order."""
 
     def __init__(self, status: Status | None, now: datetime) -> None:
@@ -58,9 +58,11 @@ class Conditions:
         return tuple(self._by_type.values())
 
 
-def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) -> Decision:
+def without_scale(
+    hpa: Autoscaler, why: str, history: ScalingHistory, now: datetime
+) -> ScalingDecision:
     """Return the decision for an autoscaler whose scale cannot be read."""
-    conditions = Conditions(hpa.status, now)
+    conditions = AutoscalerConditions(hpa.status, now)
     conditions.set(
         "AbleToScale",
         False,
@@ -68,7 +70,7 @@ def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) ->
         f"the HPA controller was unable to get the target's current scale: {why}",
     )
     status = replace(hpa.status or Status(desired_replicas=0), conditions=conditions.all)
-    return Decision(status=status, history=history, events=(Event("FailedGetScale", why),))
+    return ScalingDecision(status=status, history=history, events=(Event("FailedGetScale", why),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +89,11 @@ class _Sync:
     hpa: Autoscaler
     current: int
     now: datetime
-    conditions: Conditions = field(init=False)
+    conditions: AutoscalerConditions = field(init=False)
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.conditions = Conditions(self.hpa.status, self.now)
+        self.conditions = AutoscalerConditions(self.hpa.status, self.now)
 
     def status(self, desired: int, metrics: Sequence[autoscaling_v2.MetricStatus] | None) -> Status:
         before = self.hpa.status
@@ -118,9 +120,9 @@ def decided(
     evaluations: Sequence[Found | Failed] | InvalidSelector,
     *,
     current: int,
-    history: History,
+    history: ScalingHistory,
     now: datetime,
-) -> Decision:
+) -> ScalingDecision:
     """Return the decision for the current number of replicas and the evaluated metrics."""
     look = _Sync(hpa, current, now)
     look.conditions.set(
@@ -138,10 +140,10 @@ def decided(
             "ScalingDisabled",
             "scaling is disabled since the replica count of the target is zero",
         )
-        return Decision(status=look.status(current, None), history=history)
+        return ScalingDecision(status=look.status(current, None), history=history)
     if not least <= current <= most:
         bound = "above Spec.MaxReplicas" if current > most else "below Spec.MinReplicas"
-        return Decision(
+        return ScalingDecision(
             status=look.status(max(least, min(current, most)), None),
             history=history,
             replicas=most if current > most else least,
@@ -151,8 +153,8 @@ def decided(
 
 
 def _by_metrics(
-    look: _Sync, evaluations: Sequence[Found | Failed] | InvalidSelector, history: History
-) -> Decision:
+    look: _Sync, evaluations: Sequence[Found | Failed] | InvalidSelector, history: ScalingHistory
+) -> ScalingDecision:
     hpa, current = look.hpa, look.current
     if isinstance(evaluations, InvalidSelector):
         look.conditions.set("ScalingActive", False, evaluations.reason, evaluations.message)
@@ -202,7 +204,7 @@ def _by_metrics(
     )
     look.conditions.set("AbleToScale", True, *result.ability)
     look.conditions.set("ScalingLimited", result.is_limited, *result.limit)
-    return Decision(
+    return ScalingDecision(
         status=look.status(result.replicas, statuses),
         history=result.history,
         events=tuple(look.events),
@@ -215,19 +217,19 @@ def _without_metrics(
     look: _Sync,
     why: str,
     statuses: Sequence[autoscaling_v2.MetricStatus] | None,
-    history: History,
-) -> Decision:
+    history: ScalingHistory,
+) -> ScalingDecision:
     look.events.append(Event("FailedComputeMetricsReplicas", why))
-    return Decision(
+    return ScalingDecision(
         status=look.status(look.desired_before, statuses),
         history=history,
         events=tuple(look.events),
     )
 
 
-def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
+def after_rescale(decision: ScalingDecision, now: datetime) -> tuple[Status, Event]:
     """Return the status and the event after a successful update of the scale."""
-    conditions = Conditions(decision.status, now)
+    conditions = AutoscalerConditions(decision.status, now)
     conditions.set(
         "AbleToScale",
         True,
@@ -240,10 +242,10 @@ def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
 
 
 def after_failed_rescale(
-    decision: Decision, hpa: Autoscaler, why: str, now: datetime
+    decision: ScalingDecision, hpa: Autoscaler, why: str, now: datetime
 ) -> tuple[Status, Event]:
     """Return the status and the event after a failed update of the scale."""
-    conditions = Conditions(decision.status, now)
+    conditions = AutoscalerConditions(decision.status, now)
     conditions.set(
         "AbleToScale",
         False,

@@ -12,8 +12,8 @@ from typing import Final
 from steersman.kinds import autoscaling_v2, core_v1, meta_v1
 from steersman.units import Quantity
 from steersman_cluster.workloads.podautoscalers.replica_calculator import (
-    Problem,
     Proposal,
+    ScalingProblem,
     Tolerances,
     Usages,
     by_average,
@@ -75,7 +75,7 @@ def query_of(metric: MetricSpec) -> MetricQuery | None:
 
 def evaluated(
     metric: MetricSpec,
-    usages: Usages | Problem,
+    usages: Usages | ScalingProblem,
     pods: Sequence[core_v1.Pod],
     *,
     current: int,
@@ -91,12 +91,12 @@ def evaluated(
     if source is None:
         return _failed(query, _NO_TARGET)
     target, resource = source.target, query.resource
-    proposal: Proposal | Problem
+    proposal: Proposal | ScalingProblem
     if target.average_value is not None:
         what, name = "usage", f"{resource} resource"
         proposal = (
             usages
-            if isinstance(usages, Problem)
+            if isinstance(usages, ScalingProblem)
             else by_average(
                 pods,
                 usages,
@@ -112,7 +112,7 @@ def evaluated(
         what, name = "utilization", f"{resource} {of} utilization (percentage of request)"
         proposal = (
             usages
-            if isinstance(usages, Problem)
+            if isinstance(usages, ScalingProblem)
             else by_utilization(
                 pods,
                 usages,
@@ -126,7 +126,7 @@ def evaluated(
         )
     else:
         return _failed(query, _NO_TARGET)
-    if isinstance(proposal, Problem):
+    if isinstance(proposal, ScalingProblem):
         return _failed(query, f"failed to get {resource} {what}: {proposal.text}")
     value = autoscaling_v2.MetricValueStatus(
         average_utilization=proposal.percent, average_value=_amount(resource, proposal)

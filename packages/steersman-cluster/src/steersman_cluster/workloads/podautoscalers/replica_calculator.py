@@ -59,7 +59,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ScalingProblem:
     """The reason why the replicas cannot be computed."""
 
     text: str
@@ -83,17 +83,17 @@ def by_utilization(
     container: str,
     tolerances: Tolerances,
     now: datetime,
-) -> Proposal | Problem:
+) -> Proposal | ScalingProblem:
     """Return the replicas for a target utilization."""
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
-    if isinstance(grouped, Problem):
+    if isinstance(grouped, ScalingProblem):
         return grouped
     requests = requests_of(pods, resource, container)
-    if isinstance(requests, Problem):
+    if isinstance(requests, ScalingProblem):
         return requests
     before = _utilization(grouped.server_usage, requests, percent)
     if before is None:
-        return Problem("no metrics returned matched known pods")
+        return ScalingProblem("no metrics returned matched known pods")
     ratio, used_percent, average = before
 
     def proposal(replicas: int) -> Proposal:
@@ -112,7 +112,7 @@ def by_utilization(
         return proposal(ceil(ratio * grouped.ready))
     after = _utilization(assumed, requests, percent)
     if after is None:
-        return Problem("no metrics returned matched known pods")
+        return ScalingProblem("no metrics returned matched known pods")
     return proposal(_replicas_after(ratio, after[0], len(assumed), current, tolerances))
 
 
@@ -125,10 +125,10 @@ def by_average(
     resource: str,
     tolerances: Tolerances,
     now: datetime,
-) -> Proposal | Problem:
+) -> Proposal | ScalingProblem:
     """Return the replicas for a target average usage."""
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
-    if isinstance(grouped, Problem):
+    if isinstance(grouped, ScalingProblem):
         return grouped
     average = sum(grouped.server_usage.values()) // len(grouped.server_usage)
     ratio = average / milli
@@ -141,25 +141,27 @@ def by_average(
     return Proposal(replicas=replicas, average_milli=average)
 
 
-def requests_of(pods: Iterable[Pod], resource: str, container: str) -> dict[str, int] | Problem:
+def requests_of(
+    pods: Iterable[Pod], resource: str, container: str
+) -> dict[str, int] | ScalingProblem:
     """Return the requests of each Pod, in thousandths."""
     requests: dict[str, int] = {}
     for pod in pods:
         found = _request(pod, resource, container)
-        if isinstance(found, Problem):
+        if isinstance(found, ScalingProblem):
             return found
         requests[pod.name] = found
     return requests
 
 
-def _request(pod: Pod, resource: str, container: str) -> int | Problem:
+def _request(pod: Pod, resource: str, container: str) -> int | ScalingProblem:
     spec = pod.spec
     if spec is None:
         return 0
     whole = (spec.resources.requests if spec.resources else None) or {}
     if not container and any(name in _POD_LEVEL for name in whole):
         if resource not in whole:
-            return Problem(f"missing pod-level request for {resource} in Pod {pod.name}")
+            return ScalingProblem(f"missing pod-level request for {resource} in Pod {pod.name}")
         return whole[resource].milli_value()
     running = [*spec.containers]
     running += [each for each in spec.init_containers or () if each.restart_policy == "Always"]
@@ -168,22 +170,22 @@ def _request(pod: Pod, resource: str, container: str) -> int | Problem:
         if container in ("", each.name):
             asked = (each.resources.requests if each.resources else None) or {}
             if resource not in asked:
-                return Problem(
+                return ScalingProblem(
                     f"missing request for {resource} in container {each.name} of Pod {pod.name}"
                 )
             total += asked[resource].milli_value()
         if container == each.name:
             return total
     if container:
-        return Problem(f"container {container} not found in Pod {pod.name}")
+        return ScalingProblem(f"container {container} not found in Pod {pod.name}")
     return total
 
 
 def _grouped(
     pods: list[Pod], usages: Usages, *, resource: str, now: datetime
-) -> _Grouped | Problem:
+) -> _Grouped | ScalingProblem:
     if not pods:
-        return Problem("no pods returned by selector while calculating replica count")
+        return ScalingProblem("no pods returned by selector while calculating replica count")
     server_usage = {name: usage.milli for name, usage in usages.items()}
     unready: list[str] = []
     missing: list[str] = []
@@ -202,7 +204,7 @@ def _grouped(
         else:
             ready += 1
     if not server_usage:
-        return Problem("did not receive metrics for targeted pods (pods might be unready)")
+        return ScalingProblem("did not receive metrics for targeted pods (pods might be unready)")
     return _Grouped(
         ready=ready, unready=tuple(unready), missing=tuple(missing), server_usage=server_usage
     )

@@ -18,7 +18,7 @@ from steersman.manager import Services
 from steersman_cluster.workloads.podautoscalers.decision import Autoscaler
 from steersman_cluster.workloads.podautoscalers.metrics import MetricQuery
 from steersman_cluster.workloads.podautoscalers.metrics_client import annotated_usage, server_usage
-from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
+from steersman_cluster.workloads.podautoscalers.replica_calculator import ScalingProblem, Usages
 from steersman_cluster.workloads.status_writer import merge_difference, plain
 
 _MEASUREMENTS: Final = Unstructured.of("metrics.k8s.io/v1beta1", "PodMetrics", plural="pods")
@@ -85,7 +85,7 @@ class ScaleClient:
         namespace: str,
         selector: Labels,
         now: datetime,
-    ) -> Usages | Problem:
+    ) -> Usages | ScalingProblem:
         """Return the usage of Pods, from annotations or else from a metrics server."""
         found = annotated_usage(pods, query.resource, query.container, now)
         if found:
@@ -95,15 +95,17 @@ class ScaleClient:
             listed = await self._client.list(_MEASUREMENTS, namespace=namespace, labels=selector)
         except NotFound:
             # The message of kube-controller-manager without a metrics server.
-            return Problem(
+            return ScalingProblem(
                 f"{why}: unable to fetch metrics from resource metrics API: the server could not"
                 f" find the requested resource (get pods.metrics.k8s.io)"
             )
         except SteersmanError as error:
             said = message_of(error) if isinstance(error, ApiError) else str(error)
-            return Problem(f"{why}: unable to fetch metrics from resource metrics API: {said}")
+            return ScalingProblem(
+                f"{why}: unable to fetch metrics from resource metrics API: {said}"
+            )
         if not listed.items:
-            return Problem(f"{why}: no metrics returned from resource metrics API")
+            return ScalingProblem(f"{why}: no metrics returned from resource metrics API")
         return server_usage((each.body for each in listed.items), query.resource, query.container)
 
 

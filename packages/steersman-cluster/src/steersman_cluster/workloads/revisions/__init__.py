@@ -25,9 +25,9 @@ from steersman_cluster.workloads.revisions.controller_history import (
     shorten,
 )
 from steersman_cluster.workloads.revisions.history import (
-    Create,
-    Keep,
-    Renumber,
+    CreateRevision,
+    KeepRevision,
+    RenumberRevision,
     excess,
     in_order,
     make_plan,
@@ -37,10 +37,10 @@ from steersman_cluster.workloads.revisions.history import (
 __all__ = [
     "HASH_LABEL",
     "WATCHED",
-    "Create",
+    "CreateRevision",
     "CurrentRevision",
-    "Keep",
-    "Renumber",
+    "KeepRevision",
+    "RenumberRevision",
     "content_hash",
     "excess",
     "history_of",

@@ -19,9 +19,9 @@ from steersman_cluster.workloads.revisions.content import (
     template_patch,
 )
 from steersman_cluster.workloads.revisions.history import (
-    Create,
-    Keep,
-    Renumber,
+    CreateRevision,
+    KeepRevision,
+    RenumberRevision,
     Revision,
     excess,
     in_order,
@@ -68,15 +68,15 @@ async def revision_for(
     """Return the revision of a template, created or renumbered so that it is the newest."""
     patch = template_patch(template)
     match make_plan(history, patch):
-        case Keep(revision=revision):
+        case KeepRevision(revision=revision):
             return CurrentRevision(revision=revision, history=tuple(history), collisions=collisions)
-        case Renumber(revision=revision, number=number):
+        case RenumberRevision(revision=revision, number=number):
             newest = await ctx.patch(revision, MergePatch({"revision": number}))
             others = [each for each in history if each is not revision]
             return CurrentRevision(
                 revision=newest, history=(*others, newest), collisions=collisions
             )
-        case Create(number=number):
+        case CreateRevision(number=number):
             # Data written by an older server may differ in form.
             if history and template_of(history[-1]) == template:
                 return CurrentRevision(

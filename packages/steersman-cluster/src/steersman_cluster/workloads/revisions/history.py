@@ -14,14 +14,14 @@ _LONG_AGO: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keep:
+class KeepRevision:
     """The plan if the newest revision already has the template."""
 
     revision: Revision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Renumber:
+class RenumberRevision:
     """The plan if an older revision has the template: this revision becomes the newest."""
 
     revision: Revision
@@ -29,13 +29,13 @@ class Renumber:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Create:
+class CreateRevision:
     """The plan if no revision has the template: a revision is created."""
 
     number: int
 
 
-Plan: TypeAlias = Keep | Renumber | Create
+RevisionPlan: TypeAlias = KeepRevision | RenumberRevision | CreateRevision
 
 
 def in_order(revisions: Iterable[Revision]) -> tuple[Revision, ...]:
@@ -50,16 +50,16 @@ def next_number(history: Sequence[Revision]) -> int:
     return history[-1].revision + 1 if history else 1
 
 
-def make_plan(history: Sequence[Revision], patch: bytes) -> Plan:
+def make_plan(history: Sequence[Revision], patch: bytes) -> RevisionPlan:
     """Return how the revision with this patch becomes the newest; the history must be in order."""
     # Nearly always the newest one.
     for revision in reversed(history):
         if canonical(revision.data) != patch:
             continue
         if revision is history[-1]:
-            return Keep(revision=revision)
-        return Renumber(revision=revision, number=next_number(history))
-    return Create(number=next_number(history))
+            return KeepRevision(revision=revision)
+        return RenumberRevision(revision=revision, number=next_number(history))
+    return CreateRevision(number=next_number(history))
 
 
 def excess(

@@ -17,7 +17,7 @@ BATCH_SECONDS: Final = 0.05
 _FORGOTTEN_SECONDS: Final = 60.0
 
 
-class Batches:
+class ServiceBatches:
     """The time at which each changed Service is due: one batch period after its first change."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from steersman.units import format_time
 from steersman_cluster.workloads.api_errors import is_namespace_terminating
 from steersman_cluster.workloads.pods import condition, is_ready
 from steersman_cluster.workloads.services import subsets
-from steersman_cluster.workloads.services.batch_period import Batches, OwnWrites
+from steersman_cluster.workloads.services.batch_period import OwnWrites, ServiceBatches
 from steersman_cluster.workloads.services.endpoints import (
     MANAGED_BY,
     SERVICE_NAME,
@@ -45,7 +45,7 @@ from steersman_cluster.workloads.services.selectors import (
     services_of,
     services_on,
 )
-from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, make_plan
+from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, SlicePlan, make_plan
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 Endpoints = core_v1.Endpoints
@@ -97,7 +97,7 @@ def _controller() -> Controller[Service]:
 class EndpointsController:
     def __init__(self) -> None:
         self.written = OwnWrites()
-        self._batches = Batches()
+        self._batches = ServiceBatches()
 
     async def reconcile(self, service: Service, ctx: Context) -> Outcome:
         if not has_endpoints(service):
@@ -145,7 +145,7 @@ class EndpointsController:
             )
 
     async def _write(
-        self, service: Service, plan: Plan, trigger: datetime | None, ctx: Context
+        self, service: Service, plan: SlicePlan, trigger: datetime | None, ctx: Context
     ) -> None:
         for new in plan.create:
             self.written.note(await ctx.create_owned(_new_slice(service, new, trigger)))
@@ -219,7 +219,7 @@ def _change(
 
 
 def _trigger_time(
-    service: Service, pods: list[Pod], plan: Plan, *, is_first: bool
+    service: Service, pods: list[Pod], plan: SlicePlan, *, is_first: bool
 ) -> datetime | None:
     """Return the time of the change that causes this write, for latency metrics."""
     if is_first:

@@ -47,7 +47,7 @@ class NewSlice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SlicePlan:
     """The slices to write, and the Pods that are left out because their node is unknown."""
 
     create: tuple[NewSlice, ...]
@@ -62,7 +62,7 @@ def make_plan(
     slices: Iterable[Slice],
     *,
     node_of: NodeOf,
-) -> Plan:
+) -> SlicePlan:
     """Return the plan that changes the existing slices to match the Pods."""
     there = [each for each in slices if each.metadata.deletion_timestamp is None]
     reachable = [each for each in pods if is_reachable(each)]
@@ -76,7 +76,7 @@ def make_plan(
         changes.create += part.create
         changes.update += part.update
         changes.delete += part.delete
-    return Plan(
+    return SlicePlan(
         create=tuple(changes.create),
         update=tuple(changes.update),
         delete=tuple(changes.delete),

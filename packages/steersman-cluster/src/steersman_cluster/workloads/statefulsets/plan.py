@@ -32,7 +32,7 @@ from steersman_cluster.workloads.statefulsets.identity import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Create:
+class CreatePod:
     """A step that creates a missing Pod; a Pod below the partition gets the current revision."""
 
     ordinal: int
@@ -40,7 +40,7 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delete:
+class DeletePod:
     """A step that deletes a Pod, because it has ended, is surplus, or has an older revision."""
 
     pod: Pod
@@ -69,7 +69,7 @@ class UpdateClaimOwners:
     pod: Pod
 
 
-Step: TypeAlias = Create | Delete | CreateClaims | RepairPod | UpdateClaimOwners
+Step: TypeAlias = CreatePod | DeletePod | CreateClaims | RepairPod | UpdateClaimOwners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> 
         if pod.deletion_time is None:
             if is_ordered and _waits_for_another(spec, pod, there, now):
                 return
-            yield Delete(pod=pod)
+            yield DeletePod(pod=pod)
         if is_ordered:
             return
     yield from _updates(spec, there, update=update, now=now)
@@ -176,10 +176,10 @@ def _for_wanted(owner: StatefulSet, place: int, pod: Pod | None) -> Iterator[Ste
     if pod is None:
         # Without a partition, as many Pods as before are created with the current revision.
         ordinal = first_ordinal(spec) + place
-        yield Create(ordinal=ordinal, is_current=place < _partition(owner))
+        yield CreatePod(ordinal=ordinal, is_current=place < _partition(owner))
     elif is_ended(pod):
         if pod.deletion_time is None:
-            yield Delete(pod=pod)
+            yield DeletePod(pod=pod)
     elif not _is_running(pod) and spec.volume_claim_templates:
         yield CreateClaims(pod=pod)
 
@@ -222,7 +222,7 @@ def _updates(
         if pod is None or is_ended(pod):
             return
         if revision_of(pod) != update and pod.deletion_time is None:
-            yield Delete(pod=pod)
+            yield DeletePod(pod=pod)
             return
         if is_unavailable(spec, pod, now):
             return

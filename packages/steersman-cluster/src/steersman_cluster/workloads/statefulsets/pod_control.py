@@ -26,9 +26,9 @@ from steersman_cluster.workloads.statefulsets.identity import (
     volumes_with_claims,
 )
 from steersman_cluster.workloads.statefulsets.plan import (
-    Create,
     CreateClaims,
-    Delete,
+    CreatePod,
+    DeletePod,
     RepairPod,
     Step,
     UpdateClaimOwners,
@@ -62,9 +62,9 @@ class StatefulPodControl:
     async def execute(self, step: Step) -> None:
         """Execute a step; if the server rejects a request, record an event and raise the error."""
         match step:
-            case Create():
+            case CreatePod():
                 await self._create(step)
-            case Delete(pod=pod):
+            case DeletePod(pod=pod):
                 await self._delete(pod)
             case CreateClaims(pod=pod):
                 await self._fill_claims(ordinal_of(pod), pod.name)
@@ -76,7 +76,7 @@ class StatefulPodControl:
 
     # Pods
 
-    async def _create(self, step: Create) -> None:
+    async def _create(self, step: CreatePod) -> None:
         name = pod_name(self._owner.name, step.ordinal)
         if deletes_when_scaled(self._owner) and self._has_left_over(step.ordinal, name):
             return  # its deletion triggers the next reconcile

@@ -38,7 +38,7 @@ from steersman.observe import Observer, ReconcileReason, TriggerFailed
 from steersman.workqueue import LOW_PRIORITY
 
 Object: TypeAlias = Resource | Unstructured
-Handler: TypeAlias = Callable[[Delta[Any]], None]
+DeltaHandler: TypeAlias = Callable[[Delta[Any]], None]
 When: TypeAlias = Callable[[Any, Any], bool]
 
 
@@ -107,7 +107,7 @@ class EventHandlers:
             return
         self._enqueue(delta.key, _why(delta), _priority(delta))
 
-    def owned(self, owns: Owns) -> Handler:
+    def owned(self, owns: Owns) -> DeltaHandler:
         """Return the handler for an owned kind."""
         when = owns.when
 
@@ -127,7 +127,7 @@ class EventHandlers:
 
         return handle
 
-    def watched(self, watch: Watch[Any], number: int = 0) -> Handler:
+    def watched(self, watch: Watch[Any], number: int = 0) -> DeltaHandler:
         """Return the handler for a watched kind.
 
         ``number`` distinguishes several watches of one kind, each with its own mapping.

@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import Final
 
 from steersman.errors import ManagerFailed
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.observe import Listening, Observer
-from steersman.wire import Handler
+from steersman.wire import RequestHandler
 
 # No client sends a body here.
 LARGEST_BODY = 1024
@@ -24,27 +24,30 @@ ANY_IPV4 = "0.0.0.0"  # noqa: S104 - for settings that ask for all interfaces
 
 @asynccontextmanager
 async def serving(
-    handler: Handler,
-    address: Address,
+    handler: RequestHandler,
+    address: ListenAddress,
     *,
     tls: ssl.SSLContext | None,
     what: str,
     observe: Observer,
-) -> AsyncIterator[Address]:
+) -> AsyncIterator[ListenAddress]:
     """Listen at ``address`` while the block runs; yield the address with the actual port."""
     async with AsyncExitStack() as held:
         try:
             port = await _listen(held, handler, address, tls)
         except OSError as error:
             raise _cannot_listen(what, address, error) from error
-        bound = Address(address.host, port)
+        bound = ListenAddress(address.host, port)
         scheme = "http" if tls is None else "https"
         observe(Listening(what=what, address=f"{scheme}://{bound}"))
         yield bound
 
 
 async def _listen(
-    held: AsyncExitStack, handler: Handler, address: Address, tls: ssl.SSLContext | None
+    held: AsyncExitStack,
+    handler: RequestHandler,
+    address: ListenAddress,
+    tls: ssl.SSLContext | None,
 ) -> int:
     # Imported here: not every operator listens.
     from steersman.wire import listening
@@ -61,7 +64,7 @@ async def _listen(
         return await held.enter_async_context(on(ANY_IPV4))
 
 
-def _cannot_listen(what: str, address: Address, error: OSError) -> ManagerFailed:
+def _cannot_listen(what: str, address: ListenAddress, error: OSError) -> ManagerFailed:
     setting = _SETTINGS.get(what, "address")
     match error.errno:
         case errno.EADDRINUSE:

@@ -15,15 +15,15 @@ from steersman.clock import Clock
 from steersman.errors import BadSettings, ConfigError
 from steersman.manager.endpoints.probes import Routes, header, metrics_pages, text_reply
 from steersman.manager.endpoints.token_reviews import AccessDecision, TokenReviews
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import Observer
 from steersman.wire import (
     CertificateFiles,
-    ClientCertificate,
-    Handler,
+    CertificateIdentity,
     Reply,
     Request,
+    RequestHandler,
     SelfSigned,
     server_tls,
 )
@@ -40,7 +40,7 @@ _NAME: Final = "steersman metrics"
 class MetricsEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The handler of the metrics, and the TLS context of its listener."""
 
-    handler: Handler
+    handler: RequestHandler
     tls: ssl.SSLContext | None
 
 
@@ -74,7 +74,7 @@ class AuthorizedPages:
         self._reviews = reviews
         self._clock = clock
 
-    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+    async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         """Return the page or an error, in either case before the scraper's timeout."""
         if request.path not in self._inner.paths:
             # No review for a path without a page: any number of such paths could be requested.
@@ -125,7 +125,7 @@ def _given_tls(settings: ManagerSettings, *, observe: Observer) -> ssl.SSLContex
     return server_tls(files)
 
 
-def _own_tls(address: Address, *, clock: Clock) -> ssl.SSLContext:
+def _own_tls(address: ListenAddress, *, clock: Clock) -> ssl.SSLContext:
     names = ("localhost", "127.0.0.1", *((address.host,) if address.host else ()))
     try:
         return server_tls(SelfSigned(_NAME, reachable_as=dict.fromkeys(names), clock=clock))

@@ -13,7 +13,7 @@ import msgspec
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.names import ObjectRef
 from steersman.observe import Observer, ResponseFailed
-from steersman.wire import ClientCertificate, Reply, Request
+from steersman.wire import CertificateIdentity, Reply, Request
 
 if TYPE_CHECKING:
     from steersman.observe import CollectorRegistry
@@ -79,7 +79,7 @@ class Routes:
         self,
         request: Request,
         *,
-        certificate: ClientCertificate | None = None,  # noqa: ARG002 - a Handler gets it
+        certificate: CertificateIdentity | None = None,  # noqa: ARG002 - a RequestHandler gets it
     ) -> Reply:
         """Return the page at the request's path.
 

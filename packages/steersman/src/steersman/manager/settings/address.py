@@ -13,7 +13,7 @@ _HOST_NAME: Final = r"(?!-)[A-Za-z0-9-]{1,63}(?:\.(?!-)[A-Za-z0-9-]{1,63})*\.?"
 _LARGEST_PORT: Final = 65535
 
 
-class Address(msgspec.Struct, frozen=True):
+class ListenAddress(msgspec.Struct, frozen=True):
     """The host and the port of a listener.
 
     An empty host means all interfaces, and port 0 any free port.
@@ -23,7 +23,7 @@ class Address(msgspec.Struct, frozen=True):
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> "Address":
+    def parse(cls, text: str) -> "ListenAddress":
         """Return the address for the text HOST:PORT; an IPv6 address must be in brackets."""
         found = re.fullmatch(_ADDRESS, text)
         if found is None:

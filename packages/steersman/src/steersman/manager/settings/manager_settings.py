@@ -11,7 +11,7 @@ import msgspec
 from steersman.client import Trust
 from steersman.errors import BadSettings, BadValue
 from steersman.manager.leader_election.election import JITTER, LONGEST_SECONDS
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.manager.settings.sources import (
     LOG_LEVELS,
     LOG_STYLES,
@@ -159,14 +159,14 @@ class ManagerSettings:
         }
 
     @property
-    def health(self) -> Address | None:
+    def health(self) -> ListenAddress | None:
         """The address of the probes; ``None`` if they are off."""
-        return Address.parse(self.health_address) if self.health_address else None
+        return ListenAddress.parse(self.health_address) if self.health_address else None
 
     @property
-    def metrics(self) -> Address | None:
+    def metrics(self) -> ListenAddress | None:
         """The address of the metrics; ``None`` if they are off."""
-        return Address.parse(self.metrics_address) if self.metrics_address else None
+        return ListenAddress.parse(self.metrics_address) if self.metrics_address else None
 
     @property
     def log_level_number(self) -> int:
@@ -234,7 +234,7 @@ class ManagerSettings:
             yield "lease_name", self.lease_name, check_subdomain
         for name in ("health_address", "metrics_address"):
             if address := getattr(self, name):
-                yield name, address, Address.parse
+                yield name, address, ListenAddress.parse
 
     def _contradictions(self) -> Iterator[_Problem]:
         if self.lease_seconds % 1:
@@ -298,7 +298,7 @@ def trust_of(trust: Trust, settings: ManagerSettings) -> Trust:
     return trust
 
 
-def _overlap(one: Address, other: Address) -> bool:
+def _overlap(one: ListenAddress, other: ListenAddress) -> bool:
     if one.port != other.port or one.port == 0:
         return False
     return one.host == other.host or "" in (one.host, other.host)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from steersman.errors import BadSettings, BadValue, ConfigError
-from steersman.manager.settings.address import Address
+from steersman.manager.settings.address import ListenAddress
 from steersman.names import check_label, check_subdomain
 from steersman.units import format_duration, parse_duration
 
@@ -237,7 +237,7 @@ def _seconds(raw: object) -> float:
 def _address(raw: object) -> str:
     text = _text(raw)
     if text:
-        Address.parse(text)
+        ListenAddress.parse(text)
     return text
 
 

@@ -32,7 +32,7 @@ _ORDERS: Final[Mapping[str, Function]] = {
 }
 
 
-class Plan:
+class EvaluationPlan:
     """A compiled expression, ready for evaluation."""
 
     __slots__ = ("_extra", "_run")

@@ -24,7 +24,7 @@ Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecisio
 
 
 @dataclass(frozen=True, slots=True)
-class Authorizer:
+class CelAuthorizer:
     """An authorizer for the requesting user, or for an account set by ``serviceAccount``."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Authorizer"
@@ -34,7 +34,7 @@ class Authorizer:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    who: Authorizer
+    who: CelAuthorizer
     about: Mapping[str, str]
 
 
@@ -55,7 +55,7 @@ class ResourceCheck(_Check):
     cel_name: ClassVar[str] = "kubernetes.authorization.ResourceCheck"
 
 
-def _path(who: Authorizer, path: str) -> PathCheck:
+def _path(who: CelAuthorizer, path: str) -> PathCheck:
     if not path:
         raise NotEvaluated("path must not be empty")
     return PathCheck(who, {"path": path})

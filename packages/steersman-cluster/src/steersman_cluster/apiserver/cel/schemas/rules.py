@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from steersman_cluster.apiserver.cel import cel_types
 from steersman_cluster.apiserver.cel.compiler.checker import Checked
 from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
-from steersman_cluster.apiserver.cel.compiler.planner import Plan
+from steersman_cluster.apiserver.cel.compiler.planner import EvaluationPlan
 from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, NotEvaluated
 from steersman_cluster.apiserver.cel.schemas.cost_estimator import estimated
 from steersman_cluster.apiserver.cel.schemas.declared_schemas import DeclType
@@ -29,7 +29,7 @@ _VARIABLES: Final = ("self", "oldSelf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class RuleProblem:
     """A compilation error of a rule, in ``rule`` or in ``messageExpression``."""
 
     where: str
@@ -56,9 +56,9 @@ class ValidationRule:
     """A compiled validation rule, or its compilation errors."""
 
     written: Mapping[str, Any]
-    plan: Plan | None = None
-    message_plan: Plan | None = None
-    problems: tuple[Problem, ...] = ()
+    plan: EvaluationPlan | None = None
+    message_plan: EvaluationPlan | None = None
+    problems: tuple[RuleProblem, ...] = ()
     uses_old: bool = False
     cost: int = 0
     message_cost: int = 0
@@ -147,7 +147,12 @@ class ValidationRule:
         return message.strip() if message else f"failed rule: {self.shown}"
 
     def _message_text(
-        self, plan: Plan, values: tuple[Any, Any], budget: "RuleBudget", type_name: str, path: str
+        self,
+        plan: EvaluationPlan,
+        values: tuple[Any, Any],
+        budget: "RuleBudget",
+        type_name: str,
+        path: str,
     ) -> str | None:
         """Return the text of messageExpression; None if the result cannot be used as a message."""
         why = (
@@ -220,7 +225,7 @@ def compiled_rule(
     if checked.result != cel_types.BOOL:
         return _uncompiled(written, shown, "cel expression must evaluate to a bool")
     try:
-        plan = Plan(checked, _VARIABLES)
+        plan = EvaluationPlan(checked, _VARIABLES)
     except NotCompiled as error:
         return _uncompiled(written, shown, str(error), uses_old=_uses_old(checked))
     message = _compiled_message(written, types, declared if estimates else None)
@@ -240,7 +245,7 @@ def compiled_rule(
 def _uncompiled(
     written: Mapping[str, Any], shown: str, detail: str, *, uses_old: bool = False
 ) -> ValidationRule:
-    problems = (Problem(where="rule", detail=detail),)
+    problems = (RuleProblem(where="rule", detail=detail),)
     return ValidationRule(written=written, shown=shown, problems=problems, uses_old=uses_old)
 
 
@@ -250,9 +255,9 @@ def _uses_old(checked: Checked) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Message:
-    plan: Plan | None = None
+    plan: EvaluationPlan | None = None
     cost: int = 0
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[RuleProblem, ...] = ()
 
 
 def _compiled_message(
@@ -267,14 +272,14 @@ def _compiled_message(
         checked = checked_expression(text, types)
         if checked.result != cel_types.STRING:
             raise NotCompiled("messageExpression must evaluate to a string")
-        plan = Plan(checked, _VARIABLES)
+        plan = EvaluationPlan(checked, _VARIABLES)
     except NotCompiled as error:
         detail = str(error)
         if detail.startswith("program instantiation"):
             detail = f"messageExpression {detail.removeprefix('program ')}"
         elif not detail.startswith("messageExpression"):
             detail = f"messageExpression compilation failed: {detail}"
-        return _Message(problems=(Problem(where="messageExpression", detail=detail),))
+        return _Message(problems=(RuleProblem(where="messageExpression", detail=detail),))
     return _Message(plan=plan, cost=0 if declared is None else estimated(checked, declared).maximum)
 
 
