@@ -294,5 +294,7 @@ async def test_an_unverified_server_is_used_if_kubeconfig_and_caller_allow_it(
 async def test_an_unknown_context_is_an_error_that_lists_the_contexts(
     control_plane: RealControlPlane,
 ) -> None:
-    with pytest.raises(ConfigError, match=r"has no context 'gone'.*admin, certificate, limited"):
+    with pytest.raises(
+        ConfigError, match=r"does not contain the context 'gone'.*admin, certificate, limited"
+    ):
         found(control_plane.kubeconfig, context="gone")

@@ -129,6 +129,6 @@ def server_url(server: str, *, source: str) -> SplitResult:
     # The address is not shown: it may have a password in it.
     raise ConfigError(
         source=source,
-        problem="its server is not a URL of a scheme, a host, a port and a path",
-        what_now="Give it like https://kube.example.com:6443.",
+        problem="its server must be a URL that consists of a scheme, a host, a port and a path",
+        what_now="Write it like https://kube.example.com:6443.",
     )

@@ -155,7 +155,7 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
         raise _failed(plugin, source, problem)
     status = process.get_returncode()
     if status != 0:
-        raise _failed(plugin, source, f"ended with status {status}")
+        raise _failed(plugin, source, f"exited with status {status}")
     return bytes(output.content)
 
 

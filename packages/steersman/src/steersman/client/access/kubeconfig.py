@@ -73,10 +73,10 @@ class Kubeconfig:
         """Return the cluster and user of ``context``, or of the current context."""
         name = context or self._entries.current_context
         if not name:
-            raise self._unknown("names no current context")
+            raise self._unknown("does not set current-context")
         chosen = self._entries.contexts.get(name)
         if chosen is None:
-            raise self._unknown(f"has no context {name!r}")
+            raise self._unknown(f"does not contain the context {name!r}")
         cluster = self._entries.clusters.get(chosen.content.cluster or "")
         if cluster is None:
             raise self._dangling(chosen.name, "cluster", chosen.content.cluster)
@@ -163,18 +163,18 @@ class _Reading:
         if not self._trust.inner_addresses and is_inner(url.hostname or ""):
             raise _refused(
                 self._cluster,
-                "its server is, or may be, this machine or next to it",
-                "Name another server, in plain letters.",
+                "its server is, or may be, this machine or a machine in its network",
+                "Use another server, and write its address in the usual form.",
             )
         if cluster.proxy_url and not self._trust.proxies:
-            raise _refused(self._cluster, "it wants a proxy", "Remove proxy-url.")
+            raise _refused(self._cluster, "it uses a proxy", "Remove proxy-url.")
 
     def _check_unverified(self) -> None:
         if not self._trust.unverified_servers:
             raise ConfigError(
                 source=self._cluster.place,
-                problem="it sets insecure-skip-tls-verify, which has to be allowed where the"
-                " kubeconfig is used as well",
+                problem="it sets insecure-skip-tls-verify, which the program that uses the"
+                " kubeconfig must allow as well",
                 what_now="Set certificate-authority-data instead, or allow it with"
                 " --insecure-skip-tls-verify (STEERSMAN_INSECURE_SKIP_TLS_VERIFY=true), or in code"
                 " with Manager(trust=Trust(unverified_servers=True)).",
@@ -192,8 +192,8 @@ class _Reading:
         if content.auth_provider is not None:
             raise ConfigError(
                 source=user.place,
-                problem="it uses an auth-provider, which Kubernetes has given up",
-                what_now="Use exec with the plugin of your provider instead.",
+                problem="it uses an auth-provider, which Kubernetes no longer supports",
+                what_now="Use exec with your provider's credential plugin instead.",
             )
         ways = [content.token or content.token_file, content.username, content.exec]
         if sum(map(bool, ways)) > 1:
@@ -226,8 +226,8 @@ class _Reading:
             self._observe(
                 RiskAccepted(
                     source=str(path),
-                    risk="it holds a secret, and others on this machine may read it:"
-                    f" chmod 600 {path}",
+                    risk="it contains a secret, and other users of this machine can read it:"
+                    f" run chmod 600 {path}",
                 )
             )
 
@@ -243,8 +243,8 @@ class _Reading:
             missing = "client-certificate" if certificate is None else "client-key"
             raise ConfigError(
                 source=user.place,
-                problem=f"of the client certificate and its key, {missing} is missing",
-                what_now="Give both, or neither.",
+                problem=f"{missing} is missing, and a client certificate needs its key",
+                what_now="Set both, or neither.",
             )
         return ClientCertificate(certificate=certificate, key=key)
 
@@ -257,12 +257,12 @@ class _Reading:
 
     def _path(self, entry: Entry[Any], field: str, file: str) -> Path:
         if not self._trust.files:
-            raise _refused(entry, f"{field} names a file", "Put what it holds into the kubeconfig.")
+            raise _refused(entry, f"{field} names a file", "Put its content into the kubeconfig.")
         if entry.home.path is None and not Path(file).is_absolute():
             raise ConfigError(
                 source=entry.place,
-                problem=f"{field} is relative to a kubeconfig that is no file",
-                what_now="Give the whole path.",
+                problem=f"{field} is a relative path, and the kubeconfig is not a file",
+                what_now="Use an absolute path.",
             )
         return entry.home.path.parent / file if entry.home.path else Path(file)
 
@@ -270,8 +270,8 @@ class _Reading:
 def _refused(entry: Entry[Any], problem: str, what_now: str) -> ConfigError:
     return ConfigError(
         source=entry.place,
-        problem=f"{problem}, which this kubeconfig is not trusted to ask for",
-        what_now=f"{what_now} If the kubeconfig is your own, read it with Trust().",
+        problem=f"{problem}, which is not allowed for an untrusted kubeconfig",
+        what_now=f"{what_now} If you trust the kubeconfig, read it with Trust().",
     )
 
 
@@ -307,6 +307,6 @@ def _impersonation(user: Entry[KubeconfigUser]) -> Impersonation | None:
     except BadValue as error:
         raise ConfigError(
             source=user.place,
-            problem="its impersonation has characters that a header cannot hold",
+            problem="its impersonation contains characters that are not printable",
             what_now="Correct as, as-uid, as-groups or as-user-extra.",
         ) from error

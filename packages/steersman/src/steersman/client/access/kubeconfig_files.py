@@ -184,7 +184,7 @@ def _parse(content: bytes, home: Home) -> _File:
         raise ConfigError(
             source=home.source,
             problem="is not a kubeconfig: its kind is not Config",
-            what_now="Name the kubeconfig instead.",
+            what_now="Name a file that is a kubeconfig.",
         )
     return file
 
