@@ -108,7 +108,7 @@ async def body_of(transport: NetworkTransport, request: Request = GET) -> bytes:
         return await response.read(limit_bytes=2**20)
 
 
-async def test_a_request_reaches_the_handler_as_it_was_sent(authority: Authority) -> None:
+async def test_a_request_reaches_the_handler_unchanged(authority: Authority) -> None:
     handler = Answering(Reply(status=201, headers=(("x-said", "yes"),), body=b"done"))
     request = Request(
         method="PATCH",
@@ -138,7 +138,7 @@ async def test_a_request_without_a_body_has_none(authority: Authority) -> None:
     assert handler.requests[0].body is None
 
 
-async def test_a_header_that_is_no_text_is_marked_as_such(authority: Authority) -> None:
+async def test_a_header_that_is_not_text_is_marked(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
     tls = authority.trusting()
 
@@ -154,7 +154,7 @@ async def test_a_header_that_is_no_text_is_marked_as_such(authority: Authority) 
 
 
 @pytest.mark.parametrize("body", [b"{}", gzip.compress(b"{}", mtime=0)])
-async def test_a_body_that_is_said_to_be_compressed_is_taken_as_it_came(
+async def test_a_compressed_request_body_is_not_decompressed(
     body: bytes, authority: Authority
 ) -> None:
     handler = Answering(Reply(status=200))
@@ -182,7 +182,7 @@ async def test_a_body_is_read_at_most_one_byte_beyond_its_limit(
     assert len(handler.requests[0].body or b"") == min(size, LARGEST + 1)
 
 
-async def test_who_waits_to_hear_that_a_body_is_wanted_receives_it(authority: Authority) -> None:
+async def test_expect_100_continue_is_answered(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
     tls = authority.trusting()
 
@@ -201,7 +201,7 @@ async def test_who_waits_to_hear_that_a_body_is_wanted_receives_it(authority: Au
     assert handler.requests[0].body == b"body"
 
 
-async def test_pieces_of_a_stream_arrive_when_they_are_said(authority: Authority) -> None:
+async def test_chunks_of_a_stream_are_sent_immediately(authority: Authority) -> None:
     stream = Stream()
 
     async with (
@@ -297,7 +297,7 @@ async def test_a_client_certificate_is_trusted_only_if_a_trusted_authority_signe
     ]
 
 
-async def test_a_certificate_counts_for_nothing_where_none_was_requested(
+async def test_a_client_certificate_is_ignored_if_none_was_requested(
     authority: Authority,
 ) -> None:
     handler = Answering(Reply(status=200))
@@ -310,7 +310,7 @@ async def test_a_certificate_counts_for_nothing_where_none_was_requested(
     assert handler.certificates == [None]
 
 
-async def test_a_port_is_had_by_one_unless_it_is_shared(authority: Authority) -> None:
+async def test_a_port_in_use_is_an_error(authority: Authority) -> None:
     handler = Answering(Reply(status=200, body=b"hello"))
 
     async with listener(handler, authority) as port:
@@ -319,7 +319,7 @@ async def test_a_port_is_had_by_one_unless_it_is_shared(authority: Authority) ->
                 pass
 
 
-async def test_a_port_that_is_held_for_us_can_be_listened_on(authority: Authority) -> None:
+async def test_a_reserved_port_can_be_listened_on(authority: Authority) -> None:
     handler = Answering(Reply(status=200, body=b"hello"))
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -333,7 +333,7 @@ async def test_a_port_that_is_held_for_us_can_be_listened_on(authority: Authorit
     assert said == b"hello"
 
 
-async def test_only_tls_is_spoken(authority: Authority) -> None:
+async def test_a_tls_listener_refuses_plain_http(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
 
     async with listener(handler, authority) as port:
@@ -358,7 +358,7 @@ async def raw(
         writer.close()
 
 
-async def test_requests_that_come_at_once_are_answered_in_their_order(authority: Authority) -> None:
+async def test_pipelined_requests_are_answered_in_order(authority: Authority) -> None:
     async def echo(request: Request) -> Reply:
         return Reply(status=200, body=request.path.encode())
 
@@ -375,7 +375,7 @@ async def test_requests_that_come_at_once_are_answered_in_their_order(authority:
     assert bodies == [*[b"/%d" % number for number in range(200)], b"/end"]
 
 
-async def test_what_is_no_request_is_refused_after_the_answers_before_it(
+async def test_an_invalid_request_is_refused_after_earlier_responses(
     authority: Authority,
 ) -> None:
     handler = Answering(Reply(status=200))
@@ -389,7 +389,7 @@ async def test_what_is_no_request_is_refused_after_the_answers_before_it(
     assert len(handler.requests) == 1
 
 
-async def test_who_still_talks_receives_that_it_was_too_much(authority: Authority) -> None:
+async def test_a_client_that_is_still_sending_receives_a_413(authority: Authority) -> None:
     handler = Answering(Reply(status=413, body=b"too much"))
     size = 20_000_000
 
@@ -403,7 +403,7 @@ async def test_who_still_talks_receives_that_it_was_too_much(authority: Authorit
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
-async def test_who_is_about_to_be_answered_when_a_listener_ends_is_answered(
+async def test_requests_in_progress_are_answered_when_a_listener_stops(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a machine that stands still, half a second is over before anything has happened.
@@ -428,7 +428,7 @@ async def test_who_is_about_to_be_answered_when_a_listener_ends_is_answered(
     assert said.endswith(b"done")
 
 
-async def test_who_takes_longer_than_that_is_cut(authority: Authority) -> None:
+async def test_a_request_beyond_the_grace_period_is_cancelled(authority: Authority) -> None:
     asked, cancelled = asyncio.Event(), asyncio.Event()
 
     async def reply(_: Request) -> Reply:
@@ -479,7 +479,7 @@ async def plain(handler: Answering) -> AsyncIterator[int]:
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
-async def test_a_stream_is_closed_when_its_client_disconnects_with_more_to_ask(
+async def test_a_stream_is_closed_when_its_client_disconnects_with_pipelined_requests(
     is_plain: bool, authority: Authority
 ) -> None:
     stream = Stream()
@@ -498,7 +498,7 @@ async def test_a_stream_is_closed_when_its_client_disconnects_with_more_to_ask(
     assert [request.path for request in handler.requests] == ["/watch"]
 
 
-async def test_nothing_is_said_after_the_last_answer() -> None:
+async def test_nothing_is_sent_after_the_last_response() -> None:
     async def line() -> AsyncGenerator[bytes, None]:
         yield b"body"
 
@@ -513,7 +513,7 @@ async def test_nothing_is_said_after_the_last_answer() -> None:
     assert answer.endswith(b"\r\n\r\nbody")
 
 
-async def test_who_still_talks_receives_that_it_was_no_request() -> None:
+async def test_a_client_that_is_still_sending_receives_a_400() -> None:
     async with plain(Answering(Reply(status=200))) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
         writer.write(b"GET / HTTP/1.1\r\nX: " + b"x" * 5_000_000)
@@ -523,7 +523,7 @@ async def test_who_still_talks_receives_that_it_was_no_request() -> None:
     assert answer.startswith(b"HTTP/1.1 431 ")
 
 
-async def test_a_fault_of_the_handler_is_reported_to_the_loop_and_to_its_client() -> None:
+async def test_an_exception_of_the_handler_is_reported_to_the_loop_and_the_client() -> None:
     async def fail(_: Request) -> Reply:
         raise LookupError("a secret")
 
@@ -543,7 +543,7 @@ async def test_a_fault_of_the_handler_is_reported_to_the_loop_and_to_its_client(
     assert [type(context["exception"]) for context in contexts] == [LookupError]
 
 
-async def test_a_client_that_comes_too_late_is_not_answered(authority: Authority) -> None:
+async def test_a_client_that_connects_too_late_gets_no_response(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
 
     tls = authority.trusting()
@@ -584,7 +584,7 @@ async def test_a_client_without_a_request_is_disconnected(monkeypatch: pytest.Mo
             writer.close()
 
 
-async def test_a_stream_that_is_cut_can_clean_up_after_itself(authority: Authority) -> None:
+async def test_a_cancelled_stream_can_clean_up(authority: Authority) -> None:
     cleaned = asyncio.Event()
 
     async def endless() -> AsyncGenerator[bytes, None]:

@@ -19,13 +19,13 @@ def lines(reply: Reply, *, version: str = "1.1", is_last: bool = False) -> list[
     return head.decode()[:-4].split("\r\n")
 
 
-def test_a_whole_reply_says_how_long_it_is() -> None:
+def test_a_complete_reply_has_a_content_length() -> None:
     reply = Reply(status=201, headers=(("X-A", "é"), ("X-A", "2")), body=b"done")
 
     assert lines(reply) == ["HTTP/1.1 201 Created", "X-A: é", "X-A: 2", "Content-Length: 4"]
 
 
-def test_a_stream_comes_in_chunks() -> None:
+def test_a_stream_uses_chunked_encoding() -> None:
     reply = Reply(status=200, stream=nothing())
 
     assert lines(reply) == ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"]
@@ -38,36 +38,36 @@ def test_a_stream_to_a_client_without_chunks_has_none() -> None:
     assert lines(reply, version="1.0", is_last=True) == ["HTTP/1.0 200 OK", "Connection: close"]
 
 
-def test_a_client_that_does_not_expect_it_gets_keep_alive() -> None:
+def test_an_http_1_0_client_gets_a_keep_alive_header() -> None:
     assert "Connection: keep-alive" in lines(Reply(status=200), version="1.0")
     assert "Connection: close" in lines(Reply(status=200), is_last=True)
 
 
 @pytest.mark.parametrize("status", [204, 304])
-def test_an_answer_that_has_no_body_says_nothing_of_one(status: int) -> None:
+def test_a_response_without_a_body_has_no_content_length(status: int) -> None:
     assert not any("Content-Length" in line for line in lines(Reply(status=status)))
     assert not has_body(status, "GET")
     assert not any("Transfer" in line for line in lines(Reply(status=status, stream=nothing())))
 
 
-def test_who_asks_for_the_head_gets_that() -> None:
+def test_a_head_request_gets_only_headers() -> None:
     assert not has_body(200, "HEAD")
     assert has_body(200, "GET")
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: yes", "a\nX-Evil: yes", "a\rX-Evil: yes"])
-def test_no_value_is_a_second_header(value: str) -> None:
+def test_no_header_value_can_inject_a_second_header(value: str) -> None:
     head = reply_head(Reply(status=200, headers=(("X", value),)), version="1.1", is_last=False)
 
     names = [line.partition(b":")[0] for line in head.splitlines()]
     assert names == [b"HTTP/1.1 200 OK", b"X", b"Content-Length", b""]
 
 
-def test_an_unknown_status_needs_no_words() -> None:
+def test_an_unknown_status_has_an_empty_reason() -> None:
     assert lines(Reply(status=599))[0] == "HTTP/1.1 599 "
 
 
-def test_a_refusal_is_the_last_word() -> None:
+def test_a_refusal_closes_the_connection() -> None:
     head, _, text = refusal(431).partition(b"\r\n\r\n")
 
     assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")

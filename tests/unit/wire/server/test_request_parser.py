@@ -30,7 +30,7 @@ def only(parser: RequestParser) -> ParsedRequest:
 
 
 @given(data=st.data(), said=st.sampled_from([WHOLE, IN_CHUNKS]))
-def test_a_request_is_the_same_however_its_bytes_come(data: st.DataObject, said: bytes) -> None:
+def test_chunk_boundaries_do_not_change_a_request(data: st.DataObject, said: bytes) -> None:
     places = data.draw(st.lists(st.integers(0, len(said)), max_size=8).map(sorted))
     ends = [0, *places, len(said)]
 
@@ -46,7 +46,7 @@ def test_a_request_is_the_same_however_its_bytes_come(data: st.DataObject, said:
 
 
 @given(st.lists(st.sampled_from([WHOLE, IN_CHUNKS]), min_size=1, max_size=5))
-def test_requests_that_come_at_once_are_parsed_one_after_the_other(said: list[bytes]) -> None:
+def test_pipelined_requests_are_parsed_one_after_the_other(said: list[bytes]) -> None:
     parser = parsed(b"".join(said))
 
     assert [each.request.body for each in parser.requests] == [b"body"] * len(said)
@@ -90,14 +90,14 @@ def test_a_target_is_a_path_and_a_query(
         b"DELETE /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}",
     ],
 )
-def test_what_is_no_request_is_refused_and_nothing_after_it_is_parsed(said: bytes) -> None:
+def test_an_invalid_request_is_refused_and_ends_parsing(said: bytes) -> None:
     parser = parsed(said, WHOLE)
 
     assert (parser.refused, parser.is_over) == (400, True)
     assert not parser.requests
 
 
-def test_what_came_before_nonsense_was_parsed() -> None:
+def test_requests_before_invalid_data_are_parsed() -> None:
     parser = parsed(WHOLE + b"\0nonsense")
 
     assert only(parser).request.body == b"body"
@@ -112,7 +112,7 @@ def test_what_came_before_nonsense_was_parsed() -> None:
         (b"GET / HTTP/1.1\r\n", b"X: y\r\n" * 170),
     ],
 )
-def test_a_head_without_an_end_is_refused(start: bytes, more: bytes) -> None:
+def test_an_endless_head_is_refused(start: bytes, more: bytes) -> None:
     parser = parsed(start)
 
     pieces = 0
@@ -132,9 +132,7 @@ def test_a_head_without_an_end_is_refused(start: bytes, more: bytes) -> None:
         (b"1;", b"x" * 1000),
     ],
 )
-def test_neither_trailers_nor_what_is_said_of_a_chunk_go_on_for_ever(
-    start: bytes, more: bytes
-) -> None:
+def test_trailers_and_chunk_extensions_have_a_length_limit(start: bytes, more: bytes) -> None:
     parser = parsed(b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + start)
 
     pieces = 0
@@ -146,7 +144,7 @@ def test_neither_trailers_nor_what_is_said_of_a_chunk_go_on_for_ever(
     assert pieces <= HEAD_BYTES // len(more) + 1
 
 
-def test_a_head_that_is_too_long_is_refused_though_it_comes_at_once() -> None:
+def test_an_oversized_head_in_one_chunk_is_refused() -> None:
     field = b"X: " + b"x" * (HEAD_BYTES // 2) + b"\r\n"
 
     assert parsed(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").refused == 431
@@ -154,20 +152,20 @@ def test_a_head_that_is_too_long_is_refused_though_it_comes_at_once() -> None:
 
 
 @pytest.mark.parametrize("said", [b"GET /\r\n\r\n", b"GET / HTTP/2.0\r\n\r\n"])
-def test_other_versions_than_those_of_http_1_are_not_spoken(said: bytes) -> None:
+def test_only_http_1_versions_are_accepted(said: bytes) -> None:
     parser = parsed(said)
 
     assert parser.refused in {400, 505}
     assert not parser.requests
 
 
-def test_blanks_around_a_value_are_not_part_of_it() -> None:
+def test_whitespace_around_a_header_value_is_stripped() -> None:
     request = only(parsed(b"GET / HTTP/1.1\r\nAuthorization:  Bearer t \t\r\n\r\n")).request
 
     assert request.headers == (("Authorization", "Bearer t"),)
 
 
-def test_nothing_of_a_request_is_held_once_it_was_parsed() -> None:
+def test_the_parser_keeps_no_data_of_a_parsed_request() -> None:
     parser = parsed(b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90)
     parser.requests.clear()
 
@@ -176,7 +174,7 @@ def test_nothing_of_a_request_is_held_once_it_was_parsed() -> None:
     )
 
 
-def test_the_bytes_of_bodies_are_not_those_of_heads() -> None:
+def test_bytes_of_a_body_do_not_count_for_the_head() -> None:
     said = b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90
     parser = RequestParser(largest_body=LARGEST)
 
@@ -187,7 +185,7 @@ def test_the_bytes_of_bodies_are_not_those_of_heads() -> None:
 
 
 @pytest.mark.parametrize("size", [LARGEST - 1, LARGEST])
-def test_a_body_that_is_not_too_large_is_whole(size: int) -> None:
+def test_a_body_within_the_limit_is_complete(size: int) -> None:
     parser = parsed(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size)
 
     assert only(parser).request.body == b"x" * size
@@ -196,7 +194,7 @@ def test_a_body_that_is_not_too_large_is_whole(size: int) -> None:
 
 @pytest.mark.parametrize("size", [LARGEST + 1, 10 * LARGEST])
 @pytest.mark.parametrize("piece", [1, 7, 10 * LARGEST])
-def test_of_a_body_that_is_too_large_one_byte_too_many_is_kept(size: int, piece: int) -> None:
+def test_an_oversized_body_is_cut_one_byte_beyond_the_limit(size: int, piece: int) -> None:
     body = b"x" * size
     pieces = [body[start : start + piece] for start in range(0, size, piece)]
     parser = parsed(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, *pieces, WHOLE)
@@ -221,7 +219,7 @@ def test_a_request_without_a_body_has_none(head: bytes) -> None:
         (b"1.0", b"Connection: keep-alive\r\n", False),
     ],
 )
-def test_a_client_says_when_it_wants_no_more(
+def test_connection_close_marks_the_last_request(
     version: bytes, connection: bytes, is_last: bool
 ) -> None:
     found = only(parsed(b"GET / HTTP/" + version + b"\r\n" + connection + b"\r\n"))
@@ -229,7 +227,7 @@ def test_a_client_says_when_it_wants_no_more(
     assert (found.version, found.is_last) == (version.decode(), is_last)
 
 
-def test_who_wants_to_speak_something_else_is_answered_and_that_is_all() -> None:
+def test_an_upgrade_request_is_the_last_of_its_connection() -> None:
     parser = parsed(
         b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x81\x00", WHOLE
     )
@@ -239,7 +237,7 @@ def test_who_wants_to_speak_something_else_is_answered_and_that_is_all() -> None
     assert parser.refused is None
 
 
-def test_who_waits_with_a_body_waits_until_it_comes() -> None:
+def test_expect_100_continue_waits_until_the_body_arrives() -> None:
     head = b"PUT / HTTP/1.1\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n"
 
     assert parsed(head).is_waiting

@@ -109,7 +109,7 @@ async def test_a_changed_certificate_is_used_for_the_next_connection(files: File
     assert [type(each) for each in observed] == [CredentialsRenewed]
 
 
-async def test_a_connection_goes_on_while_the_certificate_changes(files: Files) -> None:
+async def test_an_open_connection_survives_a_change_of_the_certificate(files: Files) -> None:
     old = Authority("old")
     files.show(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=ignore)
@@ -121,7 +121,7 @@ async def test_a_connection_goes_on_while_the_certificate_changes(files: Files) 
         assert await answer(transport) == b"here"
 
 
-async def test_files_that_are_written_in_place_are_noticed_as_well(files: Files) -> None:
+async def test_files_that_are_written_in_place_are_reloaded_too(files: Files) -> None:
     old, new = Authority("old"), Authority("new")
     files.show(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=ignore)
@@ -136,9 +136,7 @@ async def test_files_that_are_written_in_place_are_noticed_as_well(files: Files)
 
 
 @pytest.mark.parametrize("fault", ["other key", "no PEM", "empty"])
-async def test_a_pair_that_cannot_be_used_leaves_the_old_one_until_it_is_mended(
-    files: Files, fault: str
-) -> None:
+async def test_an_invalid_pair_keeps_the_old_certificate_in_use(files: Files, fault: str) -> None:
     old, new = Authority("old"), Authority("new")
     observed: list[Observation] = []
     files.show(old.server(LOOPBACK))
@@ -158,7 +156,7 @@ async def test_a_pair_that_cannot_be_used_leaves_the_old_one_until_it_is_mended(
     assert after
 
 
-async def test_files_that_are_gone_for_a_moment_leave_the_old_certificate(files: Files) -> None:
+async def test_temporarily_missing_files_keep_the_old_certificate_in_use(files: Files) -> None:
     old = Authority("old")
     observed: list[Observation] = []
     files.show(old.server(LOOPBACK))
@@ -171,7 +169,7 @@ async def test_files_that_are_gone_for_a_moment_leave_the_old_certificate(files:
     assert observed == []
 
 
-def test_files_that_cannot_be_used_at_first_are_refused(files: Files) -> None:
+def test_invalid_files_at_the_start_are_refused(files: Files) -> None:
     pair = Authority().server(LOOPBACK)
     files.swap(certificate=pair.certificate, key=pair.encrypted_key(b"password"))
 
@@ -201,7 +199,7 @@ def current(shown: Callable[[], ssl.SSLContext], clock: FakeClock, after: timede
     return shown() is before
 
 
-def test_a_certificate_of_our_own_is_renewed_long_before_it_ends() -> None:
+def test_a_self_signed_certificate_is_renewed_long_before_it_expires() -> None:
     clock = FakeClock(now=datetime(2026, 1, 1, tzinfo=UTC))
     shown = SelfSigned("metrics", reachable_as=[LOOPBACK], clock=clock)
 
@@ -211,7 +209,7 @@ def test_a_certificate_of_our_own_is_renewed_long_before_it_ends() -> None:
     assert timedelta(days=7) > RENEW_AFTER * 2
 
 
-async def test_a_certificate_of_our_own_is_for_the_names_it_was_made_for() -> None:
+async def test_a_self_signed_certificate_has_the_given_names() -> None:
     shown = SelfSigned("metrics", reachable_as=["localhost", LOOPBACK], clock=SystemClock())
 
     async with listener(server_tls(shown)) as port:

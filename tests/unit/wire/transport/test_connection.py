@@ -93,7 +93,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("case", ANSWERS)
 @given(cuts=st.lists(st.integers(min_value=0, max_value=150)))
-def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: list[int]) -> None:
+def test_chunk_boundaries_do_not_change_a_response(case: str, cuts: list[int]) -> None:
     answer = ANSWERS[case]
     places = [0, *sorted(cuts), len(answer)]
 
@@ -112,7 +112,7 @@ def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: li
 
 @pytest.mark.parametrize("before", [b"", b"\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
 @pytest.mark.parametrize("name", [b"Warning", b"warning", b"wARNING"])
-async def test_warnings_are_found_however_they_are_written(name: bytes, before: bytes) -> None:
+async def test_warning_headers_are_found_in_any_case(name: bytes, before: bytes) -> None:
     asked = SentRequest()
 
     asked.connection.data_received(
@@ -123,7 +123,7 @@ async def test_warnings_are_found_however_they_are_written(name: bytes, before: 
     assert asked.head().warnings == ("one", "two")
 
 
-async def test_a_head_holds_on_to_nothing_of_the_body() -> None:
+async def test_a_head_does_not_keep_the_body_alive() -> None:
     asked = SentRequest()
     secret = b"a" * 10_000
 
@@ -133,7 +133,7 @@ async def test_a_head_holds_on_to_nothing_of_the_body() -> None:
     assert not [each for each in gc.get_referents(head) if secret in bytes(repr(each), "utf-8")]
 
 
-async def test_headers_that_were_read_leave_no_work_to_the_collector() -> None:
+async def test_parsed_headers_are_not_tracked_by_the_garbage_collector() -> None:
     asked = SentRequest()
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     head = asked.head()
@@ -143,7 +143,7 @@ async def test_headers_that_were_read_leave_no_work_to_the_collector() -> None:
     assert gc.collect() == 0
 
 
-async def test_what_looks_like_a_warning_in_the_body_is_none() -> None:
+async def test_a_warning_in_the_body_is_ignored() -> None:
     asked = SentRequest()
 
     asked.connection.data_received(
@@ -154,9 +154,7 @@ async def test_what_looks_like_a_warning_in_the_body_is_none() -> None:
 
 
 @given(nonsense=st.binary(min_size=1, max_size=200), cut=st.integers(0, 200))
-def test_whatever_comes_is_an_answer_or_a_failure_and_nothing_else(
-    nonsense: bytes, cut: int
-) -> None:
+def test_any_bytes_are_a_response_or_a_network_failure(nonsense: bytes, cut: int) -> None:
     async def receive() -> None:
         asked = SentRequest()
         for piece in (nonsense[:cut], nonsense[cut:]):
@@ -170,7 +168,7 @@ def test_whatever_comes_is_an_answer_or_a_failure_and_nothing_else(
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
-async def test_some_answers_have_no_body_whatever_they_say(status: str) -> None:
+async def test_responses_with_status_1xx_204_and_304_have_no_body(status: str) -> None:
     code = int(status[:3])
     answer = f"HTTP/1.1 {status}\r\nContent-Length: 9\r\n\r\n".encode()
 
@@ -185,7 +183,7 @@ async def test_the_answer_to_a_head_ends_with_its_head(length: str) -> None:
     assert await answers_to(answer, request=request) == ([(200, b""), (200, b"")], 1)
 
 
-async def test_after_a_head_other_answers_have_bodies_again() -> None:
+async def test_after_a_head_request_other_responses_have_bodies() -> None:
     answers = says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok(b"hello"))
 
     async with raw_server(answers) as server, plain(server.port) as transport:
@@ -196,7 +194,7 @@ async def test_after_a_head_other_answers_have_bodies_again() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
-async def test_a_body_without_a_length_ends_with_its_connection(version: str) -> None:
+async def test_a_body_without_a_length_ends_at_the_end_of_the_connection(version: str) -> None:
     answer = f"HTTP/{version} 200 OK\r\n\r\nhello".encode()
 
     answers = await answers_to(answer, then_close=True)
@@ -205,7 +203,7 @@ async def test_a_body_without_a_length_ends_with_its_connection(version: str) ->
 
 
 @pytest.mark.parametrize("how", ["reset", "failed", "aborted by us"])
-async def test_a_body_without_a_length_does_not_end_with_a_connection_that_broke(how: str) -> None:
+async def test_a_broken_connection_does_not_complete_a_body_without_a_length(how: str) -> None:
     asked = SentRequest()
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nhello")
 
@@ -219,19 +217,19 @@ async def test_a_body_without_a_length_does_not_end_with_a_connection_that_broke
         await asked.connection.receive()
 
 
-async def test_a_connection_that_is_to_be_closed_is_not_used_again() -> None:
+async def test_a_connection_to_be_closed_is_not_reused() -> None:
     answers = await answers_to(ok(b"hello", "Connection: close"))
 
     assert answers == ([(200, b"hello"), (200, b"hello")], 2)
 
 
-async def test_a_connection_of_an_old_server_is_not_used_again() -> None:
+async def test_a_connection_with_http_1_0_is_not_reused() -> None:
     answers = await answers_to(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")
 
     assert answers == ([(200, b"hello"), (200, b"hello")], 2)
 
 
-async def test_an_unrequested_answer_ends_the_connection() -> None:
+async def test_an_unsolicited_response_closes_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(ok(b"asked for"))
         if request.connection == 1:
@@ -263,7 +261,7 @@ async def test_a_server_that_speaks_first_gets_no_request() -> None:
 
 
 @pytest.mark.parametrize("second", [b"two", b""])
-async def test_two_answers_to_one_request_are_no_answer(second: bytes) -> None:
+async def test_two_responses_to_one_request_are_an_error(second: bytes) -> None:
     asked = SentRequest()
 
     asked.connection.data_received(ok(b"one") + ok(second))
@@ -274,7 +272,7 @@ async def test_two_answers_to_one_request_are_no_answer(second: bytes) -> None:
     assert asked.wire.is_aborted
 
 
-async def test_an_unrequested_upgrade_is_no_answer() -> None:
+async def test_an_unrequested_upgrade_is_an_error() -> None:
     asked = SentRequest()
 
     asked.connection.data_received(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")
@@ -295,7 +293,7 @@ async def test_an_unrequested_upgrade_is_no_answer() -> None:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=", b"x" * 1000),
     ],
 )
-async def test_what_is_no_body_has_an_end(start: bytes, again: bytes) -> None:
+async def test_invalid_body_data_ends_the_response(start: bytes, again: bytes) -> None:
     asked = SentRequest()
     asked.connection.data_received(start or again)
 
@@ -307,7 +305,7 @@ async def test_what_is_no_body_has_an_end(start: bytes, again: bytes) -> None:
     assert asked.wire.is_aborted
 
 
-async def test_headers_that_come_at_once_are_not_too_long_because_of_the_body() -> None:
+async def test_bytes_of_the_body_do_not_count_for_the_limit_of_the_headers() -> None:
     asked = SentRequest()
     long = b"x" * 10 * HEAD_BYTES
 
@@ -317,7 +315,7 @@ async def test_headers_that_come_at_once_are_not_too_long_because_of_the_body() 
     assert await rest_of(asked.connection) == long
 
 
-async def test_the_other_side_waits_while_there_is_no_reader() -> None:
+async def test_reading_pauses_while_there_is_no_reader() -> None:
     asked = SentRequest()
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
     asked.connection.data_received(bytes(WAITING_BYTES))
@@ -329,7 +327,7 @@ async def test_the_other_side_waits_while_there_is_no_reader() -> None:
     assert not asked.wire.is_paused
 
 
-async def test_a_large_body_waits_for_the_other_side() -> None:
+async def test_writing_a_large_body_waits_for_the_server() -> None:
     asked = SentRequest(body=b"")
     asked.connection.data_received(ok())
     asked.head()
@@ -346,7 +344,7 @@ async def test_a_large_body_waits_for_the_other_side() -> None:
     asking.close()
 
 
-async def test_a_connection_on_which_half_a_request_was_sent_is_not_used_again() -> None:
+async def test_a_connection_with_a_partial_request_is_not_reused() -> None:
     asked = SentRequest(body=b"")
     asked.connection.data_received(ok())
     asked.head()
@@ -380,7 +378,7 @@ async def test_an_early_answer_ends_the_request_and_the_connection() -> None:
     assert answered == (413, b"too large")
 
 
-async def test_an_answer_that_is_whole_though_it_was_not_read_leaves_a_good_connection() -> None:
+async def test_a_complete_but_unread_response_keeps_the_connection_usable() -> None:
     async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             assert response.status == 200
@@ -389,7 +387,7 @@ async def test_an_answer_that_is_whole_though_it_was_not_read_leaves_a_good_conn
     assert server.connections == 1
 
 
-async def test_an_answer_is_read_inside_its_block_only() -> None:
+async def test_a_response_can_be_read_only_inside_its_block() -> None:
     async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             pass

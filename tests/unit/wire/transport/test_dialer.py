@@ -71,7 +71,7 @@ async def tunnelling_proxy(tls: ssl.SSLContext | None = None) -> AsyncIterator[i
         yield port
 
 
-async def test_a_proxy_reads_what_is_not_encrypted() -> None:
+async def test_a_plain_http_request_goes_through_a_forward_proxy() -> None:
     async with raw_server(says(ok(b"hello"))) as proxy:
         url = f"http://me:pass@127.0.0.1:{proxy.port}"
         async with through(url, to="http://kube.example.com:8080/k8s") as transport:
@@ -85,7 +85,7 @@ async def test_a_proxy_reads_what_is_not_encrypted() -> None:
         assert received.header("proxy-authorization") == "Basic bWU6cGFzcw=="
 
 
-async def test_a_proxy_may_itself_be_reached_over_tls(authority: Authority) -> None:
+async def test_a_proxy_can_be_reached_over_tls(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
 
     async with raw_server(says(ok(b"hello")), tls=tls) as proxy:
@@ -99,7 +99,7 @@ async def test_a_proxy_may_itself_be_reached_over_tls(authority: Authority) -> N
     assert proxy.received[0].line == "POST http://kube.example.com/api HTTP/1.1"
 
 
-async def test_there_may_be_tls_inside_of_tls(authority: Authority) -> None:
+async def test_tls_can_be_tunneled_inside_tls(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
     body = bytes(3 * 10**6)
 
@@ -130,7 +130,7 @@ PROXY_SAYS = {
 
 
 @pytest.mark.parametrize("case", PROXY_SAYS)
-async def test_a_proxy_that_makes_no_tunnel_means_that_nothing_was_sent(case: str) -> None:
+async def test_a_proxy_without_a_tunnel_means_that_nothing_was_sent(case: str) -> None:
     answer, problem = PROXY_SAYS[case]
 
     async with raw_server(says(answer, then_close=True)) as proxy:
@@ -140,7 +140,7 @@ async def test_a_proxy_that_makes_no_tunnel_means_that_nothing_was_sent(case: st
     assert problem in str(failure)
 
 
-async def test_a_proxy_that_says_no_is_left() -> None:
+async def test_the_connection_to_a_refusing_proxy_is_closed() -> None:
     async with raw_server(says(ok(b"", status="502 Bad Gateway"))) as proxy:
         url = f"http://127.0.0.1:{proxy.port}"
         async with through(url, to="https://kube.example.com") as transport:
@@ -150,7 +150,7 @@ async def test_a_proxy_that_says_no_is_left() -> None:
 
 
 @pytest.mark.parametrize("with_proxy", [False, True])
-async def test_on_every_connection_a_black_hole_is_found_by_the_kernel(with_proxy: bool) -> None:
+async def test_every_connection_has_tcp_keepalive_and_a_user_timeout(with_proxy: bool) -> None:
     async with raw_server(says(ok())) as server:
         here = f"http://127.0.0.1:{server.port}"
         transport = NetworkTransport(
@@ -182,7 +182,7 @@ async def test_a_proxy_with_a_wrong_certificate_is_named(authority: Authority) -
     assert "canary" not in str(caught.value)
 
 
-async def test_a_proxy_that_is_not_found_is_said_not_to_be_reached() -> None:
+async def test_an_unknown_proxy_is_reported_as_unreachable() -> None:
     failure = await failure_of(
         through("http://no-such-host.invalid:3128", to="https://kube.example.com")
     )
@@ -190,7 +190,7 @@ async def test_a_proxy_that_is_not_found_is_said_not_to_be_reached() -> None:
     assert "the proxy was not reached" in str(failure)
 
 
-async def test_a_name_whose_addresses_all_refuse_is_refused_once(
+async def test_refusals_of_all_addresses_of_a_name_are_one_error(
     unused_tcp_port: int,
 ) -> None:
     failure = await failure_of(
@@ -216,7 +216,7 @@ class PlainLoop:
         return await self._inner.create_connection(make, host, port)
 
 
-async def test_a_name_is_found_on_a_loop_that_cannot_race_its_addresses(
+async def test_a_name_resolves_on_an_event_loop_without_happy_eyeballs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with raw_server(says(ok(b"hello"))) as server:
@@ -231,7 +231,7 @@ async def test_a_name_is_found_on_a_loop_that_cannot_race_its_addresses(
             assert await ask(transport) == b"hello"
 
 
-async def test_without_a_context_the_roots_of_the_system_are_trusted(
+async def test_without_a_context_the_system_roots_are_trusted(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = tmp_path / "roots.pem"
@@ -250,7 +250,7 @@ async def test_without_a_context_the_roots_of_the_system_are_trusted(
     assert server.connections == 1
 
 
-async def test_large_bodies_go_both_ways_over_tls(authority: Authority) -> None:
+async def test_large_bodies_are_sent_and_received_over_tls(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
     body = bytes(range(256)) * 40_000
 
@@ -266,7 +266,7 @@ async def test_large_bodies_go_both_ways_over_tls(authority: Authority) -> None:
     assert server.received[0].body == body
 
 
-async def test_a_slow_reader_gets_all_that_was_sent_over_tls_before_the_end(
+async def test_a_slow_reader_receives_all_tls_data_before_the_end(
     authority: Authority,
 ) -> None:
     tls = server_tls(authority.server("127.0.0.1"))

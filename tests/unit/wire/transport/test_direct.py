@@ -125,7 +125,7 @@ async def agreed(
 
 
 @pytest.mark.parametrize("piece_bytes", [7, 1000, 2**16])
-async def test_records_are_received_in_whatever_pieces_they_come(
+async def test_tls_records_are_received_in_any_chunks(
     authority: Authority, piece_bytes: int
 ) -> None:
     said = bytes(range(256)) * 20
@@ -142,7 +142,7 @@ async def test_records_are_received_in_whatever_pieces_they_come(
     assert ear.received == said
 
 
-async def test_a_large_answer_is_received_whole(authority: Authority) -> None:
+async def test_a_large_response_is_received_completely(authority: Authority) -> None:
     said = bytes(range(256)) * 2**12
 
     with line() as (here, there):
@@ -158,7 +158,7 @@ async def test_a_large_answer_is_received_whole(authority: Authority) -> None:
     assert ear.received == said
 
 
-async def test_what_the_kernel_does_not_take_is_sent_later() -> None:
+async def test_data_beyond_the_kernels_buffer_is_sent_later() -> None:
     written = bytes(range(256)) * 2**13
 
     with line() as (here, there):
@@ -178,7 +178,7 @@ async def test_what_the_kernel_does_not_take_is_sent_later() -> None:
     assert (calls_before, ear.calls) == ([], ["full", "empty"])
 
 
-async def test_what_is_encrypted_and_not_taken_is_sent_later(authority: Authority) -> None:
+async def test_encrypted_data_beyond_the_kernels_buffer_is_sent_later(authority: Authority) -> None:
     written = bytes(range(256)) * 2**13
 
     with line() as (here, there):
@@ -210,7 +210,7 @@ async def test_nothing_is_read_while_reading_is_paused() -> None:
 
 
 @pytest.mark.parametrize("says_goodbye", [True, False])
-async def test_the_end_is_reported_after_what_came_before_it(
+async def test_the_end_is_reported_after_the_data_before_it(
     authority: Authority, says_goodbye: bool
 ) -> None:
     with line() as (here, there):
@@ -228,7 +228,7 @@ async def test_the_end_is_reported_after_what_came_before_it(
     assert (bytes(ear.received), ear.calls, error) == (b"hello", ["end"], None)
 
 
-async def test_why_nothing_more_can_be_read_is_reported(authority: Authority) -> None:
+async def test_a_read_error_is_reported(authority: Authority) -> None:
     with line() as (here, there):
         _, ear, _ = await agreed(here, there, authority)
         there.send(b"\x17\x03\x03\x00\x20" + bytes(32))
@@ -248,7 +248,7 @@ async def test_an_end_in_the_middle_of_the_handshake_is_reported(authority: Auth
             await transport.secure(context, name="kube")
 
 
-async def test_of_what_is_aborted_nothing_is_left() -> None:
+async def test_an_aborted_connection_releases_its_resources() -> None:
     with line() as (here, there):
         ear = Ear()
         transport = SocketTransport(here, ear)
@@ -266,7 +266,7 @@ async def test_of_what_is_aborted_nothing_is_left() -> None:
         assert there.recv(10)
 
 
-async def test_a_handshake_whose_last_word_does_not_get_there_has_failed(
+async def test_a_handshake_whose_last_message_is_not_sent_fails(
     authority: Authority,
 ) -> None:
     context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
@@ -287,7 +287,7 @@ async def test_a_handshake_whose_last_word_does_not_get_there_has_failed(
         assert isinstance(await ear.lost, BrokenPipeError)
 
 
-async def test_a_protocol_that_fails_ends_the_connection() -> None:
+async def test_an_exception_of_the_protocol_closes_the_connection() -> None:
     class Deaf(Ear):
         def data_received(self, data: memoryview) -> None:
             raise RuntimeError("not now")

@@ -24,7 +24,7 @@ def inflated(*pieces: bytes) -> list[bytes]:
 
 
 @given(st.binary(max_size=5000), st.integers(min_value=1, max_value=500))
-def test_whatever_was_compressed_comes_out_whole_however_it_is_cut(body: bytes, size: int) -> None:
+def test_compressed_data_is_decompressed_in_any_chunks(body: bytes, size: int) -> None:
     packed = gzip.compress(body)
 
     pieces = [packed[start : start + size] for start in range(0, len(packed), size)]
@@ -32,14 +32,14 @@ def test_whatever_was_compressed_comes_out_whole_however_it_is_cut(body: bytes, 
     assert b"".join(inflated(*pieces)) == body
 
 
-def test_a_body_that_explodes_comes_a_bounded_piece_at_a_time() -> None:
+def test_a_decompression_bomb_is_returned_in_bounded_pieces() -> None:
     pieces = inflated(gzip.compress(bytes(10 * PIECE_BYTES)))
 
     assert sum(map(len, pieces)) == 10 * PIECE_BYTES
     assert max(map(len, pieces)) <= PIECE_BYTES
 
 
-def test_nothing_is_held_back_when_the_last_piece_was_full(
+def test_all_data_is_returned_after_a_full_last_piece(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(inflater, "PIECE_BYTES", 7)
@@ -50,7 +50,7 @@ def test_nothing_is_held_back_when_the_last_piece_was_full(
     assert b"".join(pieces) == bytes(1000)
 
 
-def test_a_body_that_breaks_off_is_refused() -> None:
+def test_a_truncated_body_is_refused() -> None:
     packed = gzip.compress(Random(0).randbytes(1000))
 
     with pytest.raises(ValueError, match="ended in the middle"):
@@ -63,7 +63,7 @@ def test_a_body_that_is_not_gzip_is_refused() -> None:
 
 
 @given(st.lists(st.binary(max_size=500)), st.integers(min_value=1, max_value=500))
-def test_a_body_of_several_members_comes_out_whole_however_it_is_cut(
+def test_a_body_of_several_gzip_members_is_decompressed_in_any_chunks(
     bodies: list[bytes], size: int
 ) -> None:
     packed = b"".join(map(gzip.compress, [b"first", *bodies]))
@@ -73,6 +73,6 @@ def test_a_body_of_several_members_comes_out_whole_however_it_is_cut(
     assert b"".join(inflated(*pieces)) == b"first" + b"".join(bodies)
 
 
-def test_what_follows_a_body_and_is_not_gzip_is_refused() -> None:
+def test_trailing_data_that_is_not_gzip_is_refused() -> None:
     with pytest.raises(ValueError, match="not gzip"):
         inflated(gzip.compress(b"{}"), b"and more")

@@ -28,7 +28,7 @@ async def body_of(transport: NetworkTransport, request: Request = GET) -> bytes:
         return await response.read(limit_bytes=2**20)
 
 
-async def test_a_request_arrives_as_it_was_written() -> None:
+async def test_a_request_arrives_unchanged() -> None:
     request = Request(
         method="PATCH",
         path="/apis/x/v1/things/system:node é",
@@ -69,7 +69,7 @@ async def test_headers_of_the_request_come_before_those_of_the_transport() -> No
     assert set(headers) <= set(received.headers)
 
 
-async def test_a_header_may_be_there_several_times() -> None:
+async def test_a_header_can_be_repeated() -> None:
     groups = (("impersonate-group", "a"), ("impersonate-group", "b"))
 
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
@@ -78,7 +78,7 @@ async def test_a_header_may_be_there_several_times() -> None:
     assert set(groups) <= set(server.received[0].headers)
 
 
-async def test_a_server_may_be_found_under_a_path() -> None:
+async def test_a_server_url_can_have_a_path() -> None:
     async with (
         raw_server(says(ok())) as server,
         plain(server.port, path="/k8s/clusters/c%2F1/") as transport,
@@ -88,7 +88,7 @@ async def test_a_server_may_be_found_under_a_path() -> None:
     assert server.received[0].line == "GET /k8s/clusters/c%2F1/version HTTP/1.1"
 
 
-async def test_a_server_may_have_an_ipv6_address() -> None:
+async def test_a_server_can_have_an_ipv6_address() -> None:
     async with raw_server(says(ok()), host="::1") as server:
         async with plain(server.port, host="[::1]") as transport:
             await body_of(transport)
@@ -96,7 +96,7 @@ async def test_a_server_may_have_an_ipv6_address() -> None:
     assert server.received[0].header("host") == f"[::1]:{server.port}"
 
 
-async def test_a_body_may_be_large() -> None:
+async def test_a_body_can_be_large() -> None:
     large = bytes(3 * 2**20)
 
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
@@ -105,7 +105,7 @@ async def test_a_body_may_be_large() -> None:
     assert server.received[0].body == large
 
 
-async def test_status_headers_and_warnings_are_given_as_they_came() -> None:
+async def test_status_headers_and_warnings_are_returned_unchanged() -> None:
     answer = ok(
         b"no",
         "Retry-After: 7",
@@ -124,7 +124,7 @@ async def test_status_headers_and_warnings_are_given_as_they_came() -> None:
     assert body == b"no"
 
 
-async def test_chunks_come_as_soon_as_they_arrive() -> None:
+async def test_chunks_are_delivered_as_soon_as_they_arrive() -> None:
     go_on = asyncio.Event()
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
@@ -162,7 +162,7 @@ async def test_cookies_are_not_kept() -> None:
     assert server.received[1].header("cookie") is None
 
 
-async def test_what_is_compressed_unasked_stays_so() -> None:
+async def test_an_unrequested_compression_is_not_decoded() -> None:
     bomb = gzip.compress(bytes(10**6))
     answer = ok(bomb, "Content-Encoding: gzip")
 
@@ -173,7 +173,7 @@ async def test_what_is_compressed_unasked_stays_so() -> None:
 LARGE = Request(method="GET", path="/api/v1/pods", is_large=True)
 
 
-async def test_a_large_answer_is_asked_for_compressed_and_read_as_if_it_were_not() -> None:
+async def test_a_large_response_is_requested_compressed_and_decompressed() -> None:
     body = b"items" * 10**5
     answer = ok(gzip.compress(body), "Content-Encoding: gzip")
 
@@ -185,12 +185,12 @@ async def test_a_large_answer_is_asked_for_compressed_and_read_as_if_it_were_not
     assert ("accept-encoding", "identity") not in received.headers
 
 
-async def test_a_large_answer_may_come_uncompressed_all_the_same() -> None:
+async def test_a_large_response_can_be_uncompressed() -> None:
     async with raw_server(says(ok(b"items"))) as server, plain(server.port) as transport:
         assert await body_of(transport, LARGE) == b"items"
 
 
-async def test_a_compressed_answer_that_explodes_is_refused_at_its_limit() -> None:
+async def test_a_decompression_bomb_is_refused_at_the_size_limit() -> None:
     answer = ok(gzip.compress(bytes(10**8)), "Content-Encoding: gzip")
 
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
@@ -198,7 +198,7 @@ async def test_a_compressed_answer_that_explodes_is_refused_at_its_limit() -> No
             await body_of(transport, LARGE)
 
 
-async def test_others_get_their_turns_while_a_compressed_answer_is_inflated() -> None:
+async def test_decompression_does_not_block_the_event_loop() -> None:
     size = 100 * 2**20
     answer = ok(gzip.compress(bytes(size), 9), "Content-Encoding: gzip")
     turns: list[int] = []
@@ -220,7 +220,7 @@ async def test_others_get_their_turns_while_a_compressed_answer_is_inflated() ->
 
 
 @pytest.mark.parametrize("cut", [slice(0, -20), slice(5, None)])
-async def test_a_compressed_answer_that_is_broken_is_no_answer(cut: slice) -> None:
+async def test_a_corrupt_compressed_response_is_an_error(cut: slice) -> None:
     answer = ok(gzip.compress(b"items")[cut], "Content-Encoding: gzip")
 
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
@@ -229,7 +229,7 @@ async def test_a_compressed_answer_that_is_broken_is_no_answer(cut: slice) -> No
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
-async def test_no_proxy_is_taken_from_the_environment(
+async def test_proxies_from_the_environment_are_ignored(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with raw_server(says(ok(b"proxy"))) as proxy, raw_server(says(ok(b"server"))) as server:
@@ -266,7 +266,7 @@ async def test_many_watches_leave_connections_for_requests() -> None:
     assert answered == b"answered"
 
 
-async def test_a_connection_is_not_used_again_after_half_an_answer() -> None:
+async def test_a_connection_with_an_unread_response_is_not_reused() -> None:
     async with raw_server(says(ok(b"x" * 10**7))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             await anext(response.chunks())
@@ -312,7 +312,7 @@ async def test_cancelling_the_read_of_an_answer_closes_the_connection() -> None:
     assert reading.cancelled()
 
 
-async def test_a_request_waits_no_longer_than_its_caller() -> None:
+async def test_a_request_does_not_outlive_its_caller() -> None:
     async def silence(request: Received, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
@@ -329,13 +329,13 @@ async def test_a_body_longer_than_its_limit_is_refused() -> None:
                 await response.read(limit_bytes=10)
 
 
-async def test_a_body_may_be_as_long_as_its_limit() -> None:
+async def test_a_body_can_be_as_long_as_its_limit() -> None:
     async with raw_server(says(ok(b"x" * 10))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             assert await response.read(limit_bytes=10) == b"x" * 10
 
 
-async def test_a_body_that_announces_too_much_is_not_waited_for() -> None:
+async def test_a_body_with_too_large_a_content_length_is_not_read() -> None:
     announcement = b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n"
 
     async with raw_server(says(announcement)) as server, plain(server.port) as transport:
@@ -344,7 +344,7 @@ async def test_a_body_that_announces_too_much_is_not_waited_for() -> None:
                 await response.read(limit_bytes=1000)
 
 
-async def test_a_body_without_end_is_read_up_to_its_limit_and_not_much_further() -> None:
+async def test_an_endless_body_is_read_only_to_its_limit() -> None:
     sent_bytes = 0
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
@@ -388,14 +388,14 @@ async def test_a_transport_is_used_inside_its_block_only() -> None:
         "https://kube.example.com/#canary",
     ],
 )
-def test_an_address_that_cannot_be_used_is_refused_without_repeating_it(server: str) -> None:
+def test_an_invalid_server_url_is_refused_without_showing_it(server: str) -> None:
     with pytest.raises(ConfigError, match=r"^the server's address: ") as caught:
         NetworkTransport(clock=SystemClock(), server=server, tls=lambda: None)
 
     assert "canary" not in str(caught.value)
 
 
-def test_a_proxy_that_cannot_be_used_is_refused_without_repeating_it() -> None:
+def test_an_invalid_proxy_url_is_refused_without_showing_it() -> None:
     with pytest.raises(ConfigError, match=r"^the proxy's address: ") as caught:
         NetworkTransport(
             clock=SystemClock(),
@@ -408,7 +408,7 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_repeating_it() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the options have other names elsewhere")
-def test_a_black_hole_is_found_by_the_kernel() -> None:
+def test_a_connection_has_tcp_keepalive_and_a_user_timeout() -> None:
     with socket.socket() as watchful:
         enable_keepalive(watchful)
 

@@ -26,7 +26,7 @@ async def ask(transport: NetworkTransport) -> bytes:
         return await response.read(limit_bytes=1000)
 
 
-async def test_a_connection_that_rested_too_long_is_replaced() -> None:
+async def test_a_connection_that_was_idle_too_long_is_replaced() -> None:
     clock = FakeClock()
 
     async with raw_server(says(ok())) as server, plain(server.port, clock) as transport:
@@ -41,7 +41,7 @@ async def test_a_connection_that_rested_too_long_is_replaced() -> None:
     assert server.connections == 2
 
 
-async def test_the_connection_that_rested_last_is_used_first_and_the_others_grow_old() -> None:
+async def test_the_most_recently_used_connection_is_reused_first() -> None:
     clock = FakeClock()
 
     async with raw_server(says(ok())) as server, plain(server.port, clock) as transport:
@@ -64,7 +64,7 @@ def a_connection(tls: ssl.SSLContext | None = None) -> tuple[Connection, Wire]:
     return connection, wire
 
 
-async def test_a_connection_whose_end_has_just_been_received_is_not_used_again() -> None:
+async def test_a_connection_that_was_just_closed_is_not_reused() -> None:
     pool = Pool(clock=FakeClock())
     connection, wire = a_connection()
     pool.add(connection)
@@ -76,7 +76,7 @@ async def test_a_connection_whose_end_has_just_been_received_is_not_used_again()
     assert wire.is_aborted
 
 
-async def test_a_connection_that_has_ended_is_forgotten() -> None:
+async def test_a_closed_connection_is_removed_from_the_pool() -> None:
     pool = Pool(clock=FakeClock())
     connection, _ = a_connection()
     pool.add(connection)
@@ -101,7 +101,7 @@ async def test_a_connection_of_an_old_context_is_closed_once_it_is_idle() -> Non
     assert (was_aborted, wire.is_aborted) == (False, True)
 
 
-async def test_a_connection_that_is_given_back_too_late_is_closed() -> None:
+async def test_a_connection_returned_to_a_closed_pool_is_closed() -> None:
     pool = Pool(clock=FakeClock())
     await pool.close()
     connection, wire = a_connection()
@@ -111,7 +111,7 @@ async def test_a_connection_that_is_given_back_too_late_is_closed() -> None:
     assert wire.is_aborted
 
 
-async def test_everything_is_closed_when_the_transport_is() -> None:
+async def test_closing_the_transport_closes_all_connections() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         if len(server.received) > 1:
             writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
@@ -133,7 +133,7 @@ async def test_everything_is_closed_when_the_transport_is() -> None:
     assert not pool._all
 
 
-async def test_a_hundred_cancelled_requests_leave_no_connection_behind() -> None:
+async def test_a_hundred_cancelled_requests_leak_no_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         await SystemClock().sleep(0.001 * (len(server.received) % 5))
         writer.write(ok(b"x" * 500))
@@ -157,7 +157,7 @@ async def test_a_hundred_cancelled_requests_leave_no_connection_behind() -> None
     assert not pool._all
 
 
-async def test_a_connection_that_has_ended_before_it_was_added_is_not_kept() -> None:
+async def test_a_closed_connection_is_not_added_to_the_pool() -> None:
     pool = Pool(clock=FakeClock())
     connection = Connection(tls=None)
     connection.connection_lost(None)

@@ -15,7 +15,7 @@ def lines_of(request: Request, *, proxy: Address | None = None) -> list[str]:
     return head.decode().split("\r\n")[:-2]
 
 
-def test_a_head_has_a_line_the_headers_and_what_every_request_has() -> None:
+def test_a_head_has_a_request_line_headers_and_defaults() -> None:
     request = Request(method="GET", path="/version", headers=(("X-One", "é"),))
 
     assert lines_of(request) == [
@@ -28,7 +28,7 @@ def test_a_head_has_a_line_the_headers_and_what_every_request_has() -> None:
     ]
 
 
-def test_a_header_of_the_request_takes_the_place_of_a_default() -> None:
+def test_a_header_of_the_request_overrides_a_default() -> None:
     names = ("HOST", "accept", "Accept-encoding", "user-Agent")
     headers = tuple((name, "mine") for name in names)
 
@@ -37,7 +37,7 @@ def test_a_header_of_the_request_takes_the_place_of_a_default() -> None:
     ]
 
 
-def test_each_request_has_its_own_headers_whatever_came_before() -> None:
+def test_headers_of_earlier_requests_are_not_repeated() -> None:
     heads = Heads(server=SERVER, proxy=None)
     requests = [
         Request(method=method, path="/x", headers=(("X", str(number)),), is_large=is_large)
@@ -54,16 +54,16 @@ def test_each_request_has_its_own_headers_whatever_came_before() -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_a_write_without_a_body_says_so(method: str) -> None:
+def test_a_write_without_a_body_has_content_length_0(method: str) -> None:
     assert "Content-Length: 0" in lines_of(Request(method=method, path="/"))
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_of_a_body_that_none_expects_nothing_is_said(method: str) -> None:
+def test_a_request_without_an_expected_body_has_no_content_length(method: str) -> None:
     assert "Content-Length" not in "".join(lines_of(Request(method=method, path="/")))
 
 
-def test_a_proxy_that_reads_gets_the_whole_address_and_who_comes() -> None:
+def test_a_forward_proxy_gets_the_absolute_url_and_credentials() -> None:
     proxy = proxy_address("http://me:p%40ss@proxy.example.com:3128")
 
     lines = lines_of(Request(method="GET", path="/version"), proxy=proxy)
@@ -72,7 +72,7 @@ def test_a_proxy_that_reads_gets_the_whole_address_and_who_comes() -> None:
     assert "Proxy-Authorization: Basic bWU6cEBzcw==" in lines
 
 
-def test_a_tunnel_is_asked_for_with_a_port_even_if_it_is_the_usual_one() -> None:
+def test_a_connect_request_always_has_a_port() -> None:
     head = connect_head(
         server=server_address("https://[::1]"), proxy=proxy_address("http://proxy.example.com")
     )
@@ -81,7 +81,7 @@ def test_a_tunnel_is_asked_for_with_a_port_even_if_it_is_the_usual_one() -> None
 
 
 @pytest.mark.parametrize("value", ["a\r\nX: y", "a\nb", "a\rb", "a\0b"])
-def test_no_value_of_a_header_can_be_read_as_another_header(value: str) -> None:
+def test_no_header_value_can_inject_another_header(value: str) -> None:
     headers = (("Authorization", f"Bearer canary{value}"),)
 
     with pytest.raises(
@@ -93,24 +93,24 @@ def test_no_value_of_a_header_can_be_read_as_another_header(value: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "X Y", "X:", "X\r\nY", "É"])
-def test_no_name_of_a_header_can_be_read_as_another_header(name: str) -> None:
+def test_no_header_name_can_inject_another_header(name: str) -> None:
     with pytest.raises(ValueError, match="name of a header"):
         lines_of(Request(method="GET", path="/", headers=((name, "value"),)))
 
 
 @pytest.mark.parametrize("name", ["Content-Length", "TRANSFER-ENCODING"])
-def test_no_header_says_how_long_the_body_is(name: str) -> None:
+def test_no_header_of_the_caller_sets_the_body_length(name: str) -> None:
     with pytest.raises(ValueError, match="length of the body"):
         lines_of(Request(method="POST", path="/", headers=((name, "1"),), body=b"body"))
 
 
 @pytest.mark.parametrize("method", ["", "GET /", "GET\r\nX: y"])
-def test_no_method_can_be_read_as_more(method: str) -> None:
+def test_no_method_can_inject_data(method: str) -> None:
     with pytest.raises(ValueError, match="the method or the path"):
         lines_of(Request(method=method, path="/"))
 
 
-def test_no_path_can_be_read_as_more() -> None:
+def test_no_path_can_inject_data() -> None:
     request = Request(method="GET", path="/a b\r\nX: y\0", query=(("q", "\r\nX: y"), ("\r\n", "é")))
 
     line, *rest = lines_of(request)
@@ -119,7 +119,7 @@ def test_no_path_can_be_read_as_more() -> None:
     assert len(rest) == 4
 
 
-def test_half_a_character_is_refused_without_showing_what_is_around_it() -> None:
+def test_a_lone_surrogate_is_refused_without_showing_its_context() -> None:
     headers = (("Authorization", "canary"), ("X", "\ud800"))
 
     with pytest.raises(ValueError, match="half a character") as caught:
