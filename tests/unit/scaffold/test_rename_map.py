@@ -64,13 +64,11 @@ def test_a_renamed_name_of_a_moved_package_is_found_under_both_paths() -> None:
     assert renames.current("steersman.a.Older") == "steersman_cluster.a.Older"
 
 
-@pytest.mark.parametrize("owner", ["", "steersman.Other"])
-def test_an_attribute_of_an_unknown_object_is_renamed_only_if_unambiguous(
+@pytest.mark.parametrize("owner", ["", "steersman.Other", "steersman.A"])
+def test_an_attribute_of_an_unknown_object_is_renamed_only_by_an_entry_without_a_class(
     owner: str,
 ) -> None:
-    renames = RenameMap(
-        attributes={"steersman.A.x": "y", "steersman.B.x": "z", "steersman.A.u": "v"}
-    )
+    renames = RenameMap(attributes={"steersman.A.x": "y", "u": "v"})
 
-    assert renames.attribute(owner, "x") is None
-    assert renames.attribute(owner, "u") == (None if owner else "v")
+    assert renames.attribute(owner, "x") == ("y" if owner == "steersman.A" else None)
+    assert renames.attribute(owner, "u") == "v"

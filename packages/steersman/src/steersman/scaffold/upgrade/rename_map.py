@@ -4,13 +4,14 @@ Each file has some of these tables, with ``"old" = "new"``:
 
     modules      dotted paths, with all that is below them
     names        dotted paths of classes, functions and constants
-    attributes   of a steersman class: ``"steersman.simulation.World.asked" = "requests"``; a key
-                 without a dot applies to every steersman object
-    keywords     arguments: ``"steersman.simulation.Scenario.plot" = "steps"``; of a method,
-                 ``"steersman.simulation.World.apply.old"``
-    flags        of the command line: ``"--old" = "--new"``
+    attributes   of a steersman class: ``"steersman.simulation.History.asked" = "requests"``; a
+                 key without a dot, such as ``"whys"``, applies to every steersman object, also
+                 to one whose class is unknown
+    keywords     arguments: ``"steersman.simulation.Scenario.story" = "steps"``; of a method,
+                 ``"steersman.controller.Context.list.everywhere" = "all_namespaces"``
+    flags        of the command line, with their dashes
     metrics      full names, without the suffixes of histograms
-    extras       of the distribution: ``steersman[old]``
+    extras       of the distribution: ``"webhooks" = "tls"`` for ``steersman[webhooks]``
 """
 
 import tomllib
@@ -101,14 +102,11 @@ def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
 
 
 def _member(table: Table, owner: str, name: str) -> str | None:
-    if name in table:
-        return table[name]
-    if owner:
-        # By the class alone: a class has several paths, such as steersman.Context.
-        last = [part for part in owner.split(".") if part[:1].isupper()] or owner.split(".")[-1:]
-        rest = owner.split(".")[owner.split(".").index(last[0]) :]
-        wanted = ".".join((*rest, name))
-        found = {new for old, new in table.items() if old.endswith(f".{wanted}")}
-    else:
-        found = {new for old, new in table.items() if old.endswith(f".{name}")}
+    if name in table or not owner:
+        return table.get(name)
+    # By the class alone: a class has several paths, such as steersman.Context.
+    last = [part for part in owner.split(".") if part[:1].isupper()] or owner.split(".")[-1:]
+    rest = owner.split(".")[owner.split(".").index(last[0]) :]
+    wanted = ".".join((*rest, name))
+    found = {new for old, new in table.items() if old.endswith(f".{wanted}")}
     return found.pop() if len(found) == 1 else None
