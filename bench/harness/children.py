@@ -18,8 +18,8 @@ from tempfile import mkdtemp
 from threading import Event, Lock, Timer
 from typing import IO, TypeAlias
 
-from steersman_cluster.testing.enclosure import GUARDIAN
-from steersman_cluster.testing.programs import cache_directory
+from steersman_cluster.testing.control_plane.enclosure import GUARDIAN
+from steersman_cluster.testing.control_plane.programs import cache_directory
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from steersman_cluster.testing.programs import cache_directory
+from steersman_cluster.testing.control_plane.programs import cache_directory
 
 # The mark of what a program knows of itself, then that this is text, its length, and the version.
 BUILT_WITH = re.compile(rb"\xff Go buildinf:.\x02\x00{16}.go([\w.-]+)", re.DOTALL)

@@ -17,7 +17,7 @@ ALLOWED_LOOP_USES = {
     "steersman/cache/background.py": {"the loop's create_task"},
     "steersman_cluster/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
     "steersman_cluster/simulation/simulated_cluster.py": {"the loop's create_task"},
-    "steersman_cluster/simulation/scenario_run.py": {
+    "steersman_cluster/simulation/scenarios/scenario_run.py": {
         "the loop's call_later",
         "the loop's create_task",
     },

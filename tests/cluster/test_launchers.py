@@ -17,7 +17,7 @@ from steersman.clock import SystemClock
 from steersman_cluster.commands.launchers.assets import write_assets
 from steersman_cluster.testing import Binaries, RealControlPlane, running_real_control_plane
 from steersman_cluster.testing.calls import HttpCaller, UnixConnection
-from steersman_cluster.testing.control_plane import reserved_port
+from steersman_cluster.testing.control_plane.control_plane import reserved_port
 from tests.certificates import Authority
 from tests.processes import is_running
 
@@ -176,7 +176,7 @@ def test_an_apiserver_that_waits_for_etcd_can_be_terminated(assets: Path, tmp_pa
         server.send_signal(signal.SIGINT)
 
         assert server.wait(AT_ONCE_SECONDS) == 0
-    assert said == "kube-apiserver: accepted, and of no effect here: --audit-log-path\n"
+    assert said == "kube-apiserver: accepted, but ignored: --audit-log-path\n"
 
 
 def test_a_real_etcd_is_rejected(assets: Path, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_the_command_prints_the_directory_for_a_shell_variable(tmp_path: Path) -
 
     assert finished.stdout == f"{tmp_path / 'assets'}\n"
     assert finished.stderr == (
-        "kube-apiserver and etcd are written, kubectl is left out: none is on the PATH\n"
+        "kube-apiserver and etcd were written, kubectl is not linked: it is not on the PATH\n"
     )
 
 

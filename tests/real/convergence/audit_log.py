@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from steersman_cluster.testing.control_plane import Flags
+from steersman_cluster.testing.control_plane.control_plane import Flags
 
 # Reads do not matter here. The leader renews a Lease all the time, who wants to asks for its
 # rights, and what the server does for itself is its own affair.

@@ -20,7 +20,7 @@ from steersman.kinds import Resource, apps_v1, coordination_v1, core_v1, meta_v1
 from steersman.manifests import crd_of
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
-from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
 from tests.real.clients import connected
 from tests.real.convergence.audit_log import AuditLog, Following, Written
 from tests.real.convergence.checks import Sight, flaws

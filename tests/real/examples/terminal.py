@@ -10,7 +10,7 @@ from shlex import quote
 
 from steersman.clock import Clock
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
 from tools.transcripts import Step, steps
 
 # Longer than anything takes on a busy machine.

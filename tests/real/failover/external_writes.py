@@ -23,7 +23,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
-from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
 from tests.real.clients import connected
 from tests.real.failover.rounds import NAMESPACE, QUICK, ROOT, USERS, Rhythm
 from tests.real.failover.store import Store, storing

@@ -16,8 +16,8 @@ from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
-from steersman_cluster.testing.credentials import ADMIN, CERTIFICATE
-from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.credentials import ADMIN, CERTIFICATE
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
 from tests.real.clients import connected
 from tests.real.failover.audit_log import POLICY, Round, Written, accepted
 

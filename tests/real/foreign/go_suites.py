@@ -21,7 +21,11 @@ from typing import Any
 
 from bench.harness.go_programs import GoProgram
 from steersman_cluster.commands.launchers.assets import write_assets
-from steersman_cluster.testing.programs import ASSETS_VARIABLE, cache_directory, find_binaries
+from steersman_cluster.testing.control_plane.programs import (
+    ASSETS_VARIABLE,
+    cache_directory,
+    find_binaries,
+)
 
 SOURCES = Path(__file__).with_name("envtest_suite")
 # What the page for those who come from Go shows beside ours.

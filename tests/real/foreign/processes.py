@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from steersman_cluster.testing.enclosure import enclosure
+from steersman_cluster.testing.control_plane.enclosure import enclosure
 from tests.real.foreign.go_programs import CLIENT_GO_GREETER
 from tests.real.foreign.kubectl import Server
 

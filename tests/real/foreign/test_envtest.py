@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from steersman_cluster.commands.launchers.assets import write_assets
-from steersman_cluster.testing.programs import find_binaries
+from steersman_cluster.testing.control_plane.programs import find_binaries
 from tests.real.foreign.go_suites import OURS, QUICK, GoSuite
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]

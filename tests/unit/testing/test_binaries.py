@@ -17,8 +17,12 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing import Binaries, Program, find_binaries
-from steersman_cluster.testing.builder import Building, WaitingForOtherBuild, build_missing
-from steersman_cluster.testing.programs import ETCD_VERSION, KUBERNETES_VERSION
+from steersman_cluster.testing.control_plane.builder import (
+    Building,
+    WaitingForOtherBuild,
+    build_missing,
+)
+from steersman_cluster.testing.control_plane.programs import ETCD_VERSION, KUBERNETES_VERSION
 
 COMMAND = [sys.executable, "-m", "steersman_cluster.testing.binaries"]
 

@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from steersman_cluster.simulation.loop import VirtualLoop
     from steersman_cluster.simulation.nested_loop import deferred_collection
     from steersman_cluster.simulation.pending_work import PendingWork
-    from steersman_cluster.simulation.scenario import Scenario
-    from steersman_cluster.simulation.simulated_cluster import (
-        SimulatedCluster,
-        running_simulated_cluster,
-        simulate,
-    )
-    from steersman_cluster.simulation.sweeps import (
+    from steersman_cluster.simulation.scenarios.scenario import Scenario
+    from steersman_cluster.simulation.scenarios.sweeps import (
         survives_concurrent_writes,
         survives_crashes,
         survives_cut_watches,
         survives_late_caches,
     )
-    from steersman_cluster.simulation.trace import last_writes
+    from steersman_cluster.simulation.scenarios.trace import last_writes
+    from steersman_cluster.simulation.simulated_cluster import (
+        SimulatedCluster,
+        running_simulated_cluster,
+        simulate,
+    )
     from steersman_cluster.simulation.transport import FaultInjector, NoFaults
 
 __all__ = [
@@ -80,7 +80,7 @@ _LAZY = {
     "Factory": "factory",
     "History": "history",
     "Operator": "cluster",
-    "Scenario": "scenario",
+    "Scenario": "scenarios.scenario",
     "SimulatedCluster": "simulated_cluster",
     "VirtualClock": "clock",
     "VirtualLoop": "loop",
@@ -89,11 +89,11 @@ _LAZY = {
     "deferred_collection": "nested_loop",
     "simulate": "simulated_cluster",
     "running_simulated_cluster": "simulated_cluster",
-    "last_writes": "trace",
-    "survives_concurrent_writes": "sweeps",
-    "survives_crashes": "sweeps",
-    "survives_cut_watches": "sweeps",
-    "survives_late_caches": "sweeps",
+    "last_writes": "scenarios.trace",
+    "survives_concurrent_writes": "scenarios.sweeps",
+    "survives_crashes": "scenarios.sweeps",
+    "survives_cut_watches": "scenarios.sweeps",
+    "survives_late_caches": "scenarios.sweeps",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

@@ -34,12 +34,12 @@ from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.clock import VirtualClock
 from steersman_cluster.simulation.cluster import DEFAULT_SETTINGS, Cluster, Operator
 from steersman_cluster.simulation.factory import Factory, factory_of
-from steersman_cluster.simulation.faults import SingleFault
 from steersman_cluster.simulation.history import History, RecordedRequest
 from steersman_cluster.simulation.lazy_start import TRIGGERS, start_on_first_write
 from steersman_cluster.simulation.loop import VirtualLoop
 from steersman_cluster.simulation.nested_loop import run_nested
 from steersman_cluster.simulation.pending_work import PendingWork
+from steersman_cluster.simulation.scenarios.faults import SingleFault
 from steersman_cluster.simulation.transport import FaultInjector, NoFaults, SimulatedTransport
 from steersman_cluster.workloads import SINGLE_REPLICA_SETTINGS, WorkloadSettings, workloads
 

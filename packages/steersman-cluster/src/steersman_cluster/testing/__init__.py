@@ -25,19 +25,19 @@ from typing import TYPE_CHECKING
 from steersman._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from steersman_cluster.testing.component import Component
-    from steersman_cluster.testing.control_plane import ControlPlane
-    from steersman_cluster.testing.credentials import Credentials
-    from steersman_cluster.testing.embedded_control_plane import (
+    from steersman_cluster.testing.control_plane.component import Component
+    from steersman_cluster.testing.control_plane.control_plane import ControlPlane
+    from steersman_cluster.testing.control_plane.credentials import Credentials
+    from steersman_cluster.testing.control_plane.embedded_control_plane import (
         EmbeddedControlPlane,
         running_embedded_control_plane,
     )
-    from steersman_cluster.testing.namespaces import fresh_namespace
-    from steersman_cluster.testing.programs import Binaries, Program, find_binaries
-    from steersman_cluster.testing.real_control_plane import (
+    from steersman_cluster.testing.control_plane.programs import Binaries, Program, find_binaries
+    from steersman_cluster.testing.control_plane.real_control_plane import (
         RealControlPlane,
         running_real_control_plane,
     )
+    from steersman_cluster.testing.namespaces import fresh_namespace
 
 __all__ = [
     "Binaries",
@@ -55,17 +55,17 @@ __all__ = [
 
 # Certificates need cryptography; building the programs does not.
 _LAZY = {
-    "Binaries": "programs",
-    "ControlPlane": "control_plane",
-    "Component": "component",
-    "RealControlPlane": "real_control_plane",
-    "Credentials": "credentials",
-    "EmbeddedControlPlane": "embedded_control_plane",
-    "Program": "programs",
-    "find_binaries": "programs",
+    "Binaries": "control_plane.programs",
+    "ControlPlane": "control_plane.control_plane",
+    "Component": "control_plane.component",
+    "RealControlPlane": "control_plane.real_control_plane",
+    "Credentials": "control_plane.credentials",
+    "EmbeddedControlPlane": "control_plane.embedded_control_plane",
+    "Program": "control_plane.programs",
+    "find_binaries": "control_plane.programs",
     "fresh_namespace": "namespaces",
-    "running_real_control_plane": "real_control_plane",
-    "running_embedded_control_plane": "embedded_control_plane",
+    "running_real_control_plane": "control_plane.real_control_plane",
+    "running_embedded_control_plane": "control_plane.embedded_control_plane",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

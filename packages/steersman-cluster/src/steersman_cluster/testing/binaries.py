@@ -11,8 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from steersman.clock import Clock, SystemClock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.builder import Building, WaitingForOtherBuild, build_missing
-from steersman_cluster.testing.programs import Binaries, Program, find_binaries
+from steersman_cluster.testing.control_plane.builder import (
+    Building,
+    WaitingForOtherBuild,
+    build_missing,
+)
+from steersman_cluster.testing.control_plane.programs import Binaries, Program, find_binaries
 
 # Without a terminal, a line every so often shows progress.
 LOG_LINE_SECONDS = 30.0

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing.namespaces import fresh_namespace
-from steersman_cluster.testing.programs import find_binaries
-from steersman_cluster.testing.real_control_plane import (
+from steersman_cluster.testing.control_plane.programs import find_binaries
+from steersman_cluster.testing.control_plane.real_control_plane import (
     RealControlPlane,
     running_real_control_plane,
 )
+from steersman_cluster.testing.namespaces import fresh_namespace
 
 
 @pytest.fixture(scope="session")

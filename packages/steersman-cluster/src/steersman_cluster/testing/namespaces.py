@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.calls import HttpCaller, HttpResponse
-from steersman_cluster.testing.control_plane import ControlPlane
+from steersman_cluster.testing.control_plane.control_plane import ControlPlane
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 MERGE_PATCH = "application/merge-patch+json"

@@ -37,7 +37,7 @@ from steersman_cluster.simulation import (
     RecordedRequest,
     factory_of,
 )
-from steersman_cluster.testing.control_plane import ControlPlane
+from steersman_cluster.testing.control_plane.control_plane import ControlPlane
 from steersman_cluster.testing.recording_transport import RecordingTransport
 from steersman_cluster.workloads import SINGLE_REPLICA_SETTINGS, WorkloadSettings, running_workloads
 

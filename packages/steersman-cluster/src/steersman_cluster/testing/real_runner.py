@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing.cluster_runner import ClusterRunner, running_cluster
-from steersman_cluster.testing.control_plane import ControlPlane
-from steersman_cluster.testing.namespaces import fresh_namespace
-from steersman_cluster.testing.programs import find_binaries
-from steersman_cluster.testing.real_cluster import running_real_cluster
-from steersman_cluster.testing.real_control_plane import (
+from steersman_cluster.testing.control_plane.control_plane import ControlPlane
+from steersman_cluster.testing.control_plane.programs import find_binaries
+from steersman_cluster.testing.control_plane.real_control_plane import (
     RealControlPlane,
     running_real_control_plane,
 )
+from steersman_cluster.testing.namespaces import fresh_namespace
+from steersman_cluster.testing.real_cluster import running_real_cluster
 from steersman_cluster.workloads import WorkloadSettings
 
 

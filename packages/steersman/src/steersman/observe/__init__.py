@@ -13,7 +13,7 @@ Never:     decides anything, blocks, or configures the root logger
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
-from steersman.observe.cache_events import (
+from steersman.observe.events.cache_events import (
     CacheChecked,
     CacheEnded,
     CacheStale,
@@ -23,7 +23,7 @@ from steersman.observe.cache_events import (
     IndexFailed,
     ObjectNotDecoded,
 )
-from steersman.observe.controller_events import (
+from steersman.observe.events.controller_events import (
     ControllerStarted,
     ControllerStopped,
     EventNotRecorded,
@@ -40,8 +40,7 @@ from steersman.observe.controller_events import (
     TriggerFailed,
     Write,
 )
-from steersman.observe.logs import LineFormatter, LogObserver, log_to
-from steersman.observe.manager_events import (
+from steersman.observe.events.manager_events import (
     CacheSyncOverdue,
     ClusterFound,
     LeaderChanged,
@@ -64,9 +63,7 @@ from steersman.observe.manager_events import (
     StopRequested,
     WriteFenced,
 )
-from steersman.observe.observation import Metric, Observation, Observer, Sample
-from steersman.observe.observers import fan_out, ignore
-from steersman.observe.queue_events import (
+from steersman.observe.events.queue_events import (
     KeyAdded,
     KeyDelayed,
     KeyDone,
@@ -74,7 +71,7 @@ from steersman.observe.queue_events import (
     KeyTaken,
     QueueEnded,
 )
-from steersman.observe.request_events import (
+from steersman.observe.events.request_events import (
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
@@ -84,7 +81,7 @@ from steersman.observe.request_events import (
     RetriesSpent,
     RiskAccepted,
 )
-from steersman.observe.watch_events import (
+from steersman.observe.events.watch_events import (
     HistoryRewound,
     KindMissing,
     Listed,
@@ -97,11 +94,14 @@ from steersman.observe.watch_events import (
     WatchSilent,
     WatchStarted,
 )
+from steersman.observe.logs import LineFormatter, LogObserver, log_to
+from steersman.observe.observation import Metric, Observation, Observer, Sample
+from steersman.observe.observers import fan_out, ignore
 
 if TYPE_CHECKING:
-    from steersman.observe.exposition import CollectorRegistry, metrics_text, new_registry
-    from steersman.observe.families import HistogramValue, MetricFamily, register_families
-    from steersman.observe.metrics import MetricsObserver
+    from steersman.observe.metrics.exposition import CollectorRegistry, metrics_text, new_registry
+    from steersman.observe.metrics.families import HistogramValue, MetricFamily, register_families
+    from steersman.observe.metrics.metrics_observer import MetricsObserver
 
 __all__ = [
     "ApiWarned",
@@ -193,13 +193,13 @@ __all__ = [
 
 # prometheus_client is not needed by programs that only log.
 _LAZY = {
-    "CollectorRegistry": "exposition",
-    "HistogramValue": "families",
-    "MetricFamily": "families",
-    "MetricsObserver": "metrics",
-    "metrics_text": "exposition",
-    "new_registry": "exposition",
-    "register_families": "families",
+    "CollectorRegistry": "metrics.exposition",
+    "HistogramValue": "metrics.families",
+    "MetricFamily": "metrics.families",
+    "MetricsObserver": "metrics.metrics_observer",
+    "metrics_text": "metrics.exposition",
+    "new_registry": "metrics.exposition",
+    "register_families": "metrics.families",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

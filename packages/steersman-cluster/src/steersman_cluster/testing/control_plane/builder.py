@@ -18,8 +18,8 @@ from typing import TypeAlias
 
 from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
-from steersman_cluster.testing.programs import (
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.programs import (
     ASSETS_VARIABLE,
     CACHE_VARIABLE,
     KUBERNETES_VERSION,

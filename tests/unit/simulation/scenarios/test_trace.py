@@ -1,7 +1,12 @@
 """A trace has what led to a failure, and nothing else."""
 
 from steersman_cluster.simulation.history import History, RecordedRequest
-from steersman_cluster.simulation.trace import TraceEntry, fault_trace, last_writes, short_path
+from steersman_cluster.simulation.scenarios.trace import (
+    TraceEntry,
+    fault_trace,
+    last_writes,
+    short_path,
+)
 
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
 

@@ -10,9 +10,13 @@ from contextlib import contextmanager
 
 from steersman.clock import Clock
 from steersman_cluster.apiserver import Key, RevisionLog, SqliteJournal
-from steersman_cluster.testing.component import Component
-from steersman_cluster.testing.control_plane import LOOPBACK, ControlPlane, reserved_port
-from steersman_cluster.testing.enclosure import Enclosure, enclosure
+from steersman_cluster.testing.control_plane.component import Component
+from steersman_cluster.testing.control_plane.control_plane import (
+    LOOPBACK,
+    ControlPlane,
+    reserved_port,
+)
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure
 
 START_SECONDS = 60.0
 GRACE_SECONDS = 5.0

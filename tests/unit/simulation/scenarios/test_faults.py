@@ -8,7 +8,12 @@ import pytest
 from steersman.errors import Unreachable
 from steersman.wire import Request
 from steersman_cluster.simulation.actors import Actor
-from steersman_cluster.simulation.faults import DELAY_SECONDS, Fault, FaultKind, SingleFault
+from steersman_cluster.simulation.scenarios.faults import (
+    DELAY_SECONDS,
+    Fault,
+    FaultKind,
+    SingleFault,
+)
 from tests.clocks import FakeClock
 
 ACTOR = Actor("operator")

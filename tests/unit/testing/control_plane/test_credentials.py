@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from steersman_cluster.testing import Credentials
-from steersman_cluster.testing.credentials import make_credentials
+from steersman_cluster.testing.control_plane.credentials import make_credentials
 
 NOW_TIME = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

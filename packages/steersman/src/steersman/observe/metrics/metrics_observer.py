@@ -7,16 +7,8 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary
 
 from steersman.clock import Clock
-from steersman.observe.controller_events import ControllerStarted, ReconcileFinished
-from steersman.observe.labels import bounded
-from steersman.observe.observation import (
-    Metric,
-    Observation,
-    Observer,
-    Sample,
-    observation_classes,
-)
-from steersman.observe.queue_events import (
+from steersman.observe.events.controller_events import ControllerStarted, ReconcileFinished
+from steersman.observe.events.queue_events import (
     KeyAdded,
     KeyDelayed,
     KeyDone,
@@ -24,10 +16,18 @@ from steersman.observe.queue_events import (
     KeyTaken,
     QueueEnded,
 )
-from steersman.observe.queue_metrics import QueueMetrics
-from steersman.observe.reconcile_metrics import ReconcileMetrics
-from steersman.observe.request_events import RequestFinished
-from steersman.observe.request_metrics import RequestMetrics
+from steersman.observe.events.request_events import RequestFinished
+from steersman.observe.labels import bounded
+from steersman.observe.metrics.queue_metrics import QueueMetrics
+from steersman.observe.metrics.reconcile_metrics import ReconcileMetrics
+from steersman.observe.metrics.request_metrics import RequestMetrics
+from steersman.observe.observation import (
+    Metric,
+    Observation,
+    Observer,
+    Sample,
+    observation_classes,
+)
 
 _KINDS: Final = {"counter": Counter, "gauge": Gauge, "summary": Summary}
 

@@ -7,9 +7,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from steersman.observe.histogram import Seconds
+from steersman.observe.events.request_events import RequestFinished
 from steersman.observe.labels import bounded
-from steersman.observe.request_events import RequestFinished
+from steersman.observe.metrics.histogram import Seconds
 
 # From an answer out of the server's memory to the longest deadline of an ordinary request.
 _BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

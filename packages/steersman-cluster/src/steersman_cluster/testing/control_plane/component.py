@@ -10,7 +10,7 @@ from typing import Self
 
 from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.enclosure import Enclosure, tail
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, tail
 
 # The interval at which a started process is asked whether it is ready.
 POLL_SECONDS = 0.02

@@ -13,16 +13,20 @@ from typing import TypeAlias
 from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.calls import CALL_SECONDS, HttpCaller
-from steersman_cluster.testing.component import Component
+from steersman_cluster.testing.control_plane.component import Component
+from steersman_cluster.testing.control_plane.credentials import (
+    ADMIN,
+    make_credentials,
+    write_private,
+)
+from steersman_cluster.testing.control_plane.enclosure import Enclosure
+from steersman_cluster.testing.control_plane.programs import Program, find_binaries
 from steersman_cluster.testing.controllers import (
     CONTROLLERS,
     GRACE_SECONDS,
     START_SECONDS,
     controller_manager_flags,
 )
-from steersman_cluster.testing.credentials import ADMIN, make_credentials, write_private
-from steersman_cluster.testing.enclosure import Enclosure
-from steersman_cluster.testing.programs import Program, find_binaries
 
 LOOPBACK = "127.0.0.1"
 

@@ -17,18 +17,18 @@ from steersman_cluster.apiserver import Key
 from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.cluster import Cluster, Operator
 from steersman_cluster.simulation.factory import Factory
-from steersman_cluster.simulation.faults import Fault, FaultKind, SingleFault
 from steersman_cluster.simulation.history import MUTATING, RecordedRequest, is_bookkeeping
-from steersman_cluster.simulation.redaction import IgnoredFields, Secrets, secrets_of
-from steersman_cluster.simulation.scenario import Scenario
+from steersman_cluster.simulation.scenarios.faults import Fault, FaultKind, SingleFault
+from steersman_cluster.simulation.scenarios.redaction import IgnoredFields, Secrets, secrets_of
+from steersman_cluster.simulation.scenarios.scenario import Scenario
+from steersman_cluster.simulation.scenarios.state import ClusterState, differences, state_of
+from steersman_cluster.simulation.scenarios.trace import TraceEntry, fault_trace, short_path
 from steersman_cluster.simulation.simulated_cluster import (
     WORKLOADS,
     SimulatedCluster,
     SimulatedOperator,
     running_simulated_cluster,
 )
-from steersman_cluster.simulation.state import ClusterState, differences, state_of
-from steersman_cluster.simulation.trace import TraceEntry, fault_trace, short_path
 from steersman_cluster.simulation.transport import NoFaults
 from steersman_cluster.workloads import SINGLE_REPLICA_SETTINGS
 

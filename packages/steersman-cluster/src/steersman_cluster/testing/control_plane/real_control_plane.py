@@ -11,11 +11,16 @@ from pathlib import Path
 
 from steersman.clock import Clock
 from steersman_cluster.testing.calls import HttpCaller, UnixConnection
-from steersman_cluster.testing.component import Component
-from steersman_cluster.testing.control_plane import LOOPBACK, ControlPlane, Flags, reserved_port
-from steersman_cluster.testing.credentials import Credentials
-from steersman_cluster.testing.enclosure import Enclosure, enclosure
-from steersman_cluster.testing.programs import Binaries, Program
+from steersman_cluster.testing.control_plane.component import Component
+from steersman_cluster.testing.control_plane.control_plane import (
+    LOOPBACK,
+    ControlPlane,
+    Flags,
+    reserved_port,
+)
+from steersman_cluster.testing.control_plane.credentials import Credentials
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure
+from steersman_cluster.testing.control_plane.programs import Binaries, Program
 
 # Two or three attempts are usual, more on a busy machine.
 START_SECONDS = 60.0

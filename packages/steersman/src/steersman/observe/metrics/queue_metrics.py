@@ -13,9 +13,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from steersman.clock import Clock
-from steersman.observe.histogram import Seconds
-from steersman.observe.labels import bounded
-from steersman.observe.queue_events import (
+from steersman.observe.events.queue_events import (
     KeyAdded,
     KeyDelayed,
     KeyDone,
@@ -23,6 +21,8 @@ from steersman.observe.queue_events import (
     KeyTaken,
     QueueEnded,
 )
+from steersman.observe.labels import bounded
+from steersman.observe.metrics.histogram import Seconds
 
 # The buckets of controller-runtime: from ten nanoseconds, each ten times as long as the last.
 _BOUNDS: Final = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)

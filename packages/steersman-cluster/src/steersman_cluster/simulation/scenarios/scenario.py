@@ -10,7 +10,7 @@ from steersman.kinds import CustomResource
 from steersman_cluster.errors import BadScenario
 from steersman_cluster.simulation.cluster import DEFAULT_SETTINGS, Cluster
 from steersman_cluster.simulation.factory import Built, Factory, OperatorFactory, check_factory
-from steersman_cluster.simulation.redaction import IgnoredFields
+from steersman_cluster.simulation.scenarios.redaction import IgnoredFields
 from steersman_cluster.workloads import WorkloadSettings
 
 System = TypeVar("System")

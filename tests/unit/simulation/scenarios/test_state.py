@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steersman_cluster.simulation.state import as_lines, differences, state_of
+from steersman_cluster.simulation.scenarios.state import as_lines, differences, state_of
 
 APP, OTHER_APP = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
 POD, OTHER_POD = "00000000-0000-4000-8000-000000000003", "00000000-0000-4000-8000-000000000004"

@@ -7,9 +7,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from steersman.observe.controller_events import ReconcileFinished
-from steersman.observe.histogram import Seconds
+from steersman.observe.events.controller_events import ReconcileFinished
 from steersman.observe.labels import bounded
+from steersman.observe.metrics.histogram import Seconds
 
 # From a reconcile with nothing to do to one at its timeout. controller-runtime has forty buckets,
 # which is more than a dashboard shows.

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
 
 ENCLOSING = """\
 import os, sys
 from pathlib import Path
-from steersman_cluster.testing.enclosure import enclosure
+from steersman_cluster.testing.control_plane.enclosure import enclosure
 
 with enclosure(prefix="enclosure-", inside=Path(sys.argv[1])) as place:
     script = f"echo inside > {sys.argv[2]}; exec sleep 600"

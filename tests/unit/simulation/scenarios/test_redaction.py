@@ -3,8 +3,8 @@
 from base64 import b64encode
 from typing import Any
 
-from steersman_cluster.simulation.redaction import IgnoredFields
-from steersman_cluster.simulation.state import ClusterState, differences, state_of
+from steersman_cluster.simulation.scenarios.redaction import IgnoredFields
+from steersman_cluster.simulation.scenarios.state import ClusterState, differences, state_of
 
 
 def secret(name: str, **data: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.simulation.redaction import (
+from steersman_cluster.simulation.scenarios.redaction import (
     IgnoredFields,
     Secrets,
     Tokens,

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from steersman_cluster.errors import DidNotSurvive, NotRepeatable
-from steersman_cluster.simulation.faults import Fault, FaultKind
 from steersman_cluster.simulation.nested_loop import run_nested
-from steersman_cluster.simulation.scenario import Scenario
-from steersman_cluster.simulation.scenario_run import RunOutcome, outcome_of
-from steersman_cluster.simulation.state import as_lines, differences
+from steersman_cluster.simulation.scenarios.faults import Fault, FaultKind
+from steersman_cluster.simulation.scenarios.scenario import Scenario
+from steersman_cluster.simulation.scenarios.scenario_run import RunOutcome, outcome_of
+from steersman_cluster.simulation.scenarios.state import as_lines, differences
 
 
 async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:

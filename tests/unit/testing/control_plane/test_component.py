@@ -8,7 +8,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing import Component
-from steersman_cluster.testing.enclosure import Enclosure, enclosure
+from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure
 
 WORKING = "touch ready; exec sleep 600"
 DEAF_TO_SIGTERM = f"trap '' TERM; {WORKING}"
