@@ -79,7 +79,7 @@ async def test_a_bad_answer_to_a_get_is_one_typed_error(
             await client.get(core_v1.Pod, "web", namespace="default")
 
 
-async def test_an_answer_that_stops_in_the_middle_is_given_up_at_the_deadline() -> None:
+async def test_a_stalled_response_fails_at_the_deadline() -> None:
     async with client_of(says(CUT_OFF), deadline_seconds=1.0) as client:
         with pytest.raises(DeadlinePassed, match="no answer within 1 s"):
             await client.get(core_v1.Pod, "web", namespace="default")
@@ -109,7 +109,7 @@ async def test_a_bad_answer_to_a_watch_is_one_typed_error(
             await watch(client)
 
 
-async def test_a_write_whose_answer_cannot_be_read_is_said_to_stand() -> None:
+async def test_a_write_with_an_undecodable_response_is_reported_as_done() -> None:
     async with client_of(says(ok(b"<html>"))) as client:
         with pytest.raises(BadAnswer) as refused:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))

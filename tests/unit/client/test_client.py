@@ -47,7 +47,7 @@ HOME = "/apis/example.com/v1/namespaces/default/widgets"
 APP_LABELS = Labels.equal({"app": "web"})
 
 
-async def test_what_is_asked_for_comes_back_as_its_class() -> None:
+async def test_a_read_returns_an_object_of_the_requested_class() -> None:
     world = Fixture(saying(widget(size=4)), saying(widget(size=4)))
 
     typed = await world.client.get(Widget, "web", namespace="default")
@@ -59,7 +59,7 @@ async def test_what_is_asked_for_comes_back_as_its_class() -> None:
     assert loose.body == widget(size=4)
 
 
-async def test_a_delete_answers_with_the_last_state_where_the_server_does() -> None:
+async def test_a_delete_returns_the_last_state_if_the_server_does() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
     world = Fixture(saying(widget(version="8")), saying(status))
 
@@ -79,7 +79,7 @@ async def test_a_delete_answers_with_the_last_state_where_the_server_does() -> N
     assert (held.resource_type, held.key) == (gone.resource_type, gone.key)
 
 
-async def test_a_delete_that_is_only_tried_leaves_the_object_where_it_is() -> None:
+async def test_a_dry_run_of_a_delete_keeps_the_object() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
     world = Fixture(saying(status), saying(status), saying(widget()))
     cautious = world.client.adjusted(dry_run=True)
@@ -93,7 +93,7 @@ async def test_a_delete_that_is_only_tried_leaves_the_object_where_it_is() -> No
     assert [each.is_gone for each in answers] == [False, False, False]
 
 
-async def test_of_a_delete_that_is_confirmed_without_details_the_uid_is_not_known() -> None:
+async def test_a_delete_without_details_returns_no_uid() -> None:
     world = Fixture(saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
 
     answer = await world.client.delete(Widget, "web", namespace="default")
@@ -101,7 +101,7 @@ async def test_of_a_delete_that_is_confirmed_without_details_the_uid_is_not_know
     assert (answer.obj, answer.uid, answer.is_gone) == (None, "", True)
 
 
-async def test_an_eviction_that_the_server_only_confirms_answers_with_itself() -> None:
+async def test_an_eviction_confirmed_by_a_status_returns_the_eviction() -> None:
     world = Fixture(saying({"kind": "Status", "status": "Success"}, status=201))
     eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name="web"))
 
@@ -110,7 +110,7 @@ async def test_an_eviction_that_the_server_only_confirms_answers_with_itself() -
     assert answer is eviction
 
 
-async def test_a_token_request_answers_with_the_token() -> None:
+async def test_a_token_request_returns_the_token() -> None:
     answer = {
         "apiVersion": "authentication.k8s.io/v1",
         "kind": "TokenRequest",
@@ -143,7 +143,7 @@ async def test_a_token_request_answers_with_the_token() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, LooseWidget])
-async def test_an_answer_that_no_api_server_should_give_is_a_bad_answer(
+async def test_an_invalid_response_is_a_bad_answer(
     kind: type[Widget | Unstructured], answer: Answer, problem: str
 ) -> None:
     with pytest.raises(BadAnswer, match=problem) as caught:
@@ -153,7 +153,7 @@ async def test_an_answer_that_no_api_server_should_give_is_a_bad_answer(
     assert len(str(caught.value)) < 400
 
 
-async def test_an_object_that_does_not_fit_its_class_is_an_error_that_says_why() -> None:
+async def test_an_object_that_cannot_be_decoded_is_an_error_with_the_reason() -> None:
     world = Fixture(saying(widget(size="large")))
 
     with pytest.raises(InvalidObject, match=r"Widget default/web does not fit Widget") as caught:
@@ -165,7 +165,7 @@ async def test_an_object_that_does_not_fit_its_class_is_an_error_that_says_why()
 # Pages
 
 
-async def test_a_list_is_read_page_by_page_and_given_as_a_whole() -> None:
+async def test_list_reads_all_pages_and_returns_one_list() -> None:
     world = Fixture(
         saying(widgets(widget("a"), widget("b"), token="2/3")),
         saying(widgets(widget("c"))),
@@ -184,7 +184,7 @@ async def test_a_list_is_read_page_by_page_and_given_as_a_whole() -> None:
     ]
 
 
-async def test_objects_can_be_had_one_after_another_without_the_pages_to_come() -> None:
+async def test_each_yields_objects_without_reading_later_pages() -> None:
     world = Fixture(saying(widgets(widget("a"), widget("b"), token="more")))
 
     async for item in world.client.each(Widget, page_size=2):
@@ -194,7 +194,7 @@ async def test_objects_can_be_had_one_after_another_without_the_pages_to_come() 
     assert len(world.server.requests) == 1
 
 
-async def test_each_goes_on_to_the_last_page() -> None:
+async def test_each_continues_to_the_last_page() -> None:
     world = Fixture(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
 
     names = [item.name async for item in world.client.each(Widget, namespace="default")]
@@ -202,7 +202,7 @@ async def test_each_goes_on_to_the_last_page() -> None:
     assert names == ["a", "b"]
 
 
-async def test_pages_set_apart_what_does_not_fit() -> None:
+async def test_pages_separate_objects_that_cannot_be_decoded() -> None:
     world = Fixture(
         saying(widgets(widget("a"), widget("b", size="large"), remainingItemCount=1, token="x")),
         saying(widgets(widget("c"))),
@@ -215,7 +215,7 @@ async def test_pages_set_apart_what_does_not_fit() -> None:
     assert [page.remaining for page in pages] == [1, None]
 
 
-async def test_a_list_with_an_object_that_does_not_fit_is_not_given_without_it() -> None:
+async def test_list_raises_if_an_object_cannot_be_decoded() -> None:
     page = saying(widgets(widget("a"), widget("b", size="large")))
 
     with pytest.raises(InvalidObject, match="Widget default/b"):
@@ -224,14 +224,14 @@ async def test_a_list_with_an_object_that_does_not_fit_is_not_given_without_it()
         _ = [item async for item in Fixture(page).client.each(Widget)]
 
 
-async def test_a_page_that_is_asked_for_too_late_is_refused() -> None:
+async def test_an_expired_continue_token_is_an_error() -> None:
     world = Fixture(saying(widgets(widget("a"), token="old")), refusing(410, "Expired"))
 
     with pytest.raises(Expired):
         await world.client.list(Widget)
 
 
-async def test_a_page_may_be_larger_than_an_object() -> None:
+async def test_the_size_limit_of_a_page_exceeds_that_of_an_object() -> None:
     settings = ClientSettings(object_limit_bytes=10, page_limit_bytes=10_000)
     world = Fixture(saying(widgets(widget())), saying(widget()), settings=settings)
 
@@ -240,7 +240,7 @@ async def test_a_page_may_be_larger_than_an_object() -> None:
         await world.client.get(Widget, "web", namespace="default")
 
 
-async def test_a_write_whose_answer_is_too_large_may_have_happened() -> None:
+async def test_a_write_with_an_oversized_response_may_have_been_carried_out() -> None:
     world = Fixture(saying(widget()), settings=ClientSettings(object_limit_bytes=10))
 
     with pytest.raises(BadAnswer, match="read before writing again"):
@@ -251,14 +251,14 @@ async def test_a_write_whose_answer_is_too_large_may_have_happened() -> None:
     "body", [widget(), {"kind": "GadgetList", "apiVersion": "example.com/v2"}, [], {}]
 )
 @pytest.mark.parametrize("kind", [Widget, LooseWidget])
-async def test_a_list_of_something_else_is_a_bad_answer(
+async def test_a_list_of_another_kind_is_a_bad_answer(
     kind: type[Widget | Unstructured], body: object
 ) -> None:
     with pytest.raises(BadAnswer):
         await Fixture(saying(body)).client.list(kind)
 
 
-async def test_items_of_an_unstructured_list_know_their_kind_although_it_is_not_repeated() -> None:
+async def test_items_of_an_unstructured_list_have_their_kind() -> None:
     bare = {"metadata": {"name": "a"}, "spec": {}}
     world = Fixture(saying(widgets(bare)))
 
@@ -287,7 +287,7 @@ async def test_a_typed_object_is_never_sent_as_a_full_update() -> None:
     await refused(world, status.update(read), "a typed object is a view")
 
 
-async def test_an_update_without_the_version_that_was_read_is_refused() -> None:
+async def test_an_update_without_a_resource_version_is_refused() -> None:
     world = Fixture()
     loose = LooseWidget(widget(version=""))
 
@@ -314,18 +314,18 @@ async def test_an_update_without_the_version_that_was_read_is_refused() -> None:
 async def test_a_namespaced_object_without_a_namespace_is_refused(verb: Verb) -> None:
     world = Fixture()
 
-    await refused(world, verb(world.client), "live in a namespace; say which")
+    await refused(world, verb(world.client), "are namespaced; set a namespace")
 
 
 def test_a_subresource_of_a_namespaced_object_needs_a_namespace() -> None:
-    with pytest.raises(BadName, match="say which"):
+    with pytest.raises(BadName, match="set a namespace"):
         Fixture().client.status(Widget, "web")
 
 
-async def test_a_cluster_wide_object_in_a_namespace_is_refused() -> None:
+async def test_a_cluster_scoped_object_with_a_namespace_is_refused() -> None:
     world = Fixture()
 
-    await refused(world, world.client.get(Galaxy, "web", namespace="a"), "lives in no namespace")
+    await refused(world, world.client.get(Galaxy, "web", namespace="a"), "is cluster-scoped")
 
 
 async def test_an_apply_without_a_name_is_refused() -> None:
@@ -335,7 +335,7 @@ async def test_an_apply_without_a_name_is_refused() -> None:
     await refused(world, world.client.apply(nameless, field_manager="me"), "an object's name")
 
 
-async def test_a_bare_unstructured_object_is_refused_because_it_has_no_path() -> None:
+async def test_an_unstructured_object_without_a_resource_is_refused() -> None:
     world = Fixture()
 
     await refused(world, world.client.create(Unstructured(widget())), "no group and version")
@@ -360,7 +360,7 @@ async def test_impersonation_is_sent_with_every_request() -> None:
         ]
 
 
-async def test_an_adjusted_client_leaves_the_first_one_as_it_was() -> None:
+async def test_an_adjusted_client_does_not_change_the_first() -> None:
     world = Fixture(saying(widget()), saying(widget()))
 
     await world.client.adjusted(dry_run=True, user_agent="trial").create(TYPED)

@@ -78,7 +78,7 @@ READING = {
     "get unstructured": Case(
         verb=lambda c: c.get(LooseWidget, "web", namespace="default"), sent=f"GET {HOME}/web"
     ),
-    "get what lives in no namespace": Case(
+    "get what is cluster-scoped": Case(
         verb=lambda c: c.get(Galaxy, "milky way"),
         sent=f"GET {ROOT}/galaxies/milky%20way",
         answer=saying(widget() | {"kind": "Galaxy"}),
@@ -329,7 +329,7 @@ WRITING = {
 
 
 @pytest.mark.parametrize("name", [*READING, *WRITING])
-async def test_each_verb_is_sent_as_the_server_expects_it(name: str) -> None:
+async def test_each_verb_has_the_request_that_the_server_expects(name: str) -> None:
     case = {**READING, **WRITING}[name]
     world = Fixture(case.answer)
 
@@ -345,7 +345,7 @@ async def test_each_verb_is_sent_as_the_server_expects_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITING)
-async def test_a_client_for_dry_runs_changes_nothing_whatever_is_called(name: str) -> None:
+async def test_every_method_of_a_dry_run_client_is_a_dry_run(name: str) -> None:
     case = WRITING[name]
     world = Fixture(case.answer, settings=ClientSettings(dry_run=True))
 
@@ -358,7 +358,7 @@ async def test_a_client_for_dry_runs_changes_nothing_whatever_is_called(name: st
         assert ("dryRun", "All") in request.query
 
 
-async def test_a_call_can_be_meant_although_the_client_is_for_dry_runs() -> None:
+async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write() -> None:
     world = Fixture(saying(widget()), settings=ClientSettings(dry_run=True))
 
     await world.client.create(TYPED, dry_run=False)

@@ -46,7 +46,7 @@ def both(kind: str, marks: dict[str, Any]) -> tuple[Resource, Unstructured]:
         pytest.param("Namespace", AT_ONCE, False, id="namespace without grace"),
     ],
 )
-def test_an_object_that_a_delete_is_answered_with_is_gone_only_if_nothing_holds_it(
+def test_an_object_in_a_delete_response_is_gone_only_without_finalizers(
     kind: str, marks: dict[str, Any], gone: bool
 ) -> None:
     for obj in both(kind, marks):
@@ -56,7 +56,7 @@ def test_an_object_that_a_delete_is_answered_with_is_gone_only_if_nothing_holds_
 
 
 @pytest.mark.parametrize("marks", [{}, AT_ONCE, HELD])
-def test_an_object_whose_deletion_is_only_tried_is_never_gone(marks: dict[str, Any]) -> None:
+def test_a_dry_run_of_a_deletion_never_reports_an_object_as_gone(marks: dict[str, Any]) -> None:
     for obj in both("Secret", marks):
         assert not deletion_result(obj, tried_only=True).is_gone
 
@@ -72,14 +72,14 @@ def test_an_object_whose_deletion_is_only_tried_is_never_gone(marks: dict[str, A
         pytest.param("Namespace", ENDING, False, id="namespace"),
     ],
 )
-def test_a_write_was_an_objects_end_if_it_was_to_be_deleted_and_nothing_holds_it_now(
+def test_a_write_that_removes_the_last_finalizer_ends_the_object(
     kind: str, marks: dict[str, Any], gone: bool
 ) -> None:
     for obj in both(kind, marks):
         assert is_gone(obj) is gone
 
 
-def test_an_object_of_any_kind_can_be_asked_whether_it_is_gone() -> None:
+def test_is_gone_works_for_objects_of_every_kind() -> None:
     obj = Unstructured({"apiVersion": "v1", "kind": "Secret", "metadata": AT_ONCE})
 
     assert is_gone(obj)

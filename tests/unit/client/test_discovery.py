@@ -148,7 +148,7 @@ OLD: dict[str, Answer] = {
 }
 
 
-async def test_one_answer_for_each_root_tells_everything() -> None:
+async def test_aggregated_discovery_takes_one_request_for_each_root() -> None:
     world = Fixture(AGGREGATED_CORE, AGGREGATED_GROUPS)
 
     discovery = await world.client.discover()
@@ -158,7 +158,7 @@ async def test_one_answer_for_each_root_tells_everything() -> None:
     assert "APIGroupDiscoveryList" in dict(world.server.requests[0].headers)["Accept"]
 
 
-async def test_a_server_that_knows_only_the_older_form_is_asked_for_each_group() -> None:
+async def test_a_server_without_aggregated_discovery_is_queried_for_each_group() -> None:
     world = Fixture(answering=lambda request: OLD[request.path])
 
     discovery = await world.client.discover()
@@ -167,7 +167,7 @@ async def test_a_server_that_knows_only_the_older_form_is_asked_for_each_group()
 
 
 @pytest.mark.parametrize("dead", [refusing(503), refusing(404, "NotFound"), refusing(500)])
-async def test_one_dead_api_does_not_hide_the_others(dead: Scripted) -> None:
+async def test_an_unavailable_api_does_not_hide_the_others(dead: Scripted) -> None:
     answers = {**OLD, "/apis/dead.example.com/v1": dead}
     world = Fixture(answering=lambda request: answers[request.path])
 
@@ -178,7 +178,7 @@ async def test_one_dead_api_does_not_hide_the_others(dead: Scripted) -> None:
     assert discovery.stale == ("dead.example.com/v1",)
 
 
-async def test_a_version_whose_server_does_not_answer_is_named_in_the_aggregated_form() -> None:
+async def test_aggregated_discovery_names_a_version_whose_server_is_unavailable() -> None:
     dead = {"metadata": {"name": "dead.example.com"}}
     stale = {**dead, "versions": [{"version": "v1", "freshness": "Stale"}]}
     world = Fixture(AGGREGATED_CORE, aggregated(stale))
@@ -189,7 +189,7 @@ async def test_a_version_whose_server_does_not_answer_is_named_in_the_aggregated
     assert discovery.resources == (PODS, NODES)
 
 
-async def test_a_refusal_at_the_root_is_raised() -> None:
+async def test_an_error_at_the_root_is_raised() -> None:
     with pytest.raises(Forbidden, match="could not discover resources under /api"):
         await Fixture(refusing(403, "Forbidden")).client.discover()
 
@@ -207,7 +207,7 @@ async def test_a_refusal_at_the_root_is_raised() -> None:
     ],
 )
 async def test_an_answer_that_is_no_discovery_document_is_a_bad_answer(body: bytes) -> None:
-    with pytest.raises(BadAnswer, match="no discovery document"):
+    with pytest.raises(BadAnswer, match="not a discovery document"):
         await Fixture(Answer(body=body)).client.discover()
 
 
@@ -231,7 +231,7 @@ async def test_an_answer_that_is_no_discovery_document_is_a_bad_answer(body: byt
         ("all", None),
     ],
 )
-def test_a_resource_is_found_by_the_words_that_kubectl_takes(
+def test_a_resource_is_found_by_the_names_that_kubectl_accepts(
     word: str, found: ServedResource | None
 ) -> None:
     discovery = Discovery((PODS, NODES, scaler("v2"), scaler("v1")))
@@ -239,7 +239,7 @@ def test_a_resource_is_found_by_the_words_that_kubectl_takes(
     assert discovery.named(word) == found
 
 
-def test_a_resource_is_found_by_what_its_objects_say_of_themselves() -> None:
+def test_a_resource_is_found_by_api_version_and_kind() -> None:
     discovery = Discovery((PODS, scaler("v2"), scaler("v1")))
 
     assert discovery.of_kind("v1", "Pod") == PODS
@@ -247,7 +247,7 @@ def test_a_resource_is_found_by_what_its_objects_say_of_themselves() -> None:
     assert discovery.of_kind("v2", "Pod") is None
 
 
-def test_a_class_for_a_served_kind_knows_where_its_objects_live() -> None:
+def test_a_class_for_a_served_kind_has_its_resource() -> None:
     kind = Discovery((PODS,)).class_of("v1", "Pod")
 
     assert kind.resource_type == PODS.resource_type

@@ -33,7 +33,7 @@ def test_importing_the_client_loads_neither_yaml_nor_plugins_nor_discovery() -> 
     )
 
 
-def test_connecting_needs_nothing_that_listens() -> None:
+def test_connecting_loads_no_server_modules() -> None:
     loaded = loaded_after("steersman.client.connect")
 
     assert "steersman.wire.transport.network" in loaded
@@ -48,6 +48,6 @@ def test_finding_the_cluster_from_inside_it_needs_no_yaml() -> None:
 
 
 @pytest.mark.parametrize("door", [steersman.client, steersman.client.access])
-def test_what_is_not_there_is_said_to_be_missing(door: object) -> None:
+def test_a_missing_name_raises_attribute_error(door: object) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         door.nothing  # type: ignore[attr-defined]  # noqa: B018

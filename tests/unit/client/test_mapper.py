@@ -44,7 +44,7 @@ class Server:
         return self.world.server.sent.count("GET /apis")
 
 
-async def test_the_server_is_asked_once_for_all_it_serves() -> None:
+async def test_discovery_is_requested_once_for_all_kinds() -> None:
     server = Server("Widget", "Gadget")
 
     found = await server.mapper.of_kind("example.com/v1", "Widget")
@@ -66,7 +66,7 @@ async def test_a_kind_that_appears_later_is_found() -> None:
     assert server.discoveries == 2
 
 
-async def test_a_kind_that_never_comes_does_not_have_the_server_asked_over_and_over() -> None:
+async def test_an_unknown_kind_does_not_repeat_discovery_too_often() -> None:
     server = Server("Widget")
 
     for _ in range(20):
@@ -78,7 +78,7 @@ async def test_a_kind_that_never_comes_does_not_have_the_server_asked_over_and_o
     assert server.discoveries == 1 + 2
 
 
-async def test_many_who_ask_at_once_have_the_server_asked_once() -> None:
+async def test_concurrent_lookups_share_one_discovery() -> None:
     server = Server("Widget")
 
     async with asyncio.TaskGroup() as group:
@@ -88,7 +88,7 @@ async def test_many_who_ask_at_once_have_the_server_asked_once() -> None:
     assert server.discoveries == 1
 
 
-async def test_many_who_miss_at_once_have_the_server_asked_once_more() -> None:
+async def test_concurrent_misses_share_one_more_discovery() -> None:
     server = Server("Widget")
     await server.mapper.named("widgets")
     server.clock.advance(REFRESH_SECONDS)
@@ -101,7 +101,7 @@ async def test_many_who_miss_at_once_have_the_server_asked_once_more() -> None:
     assert server.discoveries == 2
 
 
-async def test_what_is_known_stays_known_while_the_server_is_away() -> None:
+async def test_known_kinds_are_kept_while_the_server_is_down() -> None:
     server = Server("Widget")
     await server.mapper.named("widgets")
     server.fails = True
@@ -114,7 +114,7 @@ async def test_what_is_known_stays_known_while_the_server_is_away() -> None:
     assert found.resource_type.plural == "widgets"
 
 
-async def test_an_object_from_a_file_gets_a_class_that_knows_where_it_lives() -> None:
+async def test_an_object_from_a_file_gets_a_class_with_its_resource() -> None:
     server = Server("Widget")
 
     obj = await server.mapper.unstructured(widget())
@@ -123,12 +123,12 @@ async def test_an_object_from_a_file_gets_a_class_that_knows_where_it_lives() ->
     assert obj.body == widget()
 
 
-async def test_what_is_no_object_is_refused() -> None:
+async def test_a_document_that_is_not_an_object_is_refused() -> None:
     with pytest.raises(BadValue, match="a Kubernetes object"):
         await Server().mapper.unstructured({"hello": "world"})
 
 
-async def test_a_class_can_be_had_for_a_kind_without_one() -> None:
+async def test_a_kind_without_a_class_gets_an_unstructured_one() -> None:
     kind = await Server("Widget").mapper.class_of("example.com/v1", "Widget")
 
     assert kind.resource_type.plural == "widgets"

@@ -238,7 +238,7 @@ async def test_no_secret_appears_in_an_error_or_an_observation(verb: str, failur
 
 
 @pytest.mark.parametrize("line", [b'{"type": "%s\xff", "object": {}}\n', b'{"%s\xff": 1}\n'])
-async def test_no_secret_appears_when_an_event_cannot_be_read(line: bytes) -> None:
+async def test_no_secret_appears_when_an_event_cannot_be_decoded(line: bytes) -> None:
     clock = FakeClock()
     listener = Listener(clock)
     client = client_on(ScriptedTransport(Answer(body=line % WORDS)), clock, listener)
@@ -252,7 +252,9 @@ async def test_no_secret_appears_when_an_event_cannot_be_read(line: bytes) -> No
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])
 @pytest.mark.parametrize("undecodable", UNDECODABLE)
-async def test_no_secret_appears_when_an_object_does_not_fit(verb: str, undecodable: str) -> None:
+async def test_no_secret_appears_when_an_object_cannot_be_decoded(
+    verb: str, undecodable: str
+) -> None:
     clock = FakeClock()
     listener = Listener(clock)
     body = shaped(verb, secret(**UNDECODABLE[undecodable]))
@@ -306,7 +308,7 @@ async def test_no_secret_appears_when_an_object_does_not_fit(verb: str, undecoda
     ],
     ids=lambda holder: type(holder).__name__,
 )
-def test_no_secret_appears_in_the_repr_of_what_holds_it(holder: object) -> None:
+def test_no_secret_appears_in_a_repr(holder: object) -> None:
     assert_silent(repr(holder))
     assert_silent(str(holder))
 
@@ -361,7 +363,7 @@ async def test_no_secret_appears_when_a_plugin_cannot_be_started(tmp_path: Path)
 @pytest.mark.parametrize(
     "token", [f"{CANARY}\n", f"{CANARY}\r\nHost: x", f"{CANARY}é", f" {CANARY}"]
 )
-async def test_no_secret_appears_when_a_token_cannot_be_one(token: str, tmp_path: Path) -> None:
+async def test_no_secret_appears_when_a_token_is_invalid(token: str, tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(f"{token}{CANARY}", encoding="utf-8")
 

@@ -22,7 +22,7 @@ def test_each_kind_of_patch_has_its_content_type(
     assert patch.content_type == content_type
 
 
-def test_a_json_patch_is_its_steps_in_order() -> None:
+def test_a_json_patch_has_its_operations_in_order() -> None:
     patch = JsonPatch(
         JsonPatch.test("/metadata/resourceVersion", "7"),
         JsonPatch.add("/spec/ports/-", {"port": 80}),
@@ -38,12 +38,12 @@ def test_a_json_patch_is_its_steps_in_order() -> None:
     ]
 
 
-def test_a_json_patch_without_steps_is_refused() -> None:
+def test_a_json_patch_without_operations_is_refused() -> None:
     with pytest.raises(BadValue, match="at least one step"):
         JsonPatch()
 
 
-def test_a_path_that_is_no_json_pointer_is_refused() -> None:
+def test_a_path_that_is_not_a_json_pointer_is_refused() -> None:
     with pytest.raises(BadValue, match="begins with /"):
         JsonPatch.remove("spec/size")
 
@@ -52,12 +52,12 @@ def test_the_empty_pointer_is_the_whole_object() -> None:
     assert JsonPatch.test("", {})["path"] == ""
 
 
-def test_a_pointer_escapes_what_would_be_read_as_a_further_step() -> None:
+def test_a_json_pointer_escapes_separators() -> None:
     assert JsonPatch.pointer("metadata", "labels", "a/b~1", 0) == "/metadata/labels/a~1b~01/0"
 
 
 @given(st.lists(st.text(max_size=5) | st.integers(0, 9), max_size=4))
-def test_a_pointer_has_one_step_for_each_it_was_made_of(steps: list[str | int]) -> None:
+def test_a_json_pointer_has_one_token_for_each_segment(steps: list[str | int]) -> None:
     _, *found = JsonPatch.pointer(*steps).split("/")
 
     assert [step.replace("~1", "/").replace("~0", "~") for step in found] == list(map(str, steps))
@@ -71,9 +71,7 @@ def test_a_pointer_has_one_step_for_each_it_was_made_of(steps: list[str | int]) 
         (JsonPatch(JsonPatch.add("/data/password", "canary")), "<JsonPatch add /data/password>"),
     ],
 )
-def test_the_repr_of_a_patch_says_where_it_changes_something_and_not_to_what(
-    patch: object, shown: str
-) -> None:
+def test_the_repr_of_a_patch_has_paths_but_no_values(patch: object, shown: str) -> None:
     assert repr(patch) == shown
 
 

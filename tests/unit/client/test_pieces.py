@@ -33,7 +33,7 @@ async def names_in(world: Fixture, kind: type[Widget]) -> list[list[str]]:
     return [[obj.name for obj in piece.items] async for piece in world.client.pieces(kind)]
 
 
-async def test_objects_come_before_the_answer_has_ended() -> None:
+async def test_objects_are_yielded_before_the_response_is_complete() -> None:
     hangs = asyncio.Event()
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
     world = Fixture(Answer(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0))
@@ -43,7 +43,7 @@ async def test_objects_come_before_the_answer_has_ended() -> None:
     assert [obj.name for obj in piece.items][:2] == ["w0", "w1"]
 
 
-async def test_all_of_them_come_in_order_and_the_last_piece_has_the_version() -> None:
+async def test_all_objects_are_yielded_in_order_and_the_last_piece_has_the_version() -> None:
     world = Fixture(arriving(widgets(*(widget(f"w{each}") for each in range(20)), version="42")))
 
     pieces = [piece async for piece in world.client.pieces(Widget, namespace="default")]
@@ -54,7 +54,7 @@ async def test_all_of_them_come_in_order_and_the_last_piece_has_the_version() ->
     assert world.server.sent == ["GET /apis/example.com/v1/namespaces/default/widgets"]
 
 
-async def test_what_does_not_fit_is_set_apart_piece_by_piece() -> None:
+async def test_objects_that_cannot_be_decoded_are_separated_in_each_piece() -> None:
     sizes = [3, "large"] * 10
     world = Fixture(arriving(widgets(*(widget(f"w{n}", size=s) for n, s in enumerate(sizes)))))
 
@@ -64,7 +64,7 @@ async def test_what_does_not_fit_is_set_apart_piece_by_piece() -> None:
     assert sum(len(piece.invalid) for piece in pieces) == 10
 
 
-async def test_kinds_without_a_class_come_too() -> None:
+async def test_unstructured_objects_are_yielded_too() -> None:
     world = Fixture(arriving(widgets(*(widget(f"w{each}") for each in range(20)))))
 
     pieces = [piece async for piece in world.client.pieces(LooseWidget)]
@@ -72,12 +72,12 @@ async def test_kinds_without_a_class_come_too() -> None:
     assert [obj.name for piece in pieces for obj in piece.items] == [f"w{n}" for n in range(20)]
 
 
-async def test_a_list_that_is_short_comes_at_once() -> None:
+async def test_a_short_list_is_one_piece() -> None:
     assert await names_in(Fixture(saying(widgets(widget("a")))), Widget) == [["a"]]
     assert await names_in(Fixture(saying(widgets())), Widget) == [[]]
 
 
-async def test_an_answer_that_stops_arriving_is_given_up() -> None:
+async def test_a_stalled_response_fails_at_the_deadline() -> None:
     clock = Fixture().clock
     answer = Answer(body=[b'{"apiVersion":', lambda: clock.sleep(100.0)])
     world = Fixture(answer, clock=clock, settings=ClientSettings(deadline_seconds=5.0))
@@ -88,7 +88,7 @@ async def test_an_answer_that_stops_arriving_is_given_up() -> None:
     assert world.server.open_answers == 0
 
 
-async def test_an_answer_without_end_is_refused_at_its_limit() -> None:
+async def test_an_endless_response_is_refused_at_the_size_limit() -> None:
     answer = Answer(body=[b'{"apiVersion":"' + b"x" * 900] * 3)
     world = Fixture(answer, settings=ClientSettings(page_limit_bytes=1000))
 
@@ -96,7 +96,7 @@ async def test_an_answer_without_end_is_refused_at_its_limit() -> None:
         await names_in(world, Widget)
 
 
-async def test_a_refusal_is_raised_and_nothing_is_asked_again() -> None:
+async def test_an_api_error_is_raised_without_a_retry() -> None:
     world = Fixture(refusing(410, "Expired"))
 
     with pytest.raises(Expired):
@@ -105,7 +105,7 @@ async def test_a_refusal_is_raised_and_nothing_is_asked_again() -> None:
     assert len(world.server.sent) == 1
 
 
-async def test_a_server_that_gives_out_pages_unasked_is_asked_for_all_of_them() -> None:
+async def test_unrequested_pages_are_read_to_the_last() -> None:
     first = widgets(*(widget(f"w{each}") for each in range(10)), version="42", token="more")
     world = Fixture(arriving(first), arriving(widgets(widget("last"), version="42")))
 
@@ -127,14 +127,14 @@ async def test_a_server_that_gives_out_pages_unasked_is_asked_for_all_of_them() 
         ({**widgets(), "items": [{}, 7]}, "the answer is a list of other things"),
     ],
 )
-async def test_what_is_not_a_list_of_the_kind_is_refused(
+async def test_a_response_that_is_not_a_list_of_the_kind_is_refused(
     body: dict[str, object], problem: str
 ) -> None:
     with pytest.raises(BadAnswer, match=problem):
         await names_in(Fixture(arriving(body)), Widget)
 
 
-async def test_a_list_that_breaks_off_is_refused_however_much_of_it_was_good() -> None:
+async def test_a_truncated_list_is_refused() -> None:
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
 
     with pytest.raises(BadAnswer, match="not the JSON it should be"):
@@ -142,7 +142,7 @@ async def test_a_list_that_breaks_off_is_refused_however_much_of_it_was_good() -
 
 
 @pytest.mark.parametrize("compress", [False, True])
-async def test_lists_are_asked_for_compressed_where_the_settings_say_so(compress: bool) -> None:
+async def test_lists_are_requested_compressed_if_configured(compress: bool) -> None:
     settings = ClientSettings(compress_lists=compress)
     world = Fixture(*([saying(widgets(widget("a")))] * 2), saying(widget("a")), settings=settings)
 

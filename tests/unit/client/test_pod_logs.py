@@ -16,7 +16,7 @@ async def lines(world: Fixture, options: LogOptions | None = None) -> list[str]:
         return [line async for line in log]
 
 
-async def test_a_log_is_asked_for_as_a_whole_by_default() -> None:
+async def test_the_whole_log_is_requested_by_default() -> None:
     world = Fixture(Answer(body=b"one\n"))
 
     await lines(world)
@@ -63,11 +63,11 @@ async def test_every_option_is_sent() -> None:
         ([b"\xff\xfe\n"], ["\ufffd\ufffd"]),
     ],
 )
-async def test_each_line_of_the_log_is_given(pieces: list[Piece], expected: list[str]) -> None:
+async def test_each_line_of_the_log_is_yielded(pieces: list[Piece], expected: list[str]) -> None:
     assert await lines(Fixture(Answer(body=pieces))) == expected
 
 
-async def test_a_followed_log_is_given_as_it_is_written() -> None:
+async def test_lines_of_a_followed_log_are_yielded_as_they_are_written() -> None:
     world = Fixture(Answer(body=[b"one\n", Unreachable("cut off")]))
 
     async with world.client.logs("web", namespace="default") as log:
@@ -79,20 +79,20 @@ async def test_a_followed_log_is_given_as_it_is_written() -> None:
     assert world.server.open_answers == 0
 
 
-async def test_a_log_that_stops_coming_ends_by_the_deadline_unless_it_is_followed() -> None:
+async def test_a_stalled_log_fails_at_the_deadline_unless_followed() -> None:
     clock = FakeClock()
     pieces: list[Piece] = [b"one\n", lambda: clock.sleep(100), b"two\n"]
     whole = Fixture(Answer(body=pieces), clock=clock)
     followed = Fixture(Answer(body=pieces), clock=clock)
 
-    with pytest.raises(DeadlinePassed, match="log of Pod default/web: nothing more came within 60"):
+    with pytest.raises(DeadlinePassed, match="log of Pod default/web: no data arrived within 60"):
         await lines(whole)
 
     assert whole.server.open_answers == 0
     assert await lines(followed, LogOptions(follow=True)) == ["one", "two"]
 
 
-async def test_the_lines_end_with_the_block() -> None:
+async def test_the_lines_end_when_the_block_is_left() -> None:
     world = Fixture(Answer(body=b"one\ntwo\n"))
 
     async with world.client.logs("web", namespace="default") as log:
@@ -101,7 +101,7 @@ async def test_the_lines_end_with_the_block() -> None:
     assert [line async for line in log] == []
 
 
-async def test_a_line_that_is_too_long_is_refused_before_it_has_all_come() -> None:
+async def test_an_oversized_line_is_refused_before_it_is_complete() -> None:
     world = Fixture(
         Answer(body=[b"x" * 11, AssertionError("read on")]),
         settings=ClientSettings(object_limit_bytes=10),
@@ -111,7 +111,7 @@ async def test_a_line_that_is_too_long_is_refused_before_it_has_all_come() -> No
         await lines(world)
 
 
-async def test_a_log_that_is_not_there_yet_is_a_refusal() -> None:
+async def test_a_log_that_is_not_available_yet_is_an_error() -> None:
     world = Fixture(refusing(400, "BadRequest", "container is waiting to start"))
 
     with pytest.raises(BadRequest, match="could not get the log of Pod default/web"):
@@ -119,7 +119,7 @@ async def test_a_log_that_is_not_there_yet_is_a_refusal() -> None:
 
 
 @pytest.mark.parametrize(("pod", "namespace"), [("a/../b", "default"), ("web", "a/b"), ("", "a")])
-async def test_no_name_leads_to_another_log(pod: str, namespace: str) -> None:
+async def test_no_name_can_reach_another_log(pod: str, namespace: str) -> None:
     world = Fixture()
 
     with pytest.raises(BadName):

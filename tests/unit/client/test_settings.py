@@ -21,7 +21,7 @@ from steersman.errors import BadValue
         {"user_agent": "a\r\nAuthorization: x"},
     ],
 )
-def test_settings_that_make_no_sense_cannot_be_made(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_cannot_be_created(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="settings must satisfy"):
         ClientSettings(**wrong)
 
@@ -36,12 +36,12 @@ def test_settings_that_make_no_sense_cannot_be_made(wrong: dict[str, Any]) -> No
         {"user": "a", "extra": {"b": ("c\r",)}},
     ],
 )
-def test_an_impersonation_that_no_header_can_hold_cannot_be_made(wrong: dict[str, Any]) -> None:
+def test_an_impersonation_that_is_no_valid_header_cannot_be_created(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadValue, match="a user to impersonate"):
         Impersonation(**wrong)
 
 
-def test_groups_and_extra_values_are_headers_of_their_own() -> None:
+def test_each_group_and_extra_value_has_its_own_header() -> None:
     who = Impersonation(
         user="jane", uid="u-7", groups=("dev", "ops"), extra={"example.com/Scopes": ("a", "b")}
     )

@@ -44,7 +44,7 @@ def for_ever(clock: FakeClock) -> Piece:
     return hang
 
 
-async def test_what_is_true_already_is_not_waited_for() -> None:
+async def test_a_condition_that_is_met_returns_immediately() -> None:
     world = Fixture(saying(widgets(widget(size=9))))
 
     found = await wait(world)
@@ -56,7 +56,7 @@ async def test_what_is_true_already_is_not_waited_for() -> None:
     ]
 
 
-async def test_an_object_is_watched_from_where_it_was_seen_until_it_is_so() -> None:
+async def test_an_object_is_watched_from_its_resource_version_until_the_condition_is_met() -> None:
     events = event("MODIFIED", widget(size=4)) + event("MODIFIED", widget(size=9))
     world = Fixture(saying(widgets(widget(), version="12")), Answer(body=events))
 
@@ -67,13 +67,13 @@ async def test_an_object_is_watched_from_where_it_was_seen_until_it_is_so() -> N
     assert world.server.open_answers == 0
 
 
-async def test_an_object_may_come_only_later() -> None:
+async def test_a_missing_object_can_be_waited_for() -> None:
     world = Fixture(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
 
     assert (await wait(world)).spec.size == 9
 
 
-async def test_an_object_that_is_replaced_while_waiting_is_waited_for_all_the_same() -> None:
+async def test_a_recreated_object_is_waited_for_too() -> None:
     events = event("DELETED", widget()) + event("ADDED", widget(size=9))
     world = Fixture(saying(widgets(widget())), Answer(body=events))
 
@@ -92,7 +92,7 @@ async def test_an_object_that_is_replaced_while_waiting_is_waited_for_all_the_sa
         Unreachable("connection refused", may_have_happened=False),
     ],
 )
-async def test_a_watch_that_ends_early_is_followed_by_another_look(
+async def test_a_watch_that_ends_early_is_followed_by_another_read(
     ending: Answer | Unreachable,
 ) -> None:
     world = Fixture(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
@@ -100,7 +100,7 @@ async def test_a_watch_that_ends_early_is_followed_by_another_look(
     assert (await wait(world)).spec.size == 9
 
 
-async def test_what_does_not_come_about_in_time_is_an_error_with_what_was_seen_last() -> None:
+async def test_a_timeout_is_an_error_with_the_last_object() -> None:
     clock = FakeClock()
     began_at = clock.monotonic()
     world = Fixture(
@@ -119,7 +119,7 @@ async def test_what_does_not_come_about_in_time_is_an_error_with_what_was_seen_l
     assert world.server.open_answers == 0
 
 
-async def test_what_was_never_there_is_reported_as_such() -> None:
+async def test_the_error_for_an_object_that_never_existed_says_so() -> None:
     clock = FakeClock()
     world = Fixture(saying(widgets()), Answer(body=[for_ever(clock)]), clock=clock)
 
@@ -127,30 +127,30 @@ async def test_what_was_never_there_is_reported_as_such() -> None:
         await wait(world)
 
 
-async def test_a_refusal_ends_the_wait() -> None:
+async def test_an_api_error_ends_the_wait() -> None:
     with pytest.raises(Forbidden):
         await wait(Fixture(refusing(403, "Forbidden")))
     with pytest.raises(Forbidden):
         await wait(Fixture(saying(widgets()), refusing(403, "Forbidden")))
 
 
-async def test_an_object_that_does_not_fit_ends_the_wait() -> None:
+async def test_an_object_that_cannot_be_decoded_ends_the_wait() -> None:
     with pytest.raises(InvalidObject):
         await wait(Fixture(saying(widgets(widget(size="large")))))
     with pytest.raises(InvalidObject):
         await wait(Fixture(saying(widgets()), Answer(body=event("ADDED", widget(size="large")))))
 
 
-async def test_without_a_namespace_not_just_any_object_of_that_name_is_waited_for() -> None:
+async def test_a_namespaced_object_requires_a_namespace() -> None:
     world = Fixture()
 
-    with pytest.raises(BadName, match="say which"):
+    with pytest.raises(BadName, match="set a namespace"):
         await wait_for(world.client, Widget, "web", large, within_seconds=1)
 
     assert world.server.requests == []
 
 
-async def test_an_object_that_goes_away_is_waited_for_until_it_is_gone() -> None:
+async def test_wait_until_gone_returns_after_the_deletion() -> None:
     events = event("MODIFIED", widget()) + event("DELETED", widget())
     world = Fixture(saying(widgets(widget())), Answer(body=events))
 
@@ -160,7 +160,7 @@ async def test_an_object_that_goes_away_is_waited_for_until_it_is_gone() -> None
     assert world.server.open_answers == 0
 
 
-async def test_with_a_uid_another_object_of_that_name_is_no_reason_to_wait() -> None:
+async def test_with_a_uid_a_recreated_object_counts_as_gone() -> None:
     world = Fixture(saying(widgets(widget(uid="u-2"))))
 
     await wait_until_gone(
@@ -170,7 +170,7 @@ async def test_with_a_uid_another_object_of_that_name_is_no_reason_to_wait() -> 
     assert len(world.server.requests) == 1
 
 
-async def test_an_object_that_stays_is_reported_after_the_wait() -> None:
+async def test_an_object_that_is_not_deleted_is_an_error_after_the_wait() -> None:
     clock = FakeClock()
     world = Fixture(saying(widgets(widget())), Answer(body=[for_ever(clock)]), clock=clock)
 
@@ -220,7 +220,7 @@ def test_a_condition_can_be_waited_for_to_be_false() -> None:
 
 
 @pytest.mark.parametrize("status", [{}, None, {"conditions": ["odd", 7]}, "odd"])
-def test_what_has_no_conditions_satisfies_none(status: object) -> None:
+def test_an_object_without_conditions_satisfies_none(status: object) -> None:
     assert not has_condition("Ready")(Unstructured(widget() | {"status": status}))
 
 
@@ -228,7 +228,7 @@ def conflict() -> Conflict:
     return Conflict(wanted="x", code=409, reason="Conflict", message="changed")
 
 
-async def test_an_attempt_is_created_again_after_each_conflict() -> None:
+async def test_a_new_attempt_is_made_after_each_conflict() -> None:
     clock = FakeClock()
     outcomes: list[Conflict | str] = [conflict(), conflict(), "written"]
     began_at = clock.monotonic()
@@ -257,7 +257,7 @@ async def test_after_the_last_attempt_the_conflict_is_raised() -> None:
     assert caught.value is made[-1]
 
 
-async def test_only_conflicts_are_reason_to_try_again() -> None:
+async def test_only_conflicts_are_retried() -> None:
     made: list[int] = []
 
     async def attempt() -> None:
@@ -270,7 +270,7 @@ async def test_only_conflicts_are_reason_to_try_again() -> None:
     assert len(made) == 1
 
 
-async def test_a_server_that_is_away_for_a_while_is_waited_for() -> None:
+async def test_the_wait_continues_while_the_server_is_down() -> None:
     away = Unreachable("connection refused", may_have_happened=False)
     world = Fixture(*[away] * 20, saying(widgets(widget(size=9))))
 

@@ -59,14 +59,14 @@ async def received(
 
 
 @pytest.mark.parametrize(("type", "is_new"), [("ADDED", True), ("MODIFIED", False)])
-def test_an_object_that_was_written_is_received(type: str, is_new: bool) -> None:
+def test_a_written_object_is_received(type: str, is_new: bool) -> None:
     event = read(type, widget(size=4))
 
     assert isinstance(event, Wrote)
     assert (event.obj.spec.size, event.is_new) == (4, is_new)
 
 
-def test_an_object_that_is_gone_is_received_with_its_last_state() -> None:
+def test_a_deleted_object_is_received_with_its_last_state() -> None:
     event = read("DELETED", widget(version="8"))
 
     assert isinstance(event, Removed)
@@ -83,17 +83,17 @@ def test_unstructured_objects_are_received_with_every_field() -> None:
     assert type(event.obj) is LooseWidget
 
 
-def test_a_bookmark_says_which_events_were_sent() -> None:
+def test_a_bookmark_has_the_resource_version_of_the_stream() -> None:
     assert read("BOOKMARK", bookmark("9")) == Bookmark("9")
 
 
-def test_a_bookmark_can_be_the_end_of_what_was_there_at_first() -> None:
+def test_a_bookmark_can_mark_the_end_of_the_initial_events() -> None:
     end = bookmark("9", **{"k8s.io/initial-events-end": "true"})
 
     assert read("BOOKMARK", end) == Bookmark("9", ends_initial_events=True)
 
 
-def test_an_object_that_does_not_fit_is_reported_as_such() -> None:
+def test_an_object_that_cannot_be_decoded_is_reported() -> None:
     event = read("MODIFIED", widget(size="large", version="8"))
 
     assert isinstance(event, DecodeFailure)
@@ -101,14 +101,14 @@ def test_an_object_that_does_not_fit_is_reported_as_such() -> None:
     assert event.error.ref == "Widget default/web"
 
 
-def test_an_object_that_does_not_fit_and_is_gone_is_reported_as_gone() -> None:
+def test_a_deleted_object_that_cannot_be_decoded_is_reported_as_deleted() -> None:
     event = read("DELETED", widget(size="large"))
 
     assert isinstance(event, DecodeFailure)
     assert event.is_gone
 
 
-async def test_an_object_that_does_not_fit_does_not_end_the_watch() -> None:
+async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch() -> None:
     body = line("ADDED", widget(size="large")) + line("ADDED", widget("api"))
 
     events, error = await received(Fixture(Answer(body=body)))
@@ -121,14 +121,14 @@ async def test_an_object_that_does_not_fit_does_not_end_the_watch() -> None:
     ("code", "reason", "kind"),
     [(410, "Expired", Expired), (410, "Gone", Expired), (403, "Forbidden", Forbidden)],
 )
-def test_an_error_in_the_stream_is_raised_as_what_it_stands_for(
+def test_an_error_event_raises_its_typed_error(
     code: int, reason: str, kind: type[SteersmanError]
 ) -> None:
     with pytest.raises(kind, match=r"could not watch Widget default/\*"):
         read("ERROR", status(code, reason))
 
 
-def test_an_error_in_the_stream_that_says_nothing_is_the_servers() -> None:
+def test_an_empty_error_event_raises_a_server_error() -> None:
     with pytest.raises(ServerFailed, match="no explanation"):
         read("ERROR", {})
 
@@ -153,14 +153,14 @@ async def test_a_watch_is_never_resumed_and_a_410_never_hidden(
     assert len(world.server.requests) == 1
 
 
-async def test_a_watch_that_the_server_closes_just_ends() -> None:
+async def test_a_watch_that_the_server_closes_ends_without_an_error() -> None:
     events, error = await received(Fixture(Answer(body=line("BOOKMARK", bookmark("9")))))
 
     assert events == [Bookmark("9")]
     assert error is None
 
 
-async def test_where_the_pieces_of_the_stream_end_makes_no_difference() -> None:
+async def test_chunk_boundaries_do_not_change_the_events() -> None:
     body = line("ADDED", widget("é")) + b"\n" + line("DELETED", widget("é"))
 
     events, _ = await received(Fixture(Answer(body=[body[at : at + 1] for at in range(len(body))])))
@@ -170,7 +170,7 @@ async def test_where_the_pieces_of_the_stream_end_makes_no_difference() -> None:
 
 @pytest.mark.parametrize("kind", [Widget, LooseWidget])
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_whatever_else_comes_between_objects_they_are_received_in_order(
+async def test_events_are_received_in_order_despite_other_lines(
     kind: type[Widget] | type[Unstructured], at_once: bool
 ) -> None:
     lines = [
@@ -210,7 +210,7 @@ def test_an_event_cannot_be_changed(event: Any) -> None:
         event.obj = 2
 
 
-async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_reported_as_lost() -> None:
+async def test_a_stream_that_ends_within_a_line_is_an_error() -> None:
     whole = line("ADDED", widget())
 
     events, error = await received(Fixture(Answer(body=[whole, whole[:40]])))
@@ -240,7 +240,7 @@ async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_reported_as_lo
         line("X" * 1000, widget()),
     ],
 )
-async def test_what_no_api_server_says_is_a_bad_answer(nonsense: bytes) -> None:
+async def test_an_invalid_event_is_a_bad_answer(nonsense: bytes) -> None:
     events, error = await received(Fixture(Answer(body=[line("ADDED", widget()), nonsense])))
 
     assert len(events) == 1
@@ -249,7 +249,7 @@ async def test_what_no_api_server_says_is_a_bad_answer(nonsense: bytes) -> None:
 
 
 @pytest.mark.parametrize("piece_bytes", [1000, 2500])
-async def test_an_event_that_is_too_long_is_refused_before_it_has_all_come(
+async def test_an_oversized_event_is_refused_before_it_is_complete(
     piece_bytes: int,
 ) -> None:
     endless: list[Piece] = [b"x" * piece_bytes] * 2
@@ -264,7 +264,7 @@ async def test_an_event_that_is_too_long_is_refused_before_it_has_all_come(
     assert "longer than 1500 bytes" in str(error)
 
 
-async def test_the_events_end_with_the_block() -> None:
+async def test_the_events_end_when_the_block_is_left() -> None:
     world = Fixture(Answer(body=line("ADDED", widget()) * 2))
 
     async with world.client.watch(Widget) as events:

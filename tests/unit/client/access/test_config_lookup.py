@@ -53,7 +53,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_what_is_asked_for_goes_before_what_is_set_before_what_is_around(machine: Machine) -> None:
+def test_arguments_take_precedence_over_variables_and_defaults(machine: Machine) -> None:
     machine.have_a_default()
     assert machine.find().server == "https://kube"
 
@@ -79,33 +79,33 @@ def test_an_empty_variable_names_nothing(machine: Machine) -> None:
     assert machine.find().server == "https://kube"
 
 
-def test_a_context_is_looked_for_in_kubeconfigs_only(machine: Machine) -> None:
+def test_a_context_is_looked_up_only_in_kubeconfigs(machine: Machine) -> None:
     machine.become_a_pod()
     machine.have_a_default()
 
     assert machine.find(context="here").server == "https://kube"
 
 
-def test_a_pod_without_a_service_account_may_have_a_kubeconfig(machine: Machine) -> None:
+def test_a_pod_without_a_service_account_can_use_a_kubeconfig(machine: Machine) -> None:
     machine.environ |= POD
     machine.have_a_default()
 
     assert machine.find().server == "https://kube"
 
 
-def test_what_is_named_and_missing_is_not_made_up_for(machine: Machine, tmp_path: Path) -> None:
+def test_a_named_but_missing_kubeconfig_is_an_error(machine: Machine, tmp_path: Path) -> None:
     machine.become_a_pod()
     machine.have_a_default()
 
-    with pytest.raises(ConfigError, match=f"{tmp_path}/gone: there is no such file"):
+    with pytest.raises(ConfigError, match=f"{tmp_path}/gone: the file does not exist"):
         machine.find(kubeconfig=tmp_path / "gone")
 
     machine.environ["KUBECONFIG"] = f"{tmp_path}/gone"
-    with pytest.raises(ConfigError, match=f"{tmp_path}/gone: there is no such file"):
+    with pytest.raises(ConfigError, match=f"{tmp_path}/gone: the file does not exist"):
         machine.find()
 
 
-def test_when_there_is_nothing_every_place_is_named(machine: Machine) -> None:
+def test_an_error_lists_every_place_that_was_searched(machine: Machine) -> None:
     with pytest.raises(ConfigError) as nothing:
         machine.find()
 

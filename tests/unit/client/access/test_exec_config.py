@@ -55,7 +55,7 @@ def test_a_bare_command_is_looked_up_once_in_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["./bin/plugin", "bin/plugin"])
-def test_a_relative_command_starts_at_the_kubeconfig(command: str, tmp_path: Path) -> None:
+def test_a_relative_command_is_resolved_from_the_kubeconfig(command: str, tmp_path: Path) -> None:
     found = program(tmp_path / "bin")
 
     plugin = plugin_of(tmp_path, {"command": command})
@@ -64,28 +64,28 @@ def test_a_relative_command_starts_at_the_kubeconfig(command: str, tmp_path: Pat
     assert plugin.command.is_absolute()
 
 
-def test_a_relative_command_of_a_kubeconfig_that_is_no_file_is_refused() -> None:
+def test_a_relative_command_without_a_kubeconfig_file_is_refused() -> None:
     section = {"apiVersion": V1, "command": "bin/sh"}
     content = json.dumps(document(user={"exec": section})).encode()
     kubeconfig = Kubeconfig.parse(content, source="Secret default/remote")
 
-    with pytest.raises(CredentialPluginFailed, match="'bin/sh' is not there"):
+    with pytest.raises(CredentialPluginFailed, match="'bin/sh' does not exist"):
         kubeconfig.choose(trust=Trust(), environ={}, observe=ignore)
 
 
 @pytest.mark.parametrize("path", [".", "", "bin", "/nowhere"])
-def test_a_command_is_never_found_where_the_process_happens_to_be(
+def test_a_command_is_never_found_in_the_working_directory(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path)
     program(tmp_path / "bin")
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(CredentialPluginFailed, match=r"'plugin' is not there.*brew install plugin"):
+    with pytest.raises(CredentialPluginFailed, match=r"does not exist.*brew install plugin"):
         plugin_of(tmp_path, {"installHint": "brew install plugin"}, environ={"PATH": path})
 
 
-def test_a_plugin_gets_the_environment_and_what_the_kubeconfig_adds(tmp_path: Path) -> None:
+def test_a_plugin_gets_the_environment_and_the_kubeconfigs_variables(tmp_path: Path) -> None:
     program(tmp_path)
     environ = {"PATH": str(tmp_path), "HOME": "/a/home", "REGION": "one"}
     exec_ = {
@@ -108,7 +108,7 @@ def test_a_plugin_gets_the_environment_and_what_the_kubeconfig_adds(tmp_path: Pa
     }
 
 
-def test_a_plugin_that_asks_gets_the_cluster(tmp_path: Path) -> None:
+def test_a_plugin_with_provide_cluster_info_gets_the_cluster(tmp_path: Path) -> None:
     program(tmp_path)
     (tmp_path / "ca.crt").write_text("ca")
     cluster = {
@@ -142,14 +142,14 @@ def test_a_plugin_that_asks_gets_the_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "v1", "client.authentication.k8s.io/v1alpha1"])
-def test_only_versions_that_can_be_spoken_are_accepted(version: str, tmp_path: Path) -> None:
+def test_only_supported_api_versions_are_accepted(version: str, tmp_path: Path) -> None:
     program(tmp_path)
 
-    with pytest.raises(CredentialPluginFailed, match="another apiVersion"):
+    with pytest.raises(CredentialPluginFailed, match="exec section is not supported"):
         plugin_of(tmp_path, {"apiVersion": version, "command": "./plugin"})
 
 
-def test_a_plugin_that_must_ask_a_person_is_refused_without_a_terminal(tmp_path: Path) -> None:
+def test_an_interactive_plugin_is_refused_without_a_terminal(tmp_path: Path) -> None:
     program(tmp_path)
     exec_ = {"command": "./plugin", "interactiveMode": "Always"}
 
@@ -212,7 +212,7 @@ def test_a_command_that_is_not_allowed_is_refused_by_its_whole_path(tmp_path: Pa
     policy = ExecPolicy(allowed=frozenset({"aws"}))
 
     with pytest.raises(
-        CredentialPluginFailed, match=r"user me in .*config: it wants to start /.*/sh"
+        CredentialPluginFailed, match=r"user me in .*config: it uses the credential plugin /.*/sh"
     ):
         plugin_of(
             tmp_path,

@@ -47,7 +47,7 @@ async def given_by(source: str, directory: Path, **rest: Any) -> PluginCredentia
 
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
-async def test_a_plugin_gives_a_token(version: str, tmp_path: Path) -> None:
+async def test_a_plugin_provides_a_token(version: str, tmp_path: Path) -> None:
     source = printing(answer(token=CANARY, api_version=version))
 
     credential = await given_by(source, tmp_path, api_version=version)
@@ -57,7 +57,7 @@ async def test_a_plugin_gives_a_token(version: str, tmp_path: Path) -> None:
     assert CANARY not in repr(credential)
 
 
-async def test_a_plugin_gives_a_certificate(tmp_path: Path) -> None:
+async def test_a_plugin_provides_a_certificate(tmp_path: Path) -> None:
     source = printing(answer(clientCertificateData="certificate", clientKeyData=CANARY))
 
     credential = await given_by(source, tmp_path)
@@ -83,7 +83,7 @@ async def test_a_plugin_gets_its_arguments_and_environment_and_no_input(tmp_path
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-async def test_a_plugin_stays_at_the_terminal_only_where_it_may_ask(
+async def test_a_plugin_keeps_the_terminal_only_if_interactive(
     tmp_path: Path, terminal: bool
 ) -> None:
     source = f"""
@@ -96,47 +96,47 @@ async def test_a_plugin_stays_at_the_terminal_only_where_it_may_ask(
     assert (credential.token == str(os.getsid(0))) is terminal
 
 
-async def test_a_plugin_at_the_terminal_that_hangs_is_ended_when_its_time_is_over(
+async def test_a_hung_interactive_plugin_is_killed_after_its_timeout(
     tmp_path: Path,
 ) -> None:
     hanging = plugin(tmp_path, "import time; time.sleep(60)", terminal=True, timeout_seconds=0.1)
 
-    with pytest.raises(CredentialPluginFailed, match=r"did not answer within 0\.1 s"):
+    with pytest.raises(CredentialPluginFailed, match=r"did not finish within 0\.1 s"):
         await run(hanging, source="context here", clock=SystemClock())
 
 
 FAILURES = {
-    "dead": (f"import sys; sys.exit('{CANARY}')", "ended with status 1"),
-    "killed": ("import os; os.kill(os.getpid(), 9)", "ended with status -9"),
-    "silent": ("", "something else than an ExecCredential in JSON"),
-    "chatty": (printing(f"Your token is {CANARY}"), "something else than an ExecCredential"),
-    "binary": (r"import sys; sys.stdout.buffer.write(b'\xff\xfe')", "something else than an Exec"),
-    "another shape": (printing(f'["{CANARY}"]'), "not well formed"),
-    "another type": (printing(answer(token=[CANARY])), r"not well formed: .*\$\.status\.token"),
-    "another kind": (printing(f'{{"kind": "{CANARY}"}}'), "something else than an ExecCredential"),
+    "dead": (f"import sys; sys.exit('{CANARY}')", "exited with status 1"),
+    "killed": ("import os; os.kill(os.getpid(), 9)", "exited with status -9"),
+    "silent": ("", "did not print an ExecCredential in JSON"),
+    "chatty": (printing(f"Your token is {CANARY}"), "did not print an ExecCredential"),
+    "binary": (r"import sys; sys.stdout.buffer.write(b'\xff\xfe')", "did not print an Exec"),
+    "another shape": (printing(f'["{CANARY}"]'), "an invalid ExecCredential"),
+    "another type": (printing(answer(token=[CANARY])), r"an invalid Exec.*\$\.status\.token"),
+    "another kind": (printing(f'{{"kind": "{CANARY}"}}'), "did not print an ExecCredential"),
     "another version": (
         printing(answer(token=CANARY, api_version=V1BETA1)),
-        "Let its exec section have the version it speaks",
+        "Set apiVersion in its exec section",
     ),
     "no status": (
         printing(f'{{"apiVersion": "{V1}", "kind": "ExecCredential"}}'),
         "neither a token nor a certificate",
     ),
     "an empty status": (printing(answer()), "neither a token nor a certificate"),
-    "half a pair": (printing(answer(clientCertificateData="c")), "only one of a certificate and"),
+    "half a pair": (printing(answer(clientCertificateData="c")), "a certificate or a key, but not"),
     "a time without a zone": (
         printing(answer(token=CANARY, expirationTimestamp="2026-01-01T12:00:00")),
-        "not well formed",
+        "an invalid ExecCredential",
     ),
     "expired": (
         printing(answer(token=CANARY, expirationTimestamp="2026-01-01T11:59:59Z")),
-        "had expired, at 2026-01-01 11:59:59 UTC. Log in again",
+        "expired at 2026-01-01 11:59:59 UTC. Log in again",
     ),
 }
 
 
 @pytest.mark.parametrize(("source", "words"), FAILURES.values(), ids=FAILURES.keys())
-async def test_a_plugin_that_fails_is_named_with_what_to_do_and_without_a_secret(
+async def test_the_error_of_a_failed_plugin_says_what_to_do_and_shows_no_secret(
     source: str, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(CredentialPluginFailed, match=words) as failure:
@@ -147,7 +147,7 @@ async def test_a_plugin_that_fails_is_named_with_what_to_do_and_without_a_secret
     assert CANARY not in "".join(traceback.format_exception(failure.value))
 
 
-async def test_a_plugin_that_is_gone_or_no_program_is_said_to_be(tmp_path: Path) -> None:
+async def test_a_missing_or_invalid_program_is_reported(tmp_path: Path) -> None:
     given = plugin(tmp_path, "")
     given.command.write_bytes(b"\x7fELF")
     with pytest.raises(CredentialPluginFailed, match="could not be started: exec format error"):
@@ -158,7 +158,7 @@ async def test_a_plugin_that_is_gone_or_no_program_is_said_to_be(tmp_path: Path)
         await run(given, source="context here", clock=SystemClock())
 
 
-async def test_an_argument_that_no_program_can_get_is_refused(tmp_path: Path) -> None:
+async def test_an_argument_with_a_null_byte_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CredentialPluginFailed, match="could not be started: its arguments or"):
         await given_by("", tmp_path, args=("a\0b",))
 
@@ -170,9 +170,7 @@ async def failure_of(given: PluginSession) -> str:
 
 
 @pytest.mark.parametrize("source", [HANGING, ESCAPING])
-async def test_a_plugin_that_hangs_is_ended_when_its_time_is_over(
-    source: str, tmp_path: Path
-) -> None:
+async def test_a_hung_plugin_is_killed_after_its_timeout(source: str, tmp_path: Path) -> None:
     clock = FakeClock()
     hanging = plugin(tmp_path, source, args=(f"{tmp_path}/line",), timeout_seconds=60)
 
@@ -181,11 +179,11 @@ async def test_a_plugin_that_hangs_is_ended_when_its_time_is_over(
         await line.began.wait()
         clock.advance(61)
 
-        assert "did not answer within 60 s, and was ended" in await failing
+        assert "did not finish within 60 s, and was killed" in await failing
         await line.ended.wait()
 
 
-async def test_a_plugin_is_ended_with_its_children_when_its_caller_is_cancelled(
+async def test_a_plugin_and_its_children_are_killed_when_the_caller_is_cancelled(
     tmp_path: Path,
 ) -> None:
     hanging = plugin(tmp_path, HANGING, args=(f"{tmp_path}/line",))
@@ -198,7 +196,7 @@ async def test_a_plugin_is_ended_with_its_children_when_its_caller_is_cancelled(
         await line.ended.wait()
 
 
-async def test_a_plugin_that_prints_100_megabytes_is_ended_early(tmp_path: Path) -> None:
+async def test_a_plugin_that_prints_100_megabytes_is_killed_early(tmp_path: Path) -> None:
     before_kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     source = """
         import sys
@@ -233,7 +231,7 @@ async def test_a_credential_is_used_until_shortly_before_it_expires(tmp_path: Pa
     assert runs(tmp_path) == 2
 
 
-async def test_a_credential_that_is_short_lived_is_used_to_its_end(tmp_path: Path) -> None:
+async def test_a_short_lived_credential_is_used_until_it_expires(tmp_path: Path) -> None:
     clock = FakeClock(now=NOON)
     source = counting(tmp_path, expirationTimestamp="2026-01-01T12:00:05Z")
     given = session(plugin(tmp_path, source), clock=clock)
@@ -245,7 +243,7 @@ async def test_a_credential_that_is_short_lived_is_used_to_its_end(tmp_path: Pat
     assert runs(tmp_path) == 1
 
 
-async def test_a_credential_without_an_end_is_kept(tmp_path: Path) -> None:
+async def test_a_credential_without_an_expiry_is_kept(tmp_path: Path) -> None:
     clock = FakeClock(now=NOON)
     given = session(plugin(tmp_path, counting(tmp_path)), clock=clock)
 
@@ -256,7 +254,7 @@ async def test_a_credential_without_an_end_is_kept(tmp_path: Path) -> None:
     assert runs(tmp_path) == 1
 
 
-async def test_a_plugin_is_not_started_for_every_refusal_of_what_it_gave(tmp_path: Path) -> None:
+async def test_a_plugin_is_not_started_after_every_401(tmp_path: Path) -> None:
     clock = FakeClock(now=NOON)
     given = session(plugin(tmp_path, counting(tmp_path)), clock=clock)
     await given.current()
@@ -268,7 +266,7 @@ async def test_a_plugin_is_not_started_for_every_refusal_of_what_it_gave(tmp_pat
     assert tokens == ["xx", "xx", "xx", "xxx"]
 
 
-async def test_a_plugin_that_failed_rests_before_it_is_started_again(tmp_path: Path) -> None:
+async def test_a_failed_plugin_is_retried_only_after_a_delay(tmp_path: Path) -> None:
     clock = FakeClock(now=NOON)
     given = session(plugin(tmp_path, counting(tmp_path, token="")), clock=clock)
 

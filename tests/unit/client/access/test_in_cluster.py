@@ -58,7 +58,7 @@ async def test_a_rotated_token_and_ca_are_picked_up_within_a_minute(service_acco
     assert after.tls is not before.tls
 
 
-async def test_a_rotated_token_is_picked_up_at_once_after_a_401(service_account: Path) -> None:
+async def test_a_rotated_token_is_read_immediately_after_a_401(service_account: Path) -> None:
     config = in_cluster_config(environ=ENVIRON, service_account=service_account)
     credentials = ConfiguredCredentials(config, clock=FakeClock(), observe=ignore)
     before = await credentials.proof()

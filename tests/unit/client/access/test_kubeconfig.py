@@ -62,7 +62,7 @@ def test_a_context_without_a_user_has_no_credentials(tmp_path: Path) -> None:
     assert config.login is None
 
 
-def test_material_is_taken_as_data_before_files(tmp_path: Path) -> None:
+def test_inline_data_takes_precedence_over_files(tmp_path: Path) -> None:
     cluster = {
         "certificate-authority-data": encoded(b"ca"),
         "certificate-authority": "/not/there",
@@ -83,7 +83,7 @@ def test_material_is_taken_as_data_before_files(tmp_path: Path) -> None:
     assert config.certificate == ClientCertificate(certificate=b"certificate", key=b"key")
 
 
-def test_base64_may_be_wrapped_over_lines(tmp_path: Path) -> None:
+def test_base64_can_contain_line_breaks(tmp_path: Path) -> None:
     wrapped = base64.encodebytes(b"ca" * 100).decode()
 
     config = chosen(written(tmp_path, document(cluster={"certificate-authority-data": wrapped})))
@@ -91,7 +91,7 @@ def test_base64_may_be_wrapped_over_lines(tmp_path: Path) -> None:
     assert config.ca == b"ca" * 100
 
 
-def test_paths_are_relative_to_the_file_they_stand_in(tmp_path: Path) -> None:
+def test_paths_are_relative_to_their_kubeconfig(tmp_path: Path) -> None:
     (tmp_path / "team").mkdir()
     (tmp_path / "own").mkdir()
     clusters = document(cluster={"certificate-authority": "ca.crt"})
@@ -128,7 +128,7 @@ def test_of_several_entries_with_one_name_the_first_is_used_completely(tmp_path:
     assert (config.login, config.impersonate) == (Token(token="first"), None)
 
 
-def test_missing_and_empty_files_among_several_are_passed_over(tmp_path: Path) -> None:
+def test_missing_and_empty_files_among_several_are_skipped(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
     path = written(tmp_path, document())
@@ -143,19 +143,19 @@ def test_when_all_files_are_missing_each_is_named(tmp_path: Path) -> None:
         Kubeconfig.read(tmp_path / "one", tmp_path / "two")
 
 
-def test_a_token_file_goes_before_a_token(tmp_path: Path) -> None:
+def test_a_token_file_takes_precedence_over_a_token(tmp_path: Path) -> None:
     config = chosen(written(tmp_path, document(user={"token": CANARY, "tokenFile": "/token"})))
 
     assert config.login == TokenFile(path=Path("/token"))
 
 
-def test_a_name_and_password_are_kept_for_proxies_that_take_them(tmp_path: Path) -> None:
+def test_a_username_and_password_are_used_for_basic_authentication(tmp_path: Path) -> None:
     config = chosen(written(tmp_path, document(user={"username": "me", "password": CANARY})))
 
     assert config.login == Password(username="me", password=CANARY)
 
 
-def test_acting_as_someone_else_is_read_whole(tmp_path: Path) -> None:
+def test_impersonation_is_read_with_groups_and_extras(tmp_path: Path) -> None:
     user = {
         "as": "jane",
         "as-uid": "u-1",
@@ -187,21 +187,24 @@ WRONG: dict[str, tuple[Any, str]] = {
     "an alias bomb": (
         "a0: &a0 [x, x, x, x, x, x, x, x]\n"
         + "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 8}]\n" for n in range(1, 9)),
-        "aliases written out",
+        "after alias expansion",
     ),
     "another kind": ({"kind": "Deployment"}, "its kind is not Config"),
     "a number for a name": ({"clusters": [{"name": 5}]}, r"Expected `str`, got `int`.*\$.clusters"),
-    "no contexts": ({}, "names no current context"),
-    "an unknown context": ({**document(), "current-context": "gone"}, "has no context 'gone'"),
+    "no contexts": ({}, "does not set current-context"),
+    "an unknown context": (
+        {**document(), "current-context": "gone"},
+        "does not contain the context 'gone'",
+    ),
     "an unknown cluster": ({**document(), "clusters": []}, "names the cluster 'there'"),
     "an unknown user": ({**document(), "users": []}, "names the user 'me'"),
-    "no server": (document(cluster={"server": ""}), "its server is not a URL"),
-    "no scheme": (document(cluster={"server": "kube:6443"}), "its server is not a URL"),
-    "another scheme": (document(cluster={"server": "file:///etc"}), "its server is not a URL"),
-    "a broken address": (document(cluster={"server": "https://[::1"}), "its server is not a URL"),
+    "no server": (document(cluster={"server": ""}), "its server must be a URL"),
+    "no scheme": (document(cluster={"server": "kube:6443"}), "its server must be a URL"),
+    "another scheme": (document(cluster={"server": "file:///etc"}), "its server must be a URL"),
+    "a broken address": (document(cluster={"server": "https://[::1"}), "its server must be a URL"),
     "a password in the address": (
         document(cluster={"server": f"https://me:{CANARY}@kube"}),
-        "its server is not a URL",
+        "its server must be a URL",
     ),
     "data that is not base64": (
         document(user={"client-key-data": CANARY}),
@@ -221,20 +224,23 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "an auth-provider": (
         document(user={"auth-provider": {"name": "gcp", "config": {"id-token": CANARY}}}),
-        "Use exec with the plugin of your provider instead",
+        "Use exec with your provider's credential plugin instead",
     ),
     "a group without a user": (document(user={"as-groups": ["admins"]}), "Set `as` as well"),
-    "a header in a name": (document(user={"as": "a\r\nX-Y: z"}), "characters that a header"),
+    "a header in a name": (
+        document(user={"as": "a\r\nX-Y: z"}),
+        "characters that are not printable",
+    ),
     "plain http with a token": (
         document(cluster={"server": "http://kube.example.com"}, user={"token": CANARY}),
-        "over plain http",
+        "plain http",
     ),
     "plain http through a proxy": (
         document(
             cluster={"server": "http://localhost:8080", "proxy-url": "http://proxy:3128"},
             user={"token": CANARY},
         ),
-        "over plain http",
+        "plain http",
     ),
     "no verification": (
         document(cluster={"insecure-skip-tls-verify": True}, user={"token": CANARY}),
@@ -244,7 +250,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("content", "words"), WRONG.values(), ids=WRONG.keys())
-def test_what_is_wrong_is_said_with_the_file_and_without_a_secret(
+def test_an_error_names_the_file_and_shows_no_secret(
     content: Any, words: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path, content) if isinstance(content, dict) else tmp_path / "config"
@@ -259,7 +265,7 @@ def test_what_is_wrong_is_said_with_the_file_and_without_a_secret(
     assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
 
-def test_an_unknown_context_is_answered_with_those_that_are_there(tmp_path: Path) -> None:
+def test_an_unknown_context_is_an_error_that_lists_the_contexts(tmp_path: Path) -> None:
     content = document()
     content["contexts"] += [{"name": f"c{n}", "context": {}} for n in range(20)]
 
@@ -308,7 +314,9 @@ def test_an_unverified_server_must_be_accepted_by_kubeconfig_and_caller(tmp_path
 
 
 @pytest.mark.parametrize(("mode", "risks"), [(0o600, 0), (0o640, 1), (0o604, 1)])
-def test_a_secret_that_others_may_read_is_observed(mode: int, risks: int, tmp_path: Path) -> None:
+def test_a_warning_is_observed_for_a_secret_that_others_can_read(
+    mode: int, risks: int, tmp_path: Path
+) -> None:
     path = written(tmp_path, document(user={"token": CANARY}))
     path.chmod(mode)
     observed: list[Observation] = []
@@ -319,7 +327,7 @@ def test_a_secret_that_others_may_read_is_observed(mode: int, risks: int, tmp_pa
     assert CANARY not in repr(observed)
 
 
-def test_a_kubeconfig_without_secrets_may_be_read_by_anyone(tmp_path: Path) -> None:
+def test_a_kubeconfig_without_secrets_can_be_readable_by_others(tmp_path: Path) -> None:
     path = written(tmp_path, document(user={"tokenFile": "/token"}))
     path.chmod(0o644)
     observed: list[Observation] = []
@@ -341,7 +349,7 @@ values = st.recursive(
     field=st.sampled_from(["clusters", "users", "contexts", "current-context", "kind"]),
     value=values,
 )
-def test_any_value_in_a_field_is_understood_or_refused_and_in_yaml_as_in_json(
+def test_any_value_of_a_field_is_accepted_or_refused_alike_in_yaml_and_json(
     field: str, value: object
 ) -> None:
     def outcome(content: str) -> ClusterConfig | str:
@@ -371,7 +379,7 @@ ODD_JSON: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("content", ODD_JSON.values(), ids=ODD_JSON.keys())
-def test_json_that_is_odd_is_refused_as_yaml_would_be(content: bytes) -> None:
+def test_invalid_json_is_refused_like_invalid_yaml(content: bytes) -> None:
     def refusal(content: bytes) -> str:
         with pytest.raises(ConfigError) as refused:
             Kubeconfig.parse(content, source="a test").choose(
@@ -383,7 +391,7 @@ def test_json_that_is_odd_is_refused_as_yaml_would_be(content: bytes) -> None:
     assert refusal(content) == refusal(b" " + content)
 
 
-def test_yaml_may_begin_as_json_does() -> None:
+def test_yaml_that_starts_like_json_is_parsed() -> None:
     kubeconfig = Kubeconfig.parse(b"{contexts: [{name: here}]}", source="a test")
 
     assert kubeconfig.contexts == ("here",)

@@ -150,7 +150,7 @@ async def test_while_the_kubeconfig_cannot_be_read_the_last_token_stays(
     assert isinstance(kept.error, ConfigError)
 
 
-async def test_what_the_caller_has_put_in_the_place_of_a_token_stays(world: Fixture) -> None:
+async def test_credentials_set_by_the_caller_are_kept(world: Fixture) -> None:
     world.credentials = world.of(replace(world.config, login=Token(token="of-mine")))
     await world.authorization()
     written(world.path, token="second")

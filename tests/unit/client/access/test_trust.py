@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman.client.access.cluster_config import Token
-from steersman.client.access.trust import UNTRUSTED, is_inner, is_loopback
+from steersman.client.access.trust import UNTRUSTED, is_internal_host, is_loopback
 from steersman.errors import ConfigError
 from tests.unit.client.access.kubeconfigs import CANARY, chosen, document, written
 
@@ -37,14 +37,14 @@ BEYOND_TRUST = {
 
 
 @pytest.mark.parametrize("content", BEYOND_TRUST.values(), ids=BEYOND_TRUST.keys())
-def test_an_untrusted_kubeconfig_reaches_nothing_of_this_machine(
+def test_an_untrusted_kubeconfig_cannot_access_local_files_or_programs(
     content: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError):
         chosen(written(tmp_path, content), trust=UNTRUSTED, environ={"PATH": "/usr/bin:/bin"})
 
 
-def test_an_untrusted_kubeconfig_may_bring_its_own_material(tmp_path: Path) -> None:
+def test_an_untrusted_kubeconfig_can_contain_inline_credentials(tmp_path: Path) -> None:
     content = document(cluster={"certificate-authority-data": "Y2E="}, user={"token": CANARY})
 
     config = chosen(written(tmp_path, content), trust=UNTRUSTED)
@@ -56,17 +56,17 @@ def test_an_untrusted_kubeconfig_may_bring_its_own_material(tmp_path: Path) -> N
     "host",
     ["localhost", "a.localhost", "127.0.0.1", "127.1", "0x7f.1", "2130706433", "::1", "127.9.9.9"],
 )
-def test_every_spelling_of_this_machine_is_known(host: str) -> None:
+def test_every_spelling_of_a_local_address_is_detected(host: str) -> None:
     assert is_loopback(host)
-    assert is_inner(host)
+    assert is_internal_host(host)
 
 
 @pytest.mark.parametrize(
     "host",
     [WIDE_LOOPBACK, "127\u30020\u30020\u30021", "loc\u24d0lhost", "local\xadhost", " localhost"],
 )
-def test_a_name_that_may_become_this_machines_is_not_trusted(host: str) -> None:
-    assert is_inner(host)
+def test_a_name_that_can_resolve_to_this_machine_is_not_trusted(host: str) -> None:
+    assert is_internal_host(host)
     assert not is_loopback(host)
 
 
@@ -75,10 +75,10 @@ def test_a_name_that_may_become_this_machines_is_not_trusted(host: str) -> None:
 )
 def test_other_machines_are_not_taken_for_this_one(host: str) -> None:
     assert not is_loopback(host)
-    assert not is_inner(host)
+    assert not is_internal_host(host)
 
 
 @pytest.mark.parametrize("host", ["64:ff9b::7f00:1", "2002:7f00:1::"])
-def test_what_a_gateway_translates_is_inner_but_not_this_machine(host: str) -> None:
-    assert is_inner(host)
+def test_translated_addresses_are_internal_but_not_local(host: str) -> None:
+    assert is_internal_host(host)
     assert not is_loopback(host)

@@ -77,7 +77,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_what_is_hostile_or_wrong_is_refused_by_name(content: bytes) -> None:
+def test_a_hostile_or_invalid_file_is_refused_by_name(content: bytes) -> None:
     with pytest.raises(ConfigError, match=r"^config\.yaml: .+\. .+\.$"):
         parse_yaml_mapping(content, source="config.yaml")
 
@@ -110,15 +110,15 @@ def test_a_refusal_takes_under_50_megabytes(content: bytes) -> None:
     ("content", "words"),
     [
         (b"a: 1\nb: [\n", "line 3 is not YAML"),
-        (b"a: 1\nb: 2\na: 3", "line 3 gives 'a' a second time. Remove one."),
+        (b"a: 1\nb: 2\na: 3", "line 3 contains 'a' a second time. Remove one."),
         (b"\n\n1: a", "line 3 has a key that is not a string. Put it in quotes."),
-        (b"a: 1\n---\nb: 2", "line 2 begins a second document"),
+        (b"a: 1\n---\nb: 2", "line 2 starts a second document"),
         (b"a: !mine b", "line 1 has a tag"),
         (b"", "is empty"),
         (b"- a", "is not a mapping"),
     ],
 )
-def test_a_refusal_says_where_and_why(content: bytes, words: str) -> None:
+def test_an_error_has_the_position_and_the_reason(content: bytes, words: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         parse_yaml_mapping(content, source="config.yaml")
 
@@ -145,7 +145,7 @@ def test_a_refusal_quotes_no_value(content: bytes, parser: type[yaml.SafeLoader]
     assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
 
-def test_values_are_those_that_kubectl_would_see() -> None:
+def test_values_are_parsed_as_in_kubectl() -> None:
     content = b"""
     nothing: [~, null, ]
     truth: [true, yes, Off]
@@ -173,7 +173,7 @@ def test_a_number_of_thousands_of_digits_is_text() -> None:
     assert values == {"a": "9" * 5000}
 
 
-def test_aliases_and_merges_are_read_within_the_limits() -> None:
+def test_aliases_and_merges_are_accepted_within_the_limits() -> None:
     content = b"""
     base: &base {a: 1, b: 2}
     same: *base
@@ -209,7 +209,7 @@ def test_it_does_not_matter_whether_libyaml_is_there(parser: type[yaml.SafeLoade
 @given(
     st.binary(max_size=300) | st.text("ab:-[]{}&*!|>'\" \n\t#,?<%@01~", max_size=80).map(str.encode)
 )
-def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+def test_any_bytes_are_parsed_or_refused(content: bytes) -> None:
     try:
         values = parse_yaml_mapping(content, source="config.yaml")
     except ConfigError:
@@ -217,7 +217,7 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     assert isinstance(values, dict)
 
 
-def test_a_file_is_named_in_what_is_wrong_with_it(tmp_path: Path) -> None:
+def test_an_error_names_the_file(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("a: [")
 

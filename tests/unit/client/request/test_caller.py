@@ -77,7 +77,7 @@ async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
     assert (finished.error, finished.took_seconds) == (caught.value, 7.0)
 
 
-async def test_a_write_that_ran_out_of_time_may_have_happened() -> None:
+async def test_a_write_that_times_out_may_have_been_carried_out() -> None:
     clock = FakeClock()
     world = Fixture(Answer(after=lambda: clock.sleep(1000)), clock=clock)
 
@@ -87,7 +87,7 @@ async def test_a_write_that_ran_out_of_time_may_have_happened() -> None:
     assert caught.value.may_have_happened
 
 
-async def test_no_attempt_is_waited_for_that_would_come_too_late() -> None:
+async def test_no_retry_is_scheduled_after_the_deadline() -> None:
     shed = refusing(503, headers={"retry-after": "25"})
     world = Fixture(answering=lambda _: shed)
     began_at = world.clock.monotonic()
@@ -138,7 +138,7 @@ async def test_a_call_that_succeeds_at_last_is_observed_as_one_request() -> None
     )
 
 
-async def test_the_last_of_several_errors_is_the_one_that_is_raised() -> None:
+async def test_the_last_of_several_errors_is_raised() -> None:
     world = Fixture(LOST, refusing(404, "NotFound"))
 
     with pytest.raises(NotFound) as caught:
@@ -150,7 +150,7 @@ async def test_the_last_of_several_errors_is_the_one_that_is_raised() -> None:
     assert finished.error is caught.value
 
 
-async def test_a_success_is_observed_with_the_code_it_came_with() -> None:
+async def test_a_success_is_observed_with_its_status_code() -> None:
     world = Fixture(saying(widget(), status=201))
 
     await patch(world.client)
@@ -160,7 +160,7 @@ async def test_a_success_is_observed_with_the_code_it_came_with() -> None:
     assert finished.code == 201
 
 
-async def test_no_answer_is_observed_without_a_code() -> None:
+async def test_a_missing_response_is_observed_without_a_status_code() -> None:
     world = Fixture(Unreachable("connection reset"))
 
     with pytest.raises(Unreachable):
@@ -208,7 +208,7 @@ async def test_a_warning_from_the_server_is_passed_on(verb: Verb, header: str, t
     assert (first.resource, first.text) == ("widgets", text)
 
 
-async def test_a_warning_beside_a_refusal_is_passed_on_too() -> None:
+async def test_a_warning_in_an_error_response_is_passed_on() -> None:
     world = Fixture(refusing(404, warnings=('299 - "old"',)))
 
     with pytest.raises(NotFound):
@@ -221,7 +221,7 @@ async def test_a_warning_beside_a_refusal_is_passed_on_too() -> None:
     "failure",
     [LOST, Unreachable("reset"), refusing(503), refusing(429, headers={"retry-after": "1"})],
 )
-async def test_a_stream_is_never_tried_again(failure: Scripted) -> None:
+async def test_a_stream_is_never_retried(failure: Scripted) -> None:
     world = Fixture(failure)
 
     with pytest.raises(SteersmanError):
@@ -233,7 +233,7 @@ async def test_a_stream_is_never_tried_again(failure: Scripted) -> None:
     assert finished.attempts == 1
 
 
-async def test_a_stream_is_observed_when_it_begins() -> None:
+async def test_a_stream_is_observed_when_it_starts() -> None:
     world = Fixture(Answer(body=[Unreachable("cut off")]))
 
     async with world.client.watch(Widget) as events:
@@ -247,7 +247,7 @@ async def test_a_stream_is_observed_when_it_begins() -> None:
 
 
 @pytest.mark.parametrize("verb", [get, watch])
-async def test_who_is_cancelled_leaves_no_answer_open(verb: Verb) -> None:
+async def test_a_cancelled_request_leaves_no_response_open(verb: Verb) -> None:
     began = asyncio.Event()
 
     async def hang() -> None:
@@ -275,7 +275,7 @@ async def test_an_answer_is_closed_when_its_reader_fails() -> None:
     assert world.server.open_answers == 0
 
 
-async def test_an_error_that_is_a_whole_page_is_not_read_to_its_end() -> None:
+async def test_a_long_error_page_is_read_only_in_part() -> None:
     world = Fixture(Answer(status=500, body=[b"x" * 2_000_000, AssertionError("read on")]))
 
     with pytest.raises(SteersmanError, match="no explanation"):

@@ -52,7 +52,7 @@ ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("problem", "page"), ENDLESS.items(), ids=ENDLESS.keys())
 @pytest.mark.parametrize("way", ["pages", "pieces", "list"])
-async def test_a_list_that_does_not_end_is_given_up(
+async def test_an_endless_list_is_an_error(
     way: str, problem: str, page: Callable[[int], dict[str, Any]]
 ) -> None:
     world = Fixture(answering=paging(page), settings=ClientSettings(pages_limit=100))
@@ -67,7 +67,7 @@ async def test_a_list_that_does_not_end_is_given_up(
 
 
 @pytest.mark.parametrize("way", ["pages", "pieces"])
-async def test_a_list_may_have_empty_pages_and_many_of_them(way: str) -> None:
+async def test_a_list_can_have_many_empty_pages(way: str) -> None:
     def page(number: int) -> dict[str, Any]:
         return with_token(
             f"t{number}" if number < 60 else "", *([f"w{number}"] if number % 5 == 0 else [])

@@ -43,7 +43,7 @@ def items(number: int, **more: Any) -> list[Any]:
     return [{"metadata": {"name": f"n{each}"}, **more} for each in range(number)]
 
 
-def test_items_come_in_blocks_and_in_order_and_the_rest_is_a_list_too() -> None:
+def test_items_are_split_into_blocks_in_order_and_the_rest_is_a_list() -> None:
     everything = items(20)
 
     blocks, rest = cut(packed({"kind": "PodList", "items": everything, "metadata": {"rv": "7"}}))
@@ -70,7 +70,7 @@ def test_a_list_without_items_is_left_as_it_is(body: Any) -> None:
     assert cut(packed(body)) == ([], body)
 
 
-def test_lists_inside_of_items_are_not_cut_in_two() -> None:
+def test_nested_lists_are_not_split() -> None:
     # Like the volume claims of a StatefulSet: what is inside begins as the items do.
     everything = items(10, claims=items(5))
 
@@ -80,19 +80,19 @@ def test_lists_inside_of_items_are_not_cut_in_two() -> None:
 
 
 @pytest.mark.parametrize("before", [{"inside": {"items": items(20)}}, {'x"items': items(20)}])
-def test_items_of_something_else_are_not_taken_for_those_of_the_list(before: Any) -> None:
+def test_items_of_a_nested_object_are_not_split(before: Any) -> None:
     body = {**before, "items": items(20)}
 
     assert cut(packed(body)) == ([], body)
 
 
-def test_a_list_with_white_space_is_left_as_it_is() -> None:
+def test_a_list_with_whitespace_is_not_split() -> None:
     body = {"metadata": {}, "items": items(20)}
 
     assert cut(json.dumps(body, indent=2).encode()) == ([], body)
 
 
-def test_what_every_custom_resource_has_inside_is_not_guessed_at() -> None:
+def test_managed_fields_do_not_cause_extra_decoding_attempts() -> None:
     guesses = 0
 
     def counting(block: bytes) -> list[Any] | None:
@@ -121,7 +121,7 @@ def test_text_that_looks_like_the_next_item_is_text() -> None:
     assert [item for block in blocks for item in block] + rest["items"] == everything
 
 
-def test_a_giant_item_is_not_read_over_and_over() -> None:
+def test_a_giant_item_is_not_scanned_repeatedly() -> None:
     tried = 0
 
     def counting(block: bytes) -> list[Any] | None:
@@ -151,7 +151,7 @@ objects = st.dictionaries(st.sampled_from(["metadata", "items", "spec", 'a"b']),
     st.dictionaries(st.sampled_from(["aKind", "metadata"]), st.text() | objects),
     st.integers(min_value=1, max_value=200),
 )
-def test_whatever_is_in_a_list_comes_out_as_it_was(
+def test_splitting_keeps_every_item_unchanged(
     everything: list[Any], about: dict[str, Any], size: int
 ) -> None:
     body = {**about, "items": everything, "zlast": "y"}

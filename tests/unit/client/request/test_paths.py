@@ -32,7 +32,7 @@ NASTY = st.text(alphabet="a./%?#\\:;&=+ \n\x00é€", max_size=8) | st.text(max_
         (object_path(PODS, "a", "web", "log"), "/api/v1/namespaces/a/pods/web/log"),
     ],
 )
-def test_an_object_lives_where_its_kind_namespace_and_name_say(path: str, expected: str) -> None:
+def test_a_path_is_made_of_kind_namespace_and_name(path: str, expected: str) -> None:
     assert path == expected
 
 
@@ -79,23 +79,23 @@ def test_no_subresource_escapes_its_segment(subresource: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a%2Fb", "/"])
-def test_a_name_that_would_reach_another_path_is_refused(name: str) -> None:
+def test_a_name_that_could_reach_another_path_is_refused(name: str) -> None:
     with pytest.raises(BadName, match="one segment of a path"):
         object_path(WIDGETS, "default", name)
 
 
-def test_an_object_of_a_namespaced_kind_needs_a_namespace() -> None:
-    with pytest.raises(BadName, match=r"example.com/v1 Widget.* live in a namespace; say which"):
+def test_a_namespaced_kind_requires_a_namespace() -> None:
+    with pytest.raises(BadName, match=r"example.com/v1 Widget.* are namespaced; set a namespace"):
         object_path(WIDGETS, None, "web")
-    with pytest.raises(BadName, match="say which"):
+    with pytest.raises(BadName, match="set a namespace"):
         home_path(WIDGETS, None)
 
 
-def test_an_object_of_a_cluster_wide_kind_has_no_namespace() -> None:
-    with pytest.raises(BadName, match="lives in no namespace"):
+def test_a_cluster_scoped_kind_has_no_namespace() -> None:
+    with pytest.raises(BadName, match="is cluster-scoped"):
         object_path(GALAXIES, "default", "web")
 
 
-def test_an_empty_namespace_is_not_all_of_them() -> None:
+def test_an_empty_namespace_does_not_mean_all_namespaces() -> None:
     with pytest.raises(BadName, match="a namespace"):
         collection_path(WIDGETS, "")

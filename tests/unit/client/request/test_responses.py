@@ -85,12 +85,12 @@ def test_each_code_has_its_error(code: int, kind: type[ApiError], explained: boo
     assert error.code == code
 
 
-def test_a_conflict_over_a_name_that_is_taken_is_not_just_a_conflict() -> None:
+def test_a_conflict_over_an_existing_name_is_already_exists() -> None:
     assert type(api_error(409, status(409, "AlreadyExists"))) is AlreadyExists
     assert type(api_error(409, status(409, "Conflict"))) is Conflict
 
 
-def test_a_server_that_is_behind_differs_from_one_that_timed_out() -> None:
+def test_a_resource_version_that_is_too_large_is_not_a_timeout() -> None:
     behind = status(
         504,
         "Timeout",
@@ -105,7 +105,7 @@ def test_a_server_that_is_behind_differs_from_one_that_timed_out() -> None:
     assert error.retry_after_seconds == 1
 
 
-def test_an_error_has_what_the_server_said_as_attributes() -> None:
+def test_an_error_has_the_fields_of_the_status_as_attributes() -> None:
     body = status(
         422,
         "Invalid",
@@ -145,7 +145,7 @@ def test_an_error_has_what_the_server_said_as_attributes() -> None:
         b"[" * 100_000,
     ],
 )
-def test_the_words_of_a_load_balancer_are_not_repeated(body: bytes) -> None:
+def test_a_response_that_is_not_a_status_is_not_quoted(body: bytes) -> None:
     error = api_error(502, body)
 
     assert type(error) is ServerFailed
@@ -192,7 +192,7 @@ REPEATING = {
 
 
 @pytest.mark.parametrize(("said", "shown"), REPEATING.values(), ids=REPEATING.keys())
-def test_what_the_server_repeats_of_an_object_is_cut_out(said: str, shown: str) -> None:
+def test_values_of_an_object_are_removed_from_a_message(said: str, shown: str) -> None:
     field, _, message = said.removeprefix(' "" is invalid: ').partition(": ")
     body = status(422, "Invalid", said, causes=[{"field": field, "message": message}])
 
@@ -211,12 +211,12 @@ def test_what_the_server_repeats_of_an_object_is_cut_out(said: str, shown: str) 
         'Apply failed with 1 conflict: conflict with "them": .data.color',
     ],
 )
-def test_what_the_server_says_of_a_field_stays(message: str) -> None:
+def test_messages_about_a_field_are_kept(message: str) -> None:
     assert api_error(422, status(422, "Invalid", message)).message == message
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_an_answer(code: int) -> None:
+def test_a_redirect_is_an_error(code: int) -> None:
     error = error_from(WANTED, code=code, body=b"<a href='https://elsewhere'>")
 
     assert isinstance(error, BadAnswer)
@@ -245,7 +245,7 @@ def test_a_redirect_is_not_an_answer(code: int) -> None:
         (None, {"retryAfterSeconds": -5}, None),
     ],
 )
-def test_when_to_come_back_is_what_the_header_says_else_what_the_details_say(
+def test_retry_after_is_read_from_the_header_or_the_details(
     header: str | None, details: dict[str, Any], seconds: float | None
 ) -> None:
     error = api_error(429, status(429, "TooManyRequests", **details), header)
@@ -253,15 +253,15 @@ def test_when_to_come_back_is_what_the_header_says_else_what_the_details_say(
     assert error.retry_after_seconds == seconds
 
 
-def test_the_code_in_a_status_counts_more_than_the_one_it_came_with() -> None:
+def test_the_code_in_a_status_overrides_that_of_the_response() -> None:
     assert type(api_error(500, status(410, "Expired"))) is Expired
 
 
-def test_an_object_is_no_status() -> None:
+def test_an_object_is_not_a_status() -> None:
     assert read_status(b'{"kind": "Pod", "status": {"phase": "Running"}}') is None
     assert read_status(b'{"kind": "Pod"}') is None
 
 
 @given(code=st.integers(300, 599), body=st.binary() | st.text().map(str.encode))
-def test_whatever_comes_is_one_of_our_errors(code: int, body: bytes) -> None:
+def test_any_response_becomes_a_typed_error(code: int, body: bytes) -> None:
     assert isinstance(error_from(WANTED, code=code, body=body), SteersmanError)

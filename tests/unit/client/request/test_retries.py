@@ -100,7 +100,9 @@ async def test_no_request_that_could_write_twice_is_sent_again(verb: str, failur
 
 @pytest.mark.parametrize("verb", [*READS, *WRITES])
 @pytest.mark.parametrize("failure", NOT_CARRIED_OUT)
-async def test_what_was_certainly_not_carried_out_is_sent_again(verb: str, failure: str) -> None:
+async def test_a_request_that_was_certainly_not_carried_out_is_retried(
+    verb: str, failure: str
+) -> None:
     verbs = {**READS, **WRITES}
 
     assert await times_sent(verbs[verb], NOT_CARRIED_OUT[failure]) == 2
@@ -108,13 +110,13 @@ async def test_what_was_certainly_not_carried_out_is_sent_again(verb: str, failu
 
 @pytest.mark.parametrize("verb", READS)
 @pytest.mark.parametrize("failure", MAYBE_CARRIED_OUT)
-async def test_a_read_that_the_server_did_not_answer_is_sent_again(verb: str, failure: str) -> None:
+async def test_a_read_without_a_response_is_retried(verb: str, failure: str) -> None:
     assert await times_sent(READS[verb], MAYBE_CARRIED_OUT[failure]) == 2
 
 
 @pytest.mark.parametrize("verb", READS)
 @pytest.mark.parametrize("failure", ANSWERED)
-async def test_a_read_that_was_answered_is_not_sent_again(verb: str, failure: str) -> None:
+async def test_a_read_with_a_response_is_not_retried(verb: str, failure: str) -> None:
     assert await times_sent(READS[verb], ANSWERED[failure]) == 1
 
 
@@ -140,7 +142,7 @@ def test_a_budget_that_was_not_used_does_not_grow_beyond_its_reserve() -> None:
     assert [budget.withdraw() for _ in range(3)] == [True, True, False]
 
 
-def test_a_spent_budget_comes_back_with_the_requests_that_are_made() -> None:
+def test_a_spent_budget_is_refilled_by_requests() -> None:
     budget = RetryBudget(share=0.5, reserve=1.0)
     budget.withdraw()
 
@@ -153,9 +155,7 @@ def test_a_spent_budget_comes_back_with_the_requests_that_are_made() -> None:
 
 
 @given(attempt=st.integers(1, 5000), seed=st.integers(0, 99))
-def test_waits_double_up_to_the_longest_and_half_of_each_is_left_to_chance(
-    attempt: int, seed: int
-) -> None:
+def test_delays_double_up_to_the_maximum_with_half_as_jitter(attempt: int, seed: int) -> None:
     policy = RetryPolicy(attempts=9999, first_seconds=0.1, longest_seconds=10.0)
 
     pause = policy.pause_seconds(attempt, rng=Random(seed))
@@ -164,7 +164,7 @@ def test_waits_double_up_to_the_longest_and_half_of_each_is_left_to_chance(
     assert whole / 2 <= pause <= whole
 
 
-def test_two_clients_that_fail_together_do_not_come_back_together() -> None:
+def test_two_clients_that_fail_together_retry_at_different_times() -> None:
     policy = RetryPolicy()
 
     assert len({policy.pause_seconds(1, rng=Random(seed)) for seed in range(20)}) == 20
@@ -180,7 +180,7 @@ def test_no_retry_comes_before_the_time_the_server_asked_for(seconds: float, see
     assert seconds <= wait <= seconds + 0.1
 
 
-def test_after_the_last_attempt_there_is_no_other() -> None:
+def test_there_is_no_retry_after_the_last_attempt() -> None:
     lost = Unreachable("x", may_have_happened=False)
     policy = RetryPolicy(attempts=3)
 
@@ -197,6 +197,6 @@ def test_after_the_last_attempt_there_is_no_other() -> None:
         {"first_seconds": 2.0, "longest_seconds": 1.0},
     ],
 )
-def test_a_policy_that_makes_no_sense_cannot_be_made(wrong: dict[str, float]) -> None:
+def test_an_invalid_retry_policy_cannot_be_created(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="retries must satisfy"):
         RetryPolicy(**wrong)  # type: ignore[arg-type]
