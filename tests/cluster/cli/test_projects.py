@@ -223,7 +223,7 @@ def test_a_new_project_without_generated_files_is_up_to_date(tmp_path: Path) -> 
 
     fresh = steersman("generate", "--check", directory=tmp_path / "shop")
 
-    said = "nothing is generated yet: steersman generate writes deploy/ and docs/\n"
+    said = "there are no generated files yet: steersman generate writes deploy/ and docs/\n"
     assert (empty.returncode, empty.stderr) == (0, said)
     assert (fresh.returncode, fresh.stderr) == (0, said)
 
@@ -269,7 +269,10 @@ def test_create_reads_the_source_of_an_operator_that_does_not_load(tmp_path: Pat
 
     assert "the kind is there already" in again.stderr
     assert other.returncode == 0
-    assert "note: its kinds are read from its source: " in other.stderr
+    assert (
+        "note: the operator cannot be loaded, so its kinds are read from its source: "
+        in other.stderr
+    )
     assert "not_installed_yet" in other.stderr
 
 

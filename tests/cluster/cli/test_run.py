@@ -144,7 +144,7 @@ def test_command_line_options_override_the_settings_in_code(home: Path) -> None:
         "run", "operator.py", "--kubeconfig=kubeconfig", "--context=a", directory=home
     )
 
-    assert "has no context 'b'" in with_theirs.stderr
+    assert "does not contain the context 'b'" in with_theirs.stderr
     assert "there is no answer" in with_ours.stderr
 
 
@@ -166,7 +166,7 @@ def test_the_error_for_a_missing_definition_says_what_to_do(home: Path) -> None:
 
     assert finished.returncode == 1
     assert finished.stderr == (
-        "steersman: widgets is not a CustomResourceDefinition: the cluster has none of that name. Name"
+        "steersman: widgets is not a CustomResourceDefinition: the cluster contains no definition with this name. Name"
         " it by plural and group, as `kubectl get crd` does: widgets.example.com\n"
     )
 

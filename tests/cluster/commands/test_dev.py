@@ -183,7 +183,7 @@ def test_a_save_that_does_not_load_is_shown_and_the_next_one_is_tried(home: Path
         seen = started.until(MADE)
         change(home / "operator.py", "async def reconcile", "async deff reconcile")
         seen = started.until("SyntaxError: invalid syntax .operator.py, line 20", after=seen)
-        seen = started.until("does not start; it is tried again when a file is saved", after=seen)
+        seen = started.until("does not start; it is started again when a file is saved", after=seen)
         change(home / "operator.py", "async deff reconcile", "async def reconcile")
         started.until("running", after=seen)
 
@@ -194,7 +194,7 @@ def test_an_operator_that_ends_by_itself_waits_for_the_next_save(home: Path) -> 
     change(home / "operator.py", "    return sm.Done()", "    import os; os._exit(7)")
 
     with dev(home) as started:
-        seen = started.until("ended; it is started again when a file is saved")
+        seen = started.until("ended; it restarts when a file is saved")
         change(home / "operator.py", "    import os; os._exit(7)", "    return sm.Done()")
         started.until("reconciled Setting default/one: done", after=seen)
 

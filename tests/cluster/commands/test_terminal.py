@@ -86,7 +86,7 @@ def test_on_a_terminal_the_objects_are_a_tree_in_color_and_the_end_restores_it(
         terminal.until("running for")
         terminal.until("└─ ConfigMap one")
         terminal.process.send_signal(signal.SIGINT)
-        terminal.until("the cluster is gone")
+        terminal.until("have stopped")
 
     assert terminal.text.startswith(OTHER_PAGE)
     assert FIRST_PAGE in terminal.text
@@ -98,7 +98,7 @@ def test_without_color_nothing_is_lost(tmp_path: Path) -> None:
     with on_a_terminal(tmp_path, NO_COLOR="1") as terminal:
         terminal.until(r"ConfigMap one +ready")
         terminal.process.send_signal(signal.SIGINT)
-        terminal.until("the cluster is gone")
+        terminal.until("have stopped")
 
     assert GREEN not in terminal.text
 

@@ -173,6 +173,6 @@ def test_outside_a_project_a_target_is_required(
     answer = asked("run")
 
     assert str(answer.exception) == (
-        "no TARGET is given, and this directory is in no project. Name a module:attribute or a"
-        " file, or go into a project: `steersman init DIR` makes one."
+        "TARGET is missing, and this directory is not part of a project. Name a module:attribute"
+        " or a file, or change to the directory of a project: `steersman init DIR` creates one."
     )

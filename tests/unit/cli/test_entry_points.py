@@ -120,7 +120,7 @@ def test_a_command_of_two_distributions_is_refused_with_their_names(install: Ins
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
         ("x = 1", "AttributeError: module '{module}' has no attribute 'greet'"),
         ("raise RuntimeError('a')", "RuntimeError: a"),
-        ("greet = 'hello'", "it is no click command"),
+        ("greet = 'hello'", "it is not a click command"),
     ],
 )
 def test_a_command_that_does_not_load_is_refused_with_its_distribution(

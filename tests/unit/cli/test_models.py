@@ -44,19 +44,19 @@ def test_a_date_in_a_definition_is_a_text() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "it holds no document, and no CustomResourceDefinition"),
-        (CONFIG_MAP, "it holds ConfigMap, and no CustomResourceDefinition"),
-        ("just words", "it holds no document"),
+        ("", "it contains no document, but no CustomResourceDefinition"),
+        (CONFIG_MAP, "it contains ConfigMap, but no CustomResourceDefinition"),
+        ("just words", "it contains no document"),
         ("a: [", "of it is not YAML"),
         ("a: b: c", "line 1 of it is not YAML"),
         ("\x00", "is not YAML"),
-        ("a: &x 1\nb: *x\n", "it repeats parts of itself by aliases"),
+        ("a: &x 1\nb: *x\n", "it contains YAML aliases"),
         ("a: !!python/name:os.system x\n", "is not YAML"),
         ("[" * 5000, "it"),
         ("9" * 5000, "it"),
         (
             "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\n",
-            "it has a CustomResourceDefinition of apiextensions.k8s.io/v1beta1",
+            "it contains a CustomResourceDefinition of apiextensions.k8s.io/v1beta1",
         ),
     ],
     ids=range(11),
@@ -99,7 +99,7 @@ def test_a_module_is_named_after_its_kind_and_version(kind: str, module: str) ->
 
 
 def test_two_kinds_of_the_same_name_have_separate_modules() -> None:
-    with pytest.raises(BadDefinition, match="its models would be in widget_v1"):
+    with pytest.raises(BadDefinition, match="its models would be written to widget_v1"):
         models_tree([definition(), definition(group="other.example.com")])
 
 
@@ -113,7 +113,7 @@ def test_two_kinds_of_the_same_name_have_separate_modules() -> None:
     ],
 )
 def test_a_definition_without_a_served_version_is_refused(broken: Any) -> None:
-    with pytest.raises(BadDefinition, match="no version of it is served"):
+    with pytest.raises(BadDefinition, match="none of its versions is served"):
         models_tree([broken])
 
 

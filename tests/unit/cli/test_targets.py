@@ -100,13 +100,15 @@ def test_a_missing_file_is_refused_with_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path / "shop.py", OPERATOR)
 
     assert refusal("shopp.py", tmp_path) == (
-        "shopp.py is not an operator: there is no file shopp.py, but shop.py is."
-        " Name a file that is there, or a module."
+        "shopp.py is not an operator: the file shopp.py does not exist, but shop.py does."
+        " Name an existing file, or a module."
     )
 
 
 def test_a_missing_module_is_refused(tmp_path: Path) -> None:
-    assert "there is no module nowhere_op in this directory" in refusal("nowhere_op.x:y", tmp_path)
+    assert "the module nowhere_op is neither in this directory nor installed" in refusal(
+        "nowhere_op.x:y", tmp_path
+    )
 
 
 def test_a_target_that_is_neither_a_file_nor_a_module_is_refused(tmp_path: Path) -> None:
@@ -117,7 +119,7 @@ def test_an_error_in_the_authors_code_is_shown_with_its_line(tmp_path: Path) -> 
     write(tmp_path / "wrong.py", "import steersman as sm\n\ncontroller = sm.Controler(1)\n")
 
     assert refusal("wrong.py", tmp_path) == (
-        "wrong.py is not an operator: it does not import: AttributeError: module"
+        "wrong.py is not an operator: importing it fails: AttributeError: module"
         " 'steersman' has no attribute 'Controler' (wrong.py, line 3: `controller ="
         " sm.Controler(1)`). Correct it and try again."
     )
@@ -166,7 +168,7 @@ def test_a_missing_attribute_is_refused_with_a_similar_name(tmp_path: Path) -> N
 
     said = refusal("near.py:manger", tmp_path)
 
-    assert "near.py has no manger. Perhaps near.py:manager was meant." in said
+    assert "near.py has no manger. Did you mean near.py:manager?" in said
 
 
 def test_an_attribute_that_is_not_an_operator_is_refused(tmp_path: Path) -> None:
@@ -182,13 +184,13 @@ def test_all_candidates_are_named(tmp_path: Path) -> None:
 
     said = refusal("many.py", tmp_path)
 
-    assert "it has several that it could be: one, two. Name one of them: many.py:one." in said
+    assert "it contains several candidates: one, two. Name one of them: many.py:one." in said
 
 
 def test_a_module_without_an_operator_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "none.py", "x = 1\n")
 
-    assert "nothing in it is a Manager, a Controller or a list of controllers" in refusal(
+    assert "it does not contain a Manager, a Controller or a list of controllers" in refusal(
         "none.py", tmp_path
     )
 
@@ -216,10 +218,10 @@ def test_the_manager_of_a_named_object_is_found(tmp_path: Path) -> None:
     write(tmp_path / "shown.py", OPERATOR, SHOWN, "del one\n")
 
     assert names("shown.py:shown", tmp_path) == ["one"]
-    assert "shown.py has no show. Perhaps shown.py:shown was meant." in refusal(
+    assert "shown.py has no show. Did you mean shown.py:shown?" in refusal(
         "shown.py:show", tmp_path
     )
-    assert "nothing in it is a Manager" in refusal("shown.py", tmp_path)
+    assert "it does not contain a Manager" in refusal("shown.py", tmp_path)
 
 
 def test_an_object_is_loaded_by_its_class_and_name(tmp_path: Path) -> None:

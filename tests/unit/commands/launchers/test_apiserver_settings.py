@@ -90,9 +90,9 @@ def test_a_flag_without_an_effect_is_accepted_and_mentioned_on_stderr() -> None:
     ).notes
 
     assert notes == [
-        "accepted, and of no effect here: --audit-log-path --feature-gates",
-        "admission plugins that are not here, or always: NodeRestriction",
-        "Services have addresses of the first --service-cluster-ip-range only",
+        "accepted, but ignored: --audit-log-path --feature-gates",
+        "admission plugins not implemented, or always enabled: NodeRestriction",
+        "Services use only addresses of the first --service-cluster-ip-range",
     ]
 
 

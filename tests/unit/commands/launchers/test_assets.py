@@ -44,7 +44,7 @@ def test_a_foreign_file_of_that_name_is_never_overwritten(tmp_path: Path, conten
     foreign = tmp_path / "etcd"
     foreign.write_bytes(content)
 
-    with pytest.raises(ClusterError, match="exists and is no launcher of ours"):
+    with pytest.raises(ClusterError, match="exists, and was not written by steersman"):
         write_assets(tmp_path, search_path="")
 
     assert foreign.read_bytes() == content

@@ -73,7 +73,7 @@ def test_an_operator_that_does_not_load_is_shown_with_its_error() -> None:
 
     lines = shown(seen)
 
-    assert lines[0].endswith("does not start; it is tried again when a file is saved")
+    assert lines[0].endswith("does not start; it is started again when a file is saved")
     assert lines[-1] == "operator.py is no operator to work with"
 
 
@@ -83,7 +83,7 @@ def test_an_operator_that_exits_is_shown_as_ended() -> None:
 
     lines = shown(seen, "web")
 
-    assert lines[0].endswith("ended; it is started again when a file is saved")
+    assert lines[0].endswith("ended; it restarts when a file is saved")
     assert lines[-1] == "the operator was killed by signal 9"
 
 
@@ -148,7 +148,7 @@ def test_an_operator_that_ends_without_output_gets_a_line() -> None:
     silent, talkative = state(), state()
     talkative.output.append("I cannot")
 
-    assert silent.end(7, after(1)) == "the operator ended with status 7, and wrote nothing"
+    assert silent.end(7, after(1)) == "the operator ended with status 7, without output"
     assert talkative.end(7, after(1)) == ""
     assert list(talkative.output) == ["I cannot"]
 

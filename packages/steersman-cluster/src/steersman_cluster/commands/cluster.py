@@ -103,7 +103,7 @@ Examples:
     "service_account_issuers",
     multiple=True,
     metavar="URL",
-    help="Issuer of tokens; repeatable. New tokens have the first one, and all are accepted.",
+    help="Issuer of tokens; repeatable. The first one signs, all are accepted.",
 )
 @click.option(
     "--permit-port-sharing",
@@ -219,6 +219,8 @@ def envtest(directory: Path) -> None:
     from steersman_cluster.commands.launchers.assets import write_assets
 
     assets = write_assets(directory, search_path=os.environ.get("PATH"))
-    kubectl = f"linked to {assets.kubectl}" if assets.kubectl else "left out: none is on the PATH"
-    click.echo(f"kube-apiserver and etcd are written, kubectl is {kubectl}", err=True)
+    kubectl = (
+        f"linked to {assets.kubectl}" if assets.kubectl else "not linked: it is not on the PATH"
+    )
+    click.echo(f"kube-apiserver and etcd were written, kubectl is {kubectl}", err=True)
     click.echo(assets.directory)

@@ -50,10 +50,10 @@ async def cluster_client(
             yield client
         except Unreachable as error:
             raise ManagerFailed(
-                problem=f"there is no answer from {config.server}, the cluster of"
+                problem=f"{config.server} does not respond; it is the cluster of"
                 f" {config.source}: {_why(error)}",
-                what_now="Check that it runs, or name another with --kubeconfig or --context;"
-                " `steersman cluster up` starts one.",
+                what_now="Check that the cluster runs, or name another with --kubeconfig or"
+                " --context; `steersman cluster up` starts one.",
             ) from error
 
 

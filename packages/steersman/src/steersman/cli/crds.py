@@ -53,7 +53,7 @@ async def prepare_cluster(
     return (
         *(f"installed {each.name}" for each in wanted),
         *(
-            f"the controller {name} starts once the cluster knows {_listed(kinds)}"
+            f"the controller {name} starts once the API server serves {_listed(kinds)}"
             for name, kinds in waiting.items()
         ),
     )
@@ -132,8 +132,8 @@ async def _waiting_controllers(
     own = {each.resource_type.gvk for each in own_kinds(controllers)}
     of_others = [each for each in missing if each not in own]
     raise ManagerFailed(
-        problem=f"the cluster does not know {_listed(missing)}",
-        what_now=f"Install first what defines {_listed(of_others)}, or correct group and version"
+        problem=f"the API server does not serve {_listed(missing)}",
+        what_now=f"First install the CRDs of {_listed(of_others)}, or correct group and version"
         f"{'' if len(of_others) == len(missing) else '; --install-crds installs the others'}."
         if of_others
         else "Run it with --install-crds, or apply what `steersman generate crd` prints.",

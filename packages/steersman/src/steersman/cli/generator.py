@@ -48,8 +48,8 @@ def installation_of(
     if not manager.controllers:
         raise BadTarget(
             target=operator.target,
-            problem="it has no controllers, so that there is nothing to generate",
-            what_now="Name a manager that has some.",
+            problem="it contains no controllers, so there is nothing to generate",
+            what_now="Name a manager with controllers.",
         )
     project = operator.project
     if project is None:
@@ -144,7 +144,7 @@ def broken_by(installation: Installation, *, against: Path) -> tuple[str, ...]:
     for old in _definitions_at(against):
         name = str(old["metadata"]["name"])
         if name not in now:
-            lines.append(f"{name}: the kind is gone")
+            lines.append(f"{name}: the kind was removed")
         else:
             lines += [f"{name}: {change}" for change in breaking_changes(old, now[name])]
     return tuple(lines)
@@ -164,7 +164,7 @@ def _definitions_at(path: Path) -> tuple[Document, ...]:
     if not found:
         raise BadDefinition(
             source=str(path),
-            problem="there is no definition in it",
+            problem="it contains no definition",
             what_now="Name a file or a directory with CustomResourceDefinitions.",
         )
     return tuple(found)
@@ -177,5 +177,5 @@ def _text_of(path: Path) -> str:
         raise BadDefinition(
             source=str(path),
             problem=f"it cannot be read: {error}",
-            what_now="Name a file of YAML or JSON that is there.",
+            what_now="Name an existing YAML or JSON file.",
         ) from error

@@ -36,7 +36,9 @@ def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
     try:
         # An alias of an alias of an alias can stand for more than any memory holds.
         if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=_Loader)):
-            raise _refused(source, "it repeats parts of itself by aliases", "Write them out.")
+            raise _refused(
+                source, "it contains YAML aliases", "Replace the aliases with their values."
+            )
         documents = list(_each(yaml.load_all(text, Loader=_Loader)))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -44,22 +46,22 @@ def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
         problem = f"{where} is not YAML: {getattr(error, 'problem', None) or 'no text at all'}"
         raise _refused(source, problem, "Correct it, or name another file.") from None
     except (RecursionError, ValueError) as error:
-        problem = "it is nested too deep, or a value in it cannot be read"
+        problem = "it is nested too deeply, or contains a value that cannot be read"
         raise _refused(source, problem, "Name another file.") from error
     found = tuple(each for each in documents if each.get("kind") == KIND)
     if not found:
         kinds = ", ".join(dict.fromkeys(str(each.get("kind") or "no kind") for each in documents))
         raise _refused(
             source,
-            f"it holds {kinds or 'no document'}, and no {KIND}",
-            "Name a file with one, such as `kubectl get crd -o yaml` writes.",
+            f"it contains {kinds or 'no document'}, but no {KIND}",
+            "Name a file with one, such as the output of `kubectl get crd -o yaml`.",
         )
     for each in found:
         if each.get("apiVersion") != API:
             raise _refused(
                 source,
-                f"it has a {KIND} of {each.get('apiVersion')}",
-                f"Convert it to {API}, which is what clusters serve.",
+                f"it contains a {KIND} of {each.get('apiVersion')}",
+                f"Convert it to {API}, which clusters serve.",
             )
     return found
 
@@ -103,8 +105,8 @@ async def definition_from_cluster(
         except NotFound as error:
             raise _refused(
                 name,
-                "the cluster has none of that name",
-                "Name it by plural and group, as `kubectl get crd` does: widgets.example.com",
+                "the cluster contains no definition with this name",
+                "Use plural and group, as in `kubectl get crd`: widgets.example.com",
             ) from error
 
 
@@ -121,8 +123,8 @@ def models_tree(definitions: Iterable[Document], *, version: str | None = None) 
             if name in tree:
                 raise _refused(
                     _name_of(definition),
-                    f"its models would be in {name}, as those of another one are",
-                    "Generate them one by one, into two directories.",
+                    f"its models would be written to {name}, like those of another definition",
+                    "Generate each definition into its own directory.",
                 )
             tree[name] = text
     return tree
@@ -138,7 +140,7 @@ def _served(definition: Document) -> list[str]:
     ]
     if not found:
         raise _refused(
-            _name_of(definition), "no version of it is served", "Name one with --version."
+            _name_of(definition), "none of its versions is served", "Name a version with --version."
         )
     return found
 

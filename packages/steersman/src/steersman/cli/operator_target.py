@@ -36,9 +36,9 @@ def find_operator(target: str | None, *, directory: Path) -> OperatorTarget:
     project = Project.maybe(directory)
     if project is None:
         raise ProjectError(
-            problem="no TARGET is given, and this directory is in no project",
-            what_now="Name a module:attribute or a file, or go into a project:"
-            " `steersman init DIR` makes one.",
+            problem="TARGET is missing, and this directory is not part of a project",
+            what_now="Name a module:attribute or a file, or change to the directory of a project:"
+            " `steersman init DIR` creates one.",
         )
     return OperatorTarget(target=project.target, directory=project.directory, project=project)
 

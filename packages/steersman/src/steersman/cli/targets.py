@@ -57,7 +57,7 @@ def load_object(target: str, kind: type[T], *, directory: Path) -> T:
         raise BadTarget(
             target=target,
             problem=f"{attribute} is {_described(found)}, not a {kind.__name__}",
-            what_now=f"Make one: `{attribute} = {kind.__name__}(…)`.",
+            what_now=f"Create one: `{attribute} = {kind.__name__}(…)`.",
         )
     return found
 
@@ -96,7 +96,7 @@ class _Import:
             return self._imported(place)
         path = (self._directory / Path(place).expanduser()).resolve()
         if not path.is_file():
-            raise self._bad(self._not_there(path), "Name a file that is there, or a module.")
+            raise self._bad(self._not_there(path), "Name an existing file, or a module.")
         root = path.parent
         while (root / "__init__.py").is_file():
             root = root.parent
@@ -113,9 +113,9 @@ class _Import:
             # The module itself is missing, and not one that it imports.
             if error.name is not None and f"{name}.".startswith(f"{error.name}."):
                 raise self._bad(
-                    f"there is no module {error.name} in {self._shown(self._directory)}"
-                    " or among what is installed",
-                    "Correct the name, or go to the directory of the project.",
+                    f"the module {error.name} is neither in {self._shown(self._directory)}"
+                    " nor installed",
+                    "Correct the name, or change to the directory of the project.",
                 ) from error
             raise self._does_not_import(error) from error
         except (Exception, SystemExit) as error:
@@ -126,7 +126,7 @@ class _Import:
         name = f"{path.stem}_" if path.stem in sys.stdlib_module_names else path.stem
         spec = spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
-            raise self._bad("it is no Python file", "Name a .py file, or a module.")
+            raise self._bad("it is not a Python file", "Name a .py file, or a module.")
         module = sys.modules[name] = module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
@@ -148,8 +148,8 @@ class _Import:
         here = path.parent
         names = sorted(each.name for each in here.glob("*.py")) if here.is_dir() else []
         like = get_close_matches(path.name, names, n=1)
-        meant = f", but {like[0]} is" if like else ""
-        return f"there is no file {self._shown(path)}{meant}"
+        meant = f", but {like[0]} does" if like else ""
+        return f"the file {self._shown(path)} does not exist{meant}"
 
     def _does_not_import(self, error: BaseException) -> BadTarget:
         if isinstance(error, SystemExit):
@@ -166,7 +166,7 @@ class _Import:
         if len(said) > LONGEST_ERROR:
             said = f"{said[: LONGEST_ERROR - 1]}…"
         return self._bad(
-            f"it does not import: {said}{self._where(error)}", "Correct it and try again."
+            f"importing it fails: {said}{self._where(error)}", "Correct it and try again."
         )
 
     def _where(self, error: BaseException) -> str:
@@ -222,13 +222,13 @@ def _manager_in(module: ModuleType, attribute: str, *, target: str) -> Manager:
         if candidates:
             raise BadTarget(
                 target=target,
-                problem=f"it has several that it could be: {', '.join(candidates)}",
+                problem=f"it contains several candidates: {', '.join(candidates)}",
                 what_now=f"Name one of them: {target}:{next(iter(candidates))}.",
             )
     raise BadTarget(
         target=target,
-        problem=f"nothing in it is {_WHAT_IT_IS}",
-        what_now="Name the module that has one; `sm.Manager(controllers=[…])` makes one.",
+        problem=f"it does not contain {_WHAT_IT_IS}",
+        what_now="Name the module that contains one; `sm.Manager(controllers=[…])` creates one.",
     )
 
 
@@ -240,18 +240,18 @@ def _named(found: Mapping[str, object], attribute: str, *, target: str) -> Manag
         raise BadTarget(
             target=target,
             problem=f"{place} has no {attribute}",
-            what_now=f"Perhaps {place}:{like[0]} was meant."
+            what_now=f"Did you mean {place}:{like[0]}?"
             if like
             else f"There is {', '.join(able)}."
             if able
-            else f"It is to be {_WHAT_IT_IS}.",
+            else f"The target must be {_WHAT_IT_IS}.",
         )
     value = found[attribute]
     if not _is_an_operator(value):
         raise BadTarget(
             target=target,
             problem=f"{attribute} is {_described(value)}, not {_WHAT_IT_IS}",
-            what_now="Name one of these, or make one: `sm.Manager(controllers=[…])`.",
+            what_now="Name one of these, or create one: `sm.Manager(controllers=[…])`.",
         )
     return _as_manager(value)
 

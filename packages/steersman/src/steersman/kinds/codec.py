@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman._collector import nothing_collected
+from steersman._collector import gc_paused
 from steersman.errors import BadAnswer, BadValue, InvalidObject
 from steersman.kinds.base import Part
 from steersman.kinds.metadata_only import PARTIAL_METADATA, MetadataOnly
@@ -79,7 +79,7 @@ class Codec:
         if issubclass(kind, Unstructured):
             return self._decode_one_by_one(kind, data, wanted)
         try:
-            with nothing_collected():
+            with gc_paused():
                 page: _Page[R] = _page_decoder(kind).decode(data)
         except _DECODE_ERRORS:
             return self._decode_one_by_one(kind, data, wanted)
@@ -108,7 +108,7 @@ class Codec:
         """
         if not issubclass(kind, Unstructured):
             try:
-                with nothing_collected():
+                with gc_paused():
                     return DecodedList(items=_items_decoder(kind).decode(array))
             except _DECODE_ERRORS:
                 pass
@@ -311,7 +311,7 @@ def _not_json(wanted: str, error: Exception) -> BadAnswer:
     return BadAnswer(
         wanted=wanted,
         problem=f"the answer is not the JSON it should be ({error})",
-        what_now="Check that the address is an API server's and that no proxy stands between.",
+        what_now="Check that the address is an API server's, and that no proxy is in between.",
     )
 
 

@@ -158,7 +158,7 @@ class Unstructured:
     def changed(self, *path: str | int, to: Any) -> Self:
         """Return a copy with the value at ``path`` replaced; missing objects in it are created."""
         if not path:
-            raise BadValue(wanted="a path", value=path, rule="it has at least one step")
+            raise BadValue(wanted="a path", value=path, rule="it contains at least one step")
         body = unwrapped(self.body)
         place: Any = body
         *way, last = path

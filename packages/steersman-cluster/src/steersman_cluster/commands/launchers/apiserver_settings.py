@@ -96,7 +96,7 @@ def _problems(given: ParsedFlags) -> Iterator[str]:
     try:
         _ports(given)
     except ValueError:
-        yield f"--service-node-port-range {given.one('service-node-port-range')} is no port range"
+        yield f"--service-node-port-range {given.one('service-node-port-range')}: not a port range"
 
 
 def _terms(given: ParsedFlags) -> ServerOptions:
@@ -132,7 +132,7 @@ def _notes(given: ParsedFlags) -> Iterator[str]:
     if given.yes("allow-privileged"):
         idle.remove("--allow-privileged")  # as everything here is
     if idle:
-        yield f"accepted, and of no effect here: {' '.join(idle)}"
+        yield f"accepted, but ignored: {' '.join(idle)}"
     plugins = {
         name
         for flag in ("enable-admission-plugins", "disable-admission-plugins")
@@ -140,6 +140,6 @@ def _notes(given: ParsedFlags) -> Iterator[str]:
         if name not in ADMISSION_PLUGINS
     }
     if plugins:
-        yield f"admission plugins that are not here, or always: {' '.join(sorted(plugins))}"
+        yield f"admission plugins not implemented, or always enabled: {' '.join(sorted(plugins))}"
     if "," in given.one("service-cluster-ip-range"):
-        yield "Services have addresses of the first --service-cluster-ip-range only"
+        yield "Services use only addresses of the first --service-cluster-ip-range"

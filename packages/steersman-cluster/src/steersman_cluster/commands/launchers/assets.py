@@ -34,7 +34,7 @@ def write_assets(directory: Path, *, search_path: str | None) -> Assets:
     for name in LAUNCHERS:
         if not _may_write(directory / name):
             raise ClusterError(
-                problem=f"{directory / name} exists and is no launcher of ours",
+                problem=f"{directory / name} exists, and was not written by steersman",
                 what_now="Name another directory.",
             )
     try:
@@ -45,7 +45,7 @@ def write_assets(directory: Path, *, search_path: str | None) -> Assets:
     except OSError as error:
         raise ClusterError(
             problem=f"{directory} cannot be written: {error.strerror}",
-            what_now="Name a directory that is yours.",
+            what_now="Name a writable directory.",
         ) from error
     return Assets(directory=directory, kubectl=kubectl)
 

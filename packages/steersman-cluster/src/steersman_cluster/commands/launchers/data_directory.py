@@ -38,14 +38,14 @@ async def find_data_directory(
         except OSError as error:
             if clock.monotonic() - started_at > PATIENCE_SECONDS:
                 raise ClusterError(
-                    problem=f"no etcd answers at {url}: {error}",
+                    problem=f"etcd does not respond at {url}: {error}",
                     what_now="Start the etcd beside this kube-apiserver first.",
                 ) from error
             await clock.sleep(POLL_SECONDS)
     status, body = answer
     if status != 200:
         raise ClusterError(
-            problem=f"the etcd at {url} is a real one, which the embedded server has no use for",
+            problem=f"the etcd at {url} is a real etcd, which the embedded API server cannot use",
             what_now="Start the etcd beside this kube-apiserver instead.",
         )
     return Path(body.decode()) / "objects" / quote(prefix.strip("/") or "registry", safe="")
@@ -64,5 +64,5 @@ async def _get(url: str, path: str) -> tuple[int, bytes]:
         writer.close()
     words = head.split(b" ", 2)
     if len(words) < 2 or not words[1].isdigit():
-        raise ConnectionError("it does not speak HTTP")
+        raise ConnectionError("the response is not HTTP")
     return int(words[1]), body

@@ -64,7 +64,7 @@ async def _answer(given: ParsedFlags, data: Path, *, environ: Mapping[str, str])
     answers = EtcdResponses(data)
     urls = (*given.listed("listen-client-urls"), *given.listed("listen-client-http-urls"))
     if idle := [f"--{name}" for name in given if name not in HONOURED]:
-        sys.stderr.write(f"{NAME}: accepted, and of no effect here: {' '.join(idle)}\n")
+        sys.stderr.write(f"{NAME}: accepted, but ignored: {' '.join(idle)}\n")
         sys.stderr.flush()
     async with AsyncExitStack() as open_:
         for url in urls or ("http://localhost:2379",):

@@ -67,7 +67,7 @@ async def run_session(
     if not session.started.is_set():
         raise ManagerFailed(
             problem=f"{options.shown_name} has not started in {options.start_seconds:g} seconds",
-            what_now="Find out what takes so long when it is imported.",
+            what_now="Check what takes so long during its import.",
         )
     if not session.state.is_running:
         if out.isatty():  # the output disappeared with the screen

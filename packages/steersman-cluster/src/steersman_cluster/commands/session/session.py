@@ -63,7 +63,7 @@ class DevOptions:
     for_seconds: float | None = None
     start_seconds: float = START_SECONDS
     log_level: str = "warning"
-    hint: str = "Nothing to see yet: create an object of its kind with kubectl."
+    hint: str = "There are no objects yet: create an object of its kind with kubectl."
     demo: DemoOptions | None = None
 
     @property

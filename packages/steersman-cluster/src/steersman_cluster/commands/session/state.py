@@ -77,7 +77,7 @@ class SessionState:
         if status < 0:
             line = f"the operator was killed by signal {-status}"
         elif not self.output:
-            line = f"the operator ended with status {status}, and wrote nothing"
+            line = f"the operator ended with status {status}, without output"
         else:
             return ""
         self.output.append(line)
@@ -110,9 +110,9 @@ class SessionState:
                     return "running"
                 return f"running for {length_ago((now - self.since_time).total_seconds())}"
             case "ended":
-                return "ended; it is started again when a file is saved"
+                return "ended; it restarts when a file is saved"
             case "does not load":
-                return "does not start; it is tried again when a file is saved"
+                return "does not start; it is started again when a file is saved"
 
     def lines(
         self, grown: Sequence[Branch], *, now: datetime, size: tuple[int, int]

@@ -21,6 +21,6 @@ def completion(context: click.Context, shell: str) -> None:
 
     maker = get_completion_class(shell)
     if maker is None:
-        raise click.UsageError(f"click knows no completion for {shell}")
+        raise click.UsageError(f"completion for {shell} is not supported")
     root = context.find_root().command
     click.echo(maker(root, {}, "steersman", "_STEERSMAN_COMPLETE").source())

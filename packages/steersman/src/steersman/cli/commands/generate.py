@@ -75,7 +75,7 @@ def generate(context: click.Context, check: bool, force: bool, output: str | Non
     """
     if context.invoked_subcommand is not None:
         if check or force or output:
-            raise click.UsageError(f"options belong behind {context.invoked_subcommand}")
+            raise click.UsageError(f"write options after {context.invoked_subcommand}")
         return
     from steersman.cli.generator import PARTS
 
@@ -303,7 +303,7 @@ def models(
         except UnicodeDecodeError as error:
             raise click.UsageError(f"{name} is not a UTF-8 text file") from error
     else:
-        with working("asking the cluster"):
+        with working("reading from the cluster"):
             found = (
                 asyncio.run(
                     definition_from_cluster(
@@ -351,7 +351,7 @@ def _part(
         _write_project((part,), check=check, force=force, output=None, **about)
         return
     if check or force:
-        raise click.UsageError("--check and --force are about the files of a project")
+        raise click.UsageError("--check and --force apply only to the files of a project")
     from steersman.cli.generator import documents_of
 
     _print(documents_of(part, _installation(target, **about)), output or "yaml")
@@ -366,7 +366,7 @@ def _tree(
 
     if into is None:
         if target is not None:
-            raise click.UsageError("name a directory for it with --into")
+            raise click.UsageError("name a directory with --into")
         _write_project((part,), check=check, force=force, output=None, **about)
         return
     tree = tree_of(part, _installation(target, **about))
@@ -387,7 +387,8 @@ def _write_project(
     directory = project.directory
     if check and not was_generated(directory, "deploy"):
         click.echo(
-            "nothing is generated yet: steersman generate writes deploy/ and docs/", err=True
+            "there are no generated files yet: steersman generate writes deploy/ and docs/",
+            err=True,
         )
         return
     with working("generating"):

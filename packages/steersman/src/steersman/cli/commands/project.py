@@ -53,7 +53,7 @@ def init(
     """
     from steersman.scaffold import init_project, installed_origin
 
-    with working("packing this steersman"):
+    with working("packing steersman"):
         made = init_project(
             directory, domain=domain, name=name, package=package, origin=installed_origin
         )
@@ -207,7 +207,7 @@ def upgrade(output: str | None) -> None:
             click.echo(f"up to date with steersman {done.after}", err=True)
     if done.conflicts:
         raise CommandError(
-            f"lines that both have changed are marked in {', '.join(done.conflicts)}",
+            f"conflicting changes are marked in {', '.join(done.conflicts)}",
             hint="git grep -n '<<<<<<<'",
         )
 
@@ -222,7 +222,10 @@ def _kinds_of(project: "Project") -> "Sequence[DeclaredKind]":
         with working(f"loading {project.target}"):
             manager = load_manager(project.target, directory=project.directory)
     except BadTarget as error:
-        click.echo(f"note: its kinds are read from its source: {error}", err=True)
+        click.echo(
+            f"note: the operator cannot be loaded, so its kinds are read from its source: {error}",
+            err=True,
+        )
         return ()
     return tuple(
         _declared(version, project.directory)

@@ -114,7 +114,7 @@ def _command_of(name: str, offered: "Sequence[EntryPoint]") -> click.Command:
     except Exception as error:  # noqa: BLE001 - another distribution's, and the rest has to work
         return _Unusable(name, f"{problem}: {type(error).__name__}: {error}", hint=hint)
     if not isinstance(command, click.Command):
-        return _Unusable(name, f"{problem}: it is no click command", hint=hint)
+        return _Unusable(name, f"{problem}: it is not a click command", hint=hint)
     return command
 
 

@@ -70,7 +70,7 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
     with working(f"loading {operator.target}"):
         manager = load_manager(operator.target, directory=operator.directory)
     settings = _settings(manager.settings, given)
-    with working("looking for the cluster"):
+    with working("connecting to the cluster"):
         lines = asyncio.run(
             prepare_cluster(
                 manager,
