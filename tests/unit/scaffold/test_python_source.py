@@ -23,11 +23,15 @@ RENAMES = merged_map(
             "attributes": {
                 "steersman.controller.Context.hold": "add_finalizer",
                 "steersman.simulation.World.asked": "requests",
+                "steersman.errors.Deadlock.story": "trace",
+                "steersman.simulation.Disturbance.sending": "before_request",
+                "whys": "reasons",
             },
             "keywords": {
                 "steersman.simulation.Scenario.plot": "steps",
                 "steersman.controller.Context.get.everywhere": "all_namespaces",
             },
+            "results": {"steersman.simulation.simulated_world": "steersman.simulation.World"},
             "metrics": {"steersman_old_seconds": "steersman_new_seconds"},
         }
     ]
@@ -218,6 +222,112 @@ def test_attributes_of_fields_that_hold_our_objects_are_renamed() -> None:
         """)
 
 
+def test_attributes_of_a_variable_whose_class_a_check_determines_are_renamed() -> None:
+    text = """\
+        from steersman.errors import Deadlock
+        from steersman.simulation import World, simulated_world
+
+        def f(x, y, z):
+            try:
+                f()
+            except Deadlock as error:
+                print(error.story)
+            except Mine as error:
+                print(error.story)
+            with pytest.raises(Deadlock) as failed, simulated_world() as world:
+                print(failed.value.story, failed.story, world.asked)
+            if isinstance(x, World) and x.asked:
+                print(x.asked, y.asked)
+            print(x.asked, [each.asked for each in x if isinstance(each, World)])
+            match x:
+                case World(asked=(1 | 2)) as found if found.asked:
+                    print(found.asked, x.asked)
+                case Mine(asked=3) as found:
+                    print(found.asked, x.asked)
+            print(y.asked)
+            assert isinstance(y, World)
+            print(y.asked)
+            if not isinstance(z, World):
+                return z.asked
+            return z.asked
+        """
+
+    assert renamed(text) == dedent("""\
+        from steersman_cluster.errors import Deadlock
+        from steersman_cluster.simulation import Cluster, simulated_world
+
+        def f(x, y, z):
+            try:
+                f()
+            except Deadlock as error:
+                print(error.trace)
+            except Mine as error:
+                print(error.story)
+            with pytest.raises(Deadlock) as failed, simulated_world() as world:
+                print(failed.value.trace, failed.story, world.requests)
+            if isinstance(x, Cluster) and x.requests:
+                print(x.requests, y.asked)
+            print(x.asked, [each.requests for each in x if isinstance(each, Cluster)])
+            match x:
+                case Cluster(requests=(1 | 2)) as found if found.requests:
+                    print(found.requests, x.requests)
+                case Mine(asked=3) as found:
+                    print(found.asked, x.asked)
+            print(y.asked)
+            assert isinstance(y, Cluster)
+            print(y.requests)
+            if not isinstance(z, Cluster):
+                return z.asked
+            return z.requests
+        """)
+
+
+def test_methods_that_override_a_renamed_method_are_renamed() -> None:
+    text = """\
+        from steersman.simulation import Disturbance
+
+        class Slow(Disturbance):
+            whys = ()
+
+            async def sending(self, call):
+                self.other.sending(self.whys)
+                await super().sending(call)
+
+            def telling(self): ...
+
+        class Slower(Slow):
+            @logged
+            async  def sending(self, call): await self.sending(call)
+
+        class Mine:
+            def sending(self, a: Slow, b: Mine): a.sending(b.sending, a.whys)
+
+        Slow().sending(Mine().sending)
+        """
+
+    assert renamed(text) == dedent("""\
+        from steersman_cluster.simulation import Disturbance
+
+        class Slow(Disturbance):
+            whys = ()
+
+            async def before_request(self, call):
+                self.other.sending(self.whys)
+                await super().before_request(call)
+
+            def telling(self): ...
+
+        class Slower(Slow):
+            @logged
+            async  def before_request(self, call): await self.before_request(call)
+
+        class Mine:
+            def sending(self, a: Slow, b: Mine): a.before_request(b.sending, a.whys)
+
+        Slow().before_request(Mine().sending)
+        """)
+
+
 @pytest.mark.parametrize(
     "rest",
     [
@@ -227,6 +337,11 @@ def test_attributes_of_fields_that_hold_our_objects_are_renamed() -> None:
         "def f(ctx: Context[App]): ctx.owner.hold()\n",
         "def f(ctx: Context): ctx.get(App).hold()\n",
         "def f(*ctx: Context): ctx.hold()\n",
+        "def f(ctx):\n    if isinstance(ctx, Context):\n        ctx = mine()\n        ctx.hold()\n",
+        "def f(ctx):\n    if isinstance(ctx, Mine): ctx.hold()\n",
+        "def f(ctx):\n    if isinstance(ctx, (Context, Mine)): ctx.hold()\n",
+        "class Mine:\n    def hold(self): self.hold()\n",
+        "def f(ctx: Context): ctx.owner.asked\n",
         "def f(ctx: Context):\n    for ctx in mine: ctx.hold()\n",
         "Mine(plot=1, everywhere=2)\n",
         "class Context: pass\ndef f(ctx: Context): ctx.hold()\n",

@@ -3,7 +3,10 @@
     from X import name      the module, the name, or both, and all uses of the name
     import X.y              the module, and dotted uses
     object.attribute        if the object is an instance of a steersman class: a parameter with
-                            such an annotation, or a variable that is only assigned such a call
+                            such an annotation, a variable that is only assigned such a call, or
+                            a variable whose class a check determines (``narrowing.py``)
+    case Class(attribute=…) if the class is imported from steersman
+    def method              in a class that derives from a steersman class
     call(keyword=…)         if the function is imported from steersman, or is a method of such
                             an object
     "X.y"                   a string that is exactly the dotted path of something that moved
@@ -18,6 +21,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from steersman.scaffold.upgrade.narrowing import narrowed_names
 from steersman.scaffold.upgrade.rename_map import PACKAGES, RenameMap, is_ours
 from steersman.scaffold.upgrade.syntax_facts import (
     FUNCTIONS,
@@ -32,7 +36,12 @@ from steersman.scaffold.upgrade.syntax_facts import (
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 
-Spanned: TypeAlias = ast.expr | ast.stmt | ast.alias | ast.keyword
+# After the path of a class: of an instance of a generic class, and of an instance of a class of
+# the file that derives from the class.
+_GENERIC: Final = "[]"
+_DERIVED: Final = "<"
+
+Spanned: TypeAlias = ast.expr | ast.stmt | ast.alias | ast.keyword | ast.pattern
 
 
 @dataclass
@@ -96,6 +105,16 @@ class _File:
             if isinstance(each, ast.JoinedStr)
             for part in ast.walk(each)
         }
+        self._classes = [each for each in nodes if isinstance(each, ast.ClassDef)]
+        self._derived = self._derived_classes()
+        self._supers = {
+            id(each): self._derived[cls.name]
+            for cls in self._classes
+            if cls.name in self._derived
+            for each in ast.walk(cls)
+            if isinstance(each, ast.Call) and ast.unparse(each) == "super()"
+        }
+        self._narrowed = narrowed_names(self._tree, self._class_of)
         self._fields = self._fields_of_methods()
         self._new_locals: dict[str, str] = {}
         self._extra_imports: set[str] = set()
@@ -332,7 +351,11 @@ class _File:
                 self._rename_attribute(node, known)
             elif isinstance(node, ast.Call):
                 self._rename_keywords(node, known)
+            elif isinstance(node, ast.MatchClass):
+                self._rename_pattern(node)
             elif isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+                if isinstance(node, ast.ClassDef):
+                    self._rename_methods(node)
                 # Methods do not see the variables of their class.
                 self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
@@ -361,6 +384,7 @@ class _File:
                 case ast.withitem(context_expr=value, optional_vars=ast.Name() as target):
                     handled.add(id(target))
                     types.setdefault(target.id, set()).add(self._instance(value))
+                    types.setdefault(f"{target.id}.value", set()).add(self._raised(value))
                 case _:
                     pass
         for node in inside(scope):
@@ -374,13 +398,13 @@ class _File:
     def _fields_of_methods(self) -> dict[int, dict[str, str]]:
         """Return for each method the steersman class of each ``self.x`` that its class assigns."""
         found: dict[int, dict[str, str]] = {}
-        for cls in ast.walk(self._tree):
-            if not isinstance(cls, ast.ClassDef):
-                continue
+        for cls in self._classes:
             methods = {
                 id(each): each.args.args[0].arg
                 for each in cls.body
-                if isinstance(each, FUNCTIONS) and each.args.args
+                if isinstance(each, FUNCTIONS)
+                and each.args.args
+                and not any(ast.unparse(one) == "staticmethod" for one in each.decorator_list)
             }
             types: dict[str, set[str]] = {}
             for each in cls.body:
@@ -395,7 +419,28 @@ class _File:
             known = {name: each.pop() for name, each in types.items() if len(each) == 1}
             for method, owner in methods.items():
                 found[method] = {f"{owner}.{name}": type_ for name, type_ in known.items()}
+                if cls.name in self._derived:
+                    found[method][owner] = self._derived[cls.name] + _DERIVED
         return found
+
+    def _derived_classes(self) -> dict[str, str]:
+        """Map each class of the file to the steersman class from which it derives."""
+        names = [each.name for each in self._classes]
+        found: dict[str, str] = {}
+        for cls in sorted(self._classes, key=lambda each: each.lineno):
+            if names.count(cls.name) > 1 or cls.name in self._bound:
+                continue
+            for base in cls.bases:
+                plain = base.value if isinstance(base, ast.Subscript) else base
+                local = found.get(plain.id, "") if isinstance(plain, ast.Name) else ""
+                path = self._class_of(plain) or local
+                if path:
+                    found.setdefault(cls.name, path)
+        return found
+
+    def _class_of(self, node: ast.expr) -> str:
+        path = self._path(node) or ""
+        return path if path.rpartition(".")[2][:1].isupper() else ""
 
     def _assigned_fields(
         self, method: ast.FunctionDef | ast.AsyncFunctionDef, owner: str
@@ -440,7 +485,9 @@ class _File:
             case ast.Subscript(value=value):
                 found = self._annotated(value)
                 # A generic class may contain the author's own objects.
-                return f"{found}[]" if found else ""
+                return found + _GENERIC if found else ""
+            case ast.Name(id=name) if name in self._derived:
+                return self._derived[name] + _DERIVED
             case ast.Name() | ast.Attribute():
                 return self._path(annotation) or ""
             case _:
@@ -453,23 +500,41 @@ class _File:
             generic = isinstance(function, ast.Subscript)
             if isinstance(function, ast.Subscript):
                 function = function.value
-            path = self._path(function) or ""
-            if path.rpartition(".")[2][:1].isupper():
-                return f"{path}[]" if generic else path
+            if isinstance(function, ast.Name) and function.id in self._derived:
+                return self._derived[function.id] + _DERIVED
+            path = self._class_of(function) or self._renames.results.get(
+                self._path(function) or "", ""
+            )
+            return path + _GENERIC if path and generic else path
         return ""
+
+    def _raised(self, value: ast.expr) -> str:
+        """Return the steersman class in ``pytest.raises(Class)``."""
+        match value:
+            case ast.Call(
+                func=ast.Name(id="raises") | ast.Attribute(attr="raises"), args=[type_, *_]
+            ):
+                return self._class_of(type_)
+            case _:
+                return ""
 
     def _owner(self, node: ast.expr, known: dict[str, str]) -> str | None:
         """Return the class of a steersman object; an empty string if its class is unknown."""
         match node:
+            case ast.Name() if id(node) in self._narrowed:
+                return self._narrowed[id(node)]
             case ast.Name(id=name) if known.get(name):
                 return known[name]
+            case ast.Call() if id(node) in self._supers:
+                return self._supers[id(node)] + _DERIVED
             case ast.Call():
                 return self._instance(node) or None
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if f"{name}.{attr}" in known:
                 return known[f"{name}.{attr}"] or None
             case ast.Attribute(value=value):
                 owner = self._owner(value, known)
-                return "" if owner is not None and not owner.endswith("[]") else None
+                known_class = owner is not None and not owner.endswith((_GENERIC, _DERIVED))
+                return "" if known_class else None
             case _:
                 return None
 
@@ -480,16 +545,47 @@ class _File:
             if path is None or not path.rpartition(".")[2][:1].isupper():
                 return
             owner = path
-        new = self._renames.attribute(owner.removesuffix("[]"), node.attr)
+        new = self._new_attribute(owner, node.attr)
         if new is not None:
             self._replace_attribute(node, new)
+
+    def _new_attribute(self, owner: str, name: str) -> str | None:
+        if owner.endswith(_DERIVED):
+            return self._renames.inherited(owner.removesuffix(_DERIVED), name)
+        return self._renames.attribute(owner.removesuffix(_GENERIC), name)
+
+    def _rename_methods(self, cls: ast.ClassDef) -> None:
+        """Rename the methods that override a renamed method of a steersman class."""
+        base = self._derived.get(cls.name)
+        for each in cls.body:
+            if base is not None and isinstance(each, FUNCTIONS):
+                new = self._renames.inherited(base, each.name)
+                start, _ = self._span(each)
+                found = re.compile(rb"(?:async\s+)?def\s+(\w+)").match(self._source, start)
+                if new is not None and found is not None:
+                    self._edits[found.span(1)] = new.encode()
+                    self._note(each.name, new)
+
+    def _rename_pattern(self, node: ast.MatchClass) -> None:
+        owner = self._class_of(node.cls)
+        for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+            new = self._renames.attribute(owner, name) if owner else None
+            start, _ = self._span(pattern)
+            begin, _ = self._span(node)
+            keyword = re.compile(rb"\b(" + name.encode() + rb")\s*=[\s(]*\Z")
+            found = keyword.search(self._source[begin:start])
+            if new is not None and found is not None:
+                at = begin + found.start(1)
+                self._edits[at, at + len(name.encode())] = new.encode()
+                self._note(name, new)
 
     def _rename_keywords(self, node: ast.Call, known: dict[str, str]) -> None:
         path = self._path(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
         if path is None and isinstance(node.func, ast.Attribute):
             owner = self._owner(node.func.value, known)
             if owner is not None:
-                path = f"{owner.removesuffix('[]')}.{node.func.attr}".removeprefix(".")
+                cls = owner.removesuffix(_GENERIC).removesuffix(_DERIVED)
+                path = f"{cls}.{node.func.attr}".removeprefix(".")
         if path is None:
             return
         for each in node.keywords:

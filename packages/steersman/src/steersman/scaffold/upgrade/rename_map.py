@@ -9,6 +9,7 @@ Each file has some of these tables, with ``"old" = "new"``:
                  to one whose class is unknown
     keywords     arguments: ``"steersman.simulation.Scenario.story" = "steps"``; of a method,
                  ``"steersman.controller.Context.list.everywhere" = "all_namespaces"``
+    results      functions that return, or yield in a ``with``, an object of a steersman class
     flags        of the command line, with their dashes
     metrics      full names, without the suffixes of histograms
     extras       of the distribution: ``"webhooks" = "tls"`` for ``steersman[webhooks]``
@@ -34,6 +35,7 @@ class RenameMap:
     names: Table = field(default_factory=dict)
     attributes: Table = field(default_factory=dict)
     keywords: Table = field(default_factory=dict)
+    results: Table = field(default_factory=dict)
     flags: Table = field(default_factory=dict)
     metrics: Table = field(default_factory=dict)
     extras: Table = field(default_factory=dict)
@@ -56,6 +58,13 @@ class RenameMap:
     def attribute(self, owner: str, name: str) -> str | None:
         """Return the new name of an attribute; ``owner`` is its class, or empty if unknown."""
         return _member(self.attributes, owner, name)
+
+    def inherited(self, owner: str, name: str) -> str | None:
+        """Return the new name of an attribute that a class of the project has from ``owner``.
+
+        Only entries of the class count: others may be names of the project's own.
+        """
+        return None if name in self.attributes else self.attribute(owner, name)
 
     def keyword(self, function: str, name: str) -> str | None:
         """Return the new name of a keyword; ``function`` is a dotted path, or empty if unknown."""
@@ -98,6 +107,8 @@ def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
         for old, new in list(tables[table].items()):
             owner, dot, member = old.rpartition(".")
             tables[table].setdefault(f"{named.current(owner)}{dot}{member}", new)
+    for old, new in list(tables["results"].items()):
+        tables["results"].setdefault(named.current(old), new)
     return RenameMap(**tables)
 
 
