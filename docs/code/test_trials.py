@@ -19,7 +19,7 @@ from steersman_cluster.workloads import WorkloadSettings
 
 
 def trial(*, minutes: int = 60) -> Trial:
-    """An object as a user would apply it."""
+    """An object as a user applies it."""
     return Trial(
         metadata=meta_v1.ObjectMeta(name="demo"), spec=Spec(image="nginx", minutes=minutes)
     )
@@ -37,7 +37,7 @@ async def test_a_trial_runs(cluster: Cluster) -> None:
 
 
 @pytest.mark.embedded_only(reason="an hour passes")
-async def test_it_ends_when_its_time_is_up(cluster: Cluster) -> None:
+async def test_a_trial_ends_after_its_minutes(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
     await cluster.apply(trial(minutes=60))
@@ -52,7 +52,7 @@ async def test_it_ends_when_its_time_is_up(cluster: Cluster) -> None:
     assert (len(before), len(after)) == (1, 0)
 
 
-async def test_it_is_not_ready_while_its_pods_are_not(cluster: Cluster) -> None:
+async def test_a_trial_is_not_ready_while_its_pods_are_not(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
     await cluster.apply(trial())
@@ -66,14 +66,14 @@ async def test_it_is_not_ready_while_its_pods_are_not(cluster: Cluster) -> None:
     assert not sm.is_ready(await cluster.get(Trial, "demo"))
 
 
-async def test_one_without_time_is_refused(cluster: Cluster) -> None:
+async def test_a_trial_without_minutes_is_rejected(cluster: Cluster) -> None:
     await cluster.install(Trial)
 
     with pytest.raises(Invalid, match="minutes"):
         await cluster.apply(trial(minutes=0))
 
 
-async def test_an_operator_that_was_killed_goes_on_where_it_was(cluster: Cluster) -> None:
+async def test_a_killed_operator_continues_after_a_restart(cluster: Cluster) -> None:
     await cluster.install(Trial)
     operator = await cluster.run_operator(controller)
     await cluster.apply(trial())
@@ -85,7 +85,7 @@ async def test_an_operator_that_was_killed_goes_on_where_it_was(cluster: Cluster
     assert sm.is_ready(await cluster.get(Trial, "demo"))
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
+async def test_a_second_reconcile_of_a_trial_writes_nothing(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
 

@@ -11,7 +11,7 @@ class Spec(sm.Part, rules=(sm.Cel("self.least <= self.most", "least must not be 
     image: Annotated[str, sm.Rule(min_length=1)]
 
     least: Annotated[int, sm.Rule(ge=0)] = 1
-    """How many run when nothing is to be done."""
+    """The number of replicas without work."""
 
     most: Annotated[int, sm.Rule(le=100)] = 10
 
@@ -23,4 +23,4 @@ class Status(sm.Part):
 
 
 class Fleet(sm.CustomResource[Spec, Status], group="app.example.com", version="v1"):
-    """As many of an image as there is work for."""
+    """Replicas of an image, as many as the work needs."""

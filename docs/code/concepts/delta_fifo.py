@@ -9,7 +9,7 @@ from steersman.kinds import core_v1
 def changes(fifo: DeltaFifo[core_v1.Pod]) -> Iterator[str]:
     """The queued deltas, as text."""
     for popped in fifo.drain():
-        # A list is one delta, however many objects have changed.
+        # A list is one delta, regardless of the number of changed objects.
         for delta in popped.deltas if isinstance(popped, Replaced) else (popped,):
             match delta:
                 case Added(obj=pod, is_initial=is_initial):

@@ -1,4 +1,4 @@
-"""The indexer: objects by key, and by whatever a function says of them."""
+"""The indexer: finds objects by key, and by the values of index functions."""
 
 from collections.abc import Iterable
 
@@ -7,12 +7,12 @@ from steersman.kinds import core_v1
 
 
 def by_image(pod: core_v1.Pod) -> Iterable[str]:
-    """Under each image that it runs: a Pod can be under several values, or under none."""
+    """Return the images of a Pod. An object can have several values, or none."""
     return {each.image for each in pod.spec.containers if each.image} if pod.spec else ()
 
 
 def pods() -> Indexer[core_v1.Pod]:
-    """An empty store of Pods, with what they will be looked up by."""
+    """Return an empty store of Pods with its index."""
     return Indexer(
         indexes={"image": by_image, "tier": by_label("tier"), "controller": by_controller},
         failed=lambda index, key, error: print(f"{key} is not in {index}: {error}"),

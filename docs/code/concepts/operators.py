@@ -1,4 +1,4 @@
-"""What a StatefulSet cannot know: a member says goodbye before it goes."""
+"""An operator that removes a member from the database before its Pod is deleted."""
 
 from typing import Annotated, Protocol
 
@@ -24,19 +24,19 @@ class Quorum(sm.CustomResource[Spec, Status], group="db.example.com", version="v
 
 
 class Database(Protocol):
-    """The database's own administration, as ``etcdctl member`` is."""
+    """The administration interface of the database, such as ``etcdctl member``."""
 
     async def members(self) -> list[str]: ...
     async def leave(self, member: str) -> None: ...
 
 
 def controller(database: Database) -> sm.Controller[Quorum]:
-    """The operator of Quorums, with a way to the database that they are."""
+    """Return the controller of Quorums, with a client of the database."""
 
     async def reconcile(quorum: Quorum, ctx: sm.Context) -> sm.Outcome:
         for member in await database.members():
             if int(member.rpartition("-")[2]) >= quorum.spec.members:
-                await database.leave(member)  # before its Pod goes, or a vote would be lost
+                await database.leave(member)  # before its Pod is deleted; otherwise a vote is lost
         container = core_v1.Container(name="db", image="db:3")
         wanted = recipes.stateful_set(quorum.name, container, replicas=quorum.spec.members)
         found = await ctx.apply_owned(wanted)

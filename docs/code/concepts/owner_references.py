@@ -1,4 +1,4 @@
-"""Owner references: what belongs to an object, and goes when it goes."""
+"""Owner references: dependents, which are deleted with their owner."""
 
 import steersman as sm
 from steersman import recipes
@@ -19,7 +19,7 @@ async def reconcile(door: Door, ctx: sm.Context) -> sm.Outcome:
     for port in door.spec.ports:
         service = recipes.service(f"{door.name}-{port}", (core_v1.ServicePort(port=port),))
         await ctx.apply_owned(service)
-    await ctx.prune(core_v1.Service)  # what it owns, and was not applied just now
+    await ctx.prune(core_v1.Service)  # deletes owned Services that this reconcile did not apply
     return sm.Done()
 
 

@@ -1,4 +1,4 @@
-"""A reconcile function: it applies the desired state, whatever has changed."""
+"""A reconcile function: it applies the desired state, regardless of what has changed."""
 
 import steersman as sm
 from steersman import recipes

@@ -10,7 +10,7 @@ class Spec(sm.Part):
     """The desired state."""
 
     credentials: str
-    """The name of the Secret that has the password."""
+    """The name of the Secret with the password."""
 
 
 class Login(sm.CustomResource[Spec, sm.Part], group="hello.example.com", version="v1"):
@@ -26,7 +26,7 @@ def logins_of(secret: core_v1.Secret, cached: sm.CacheReader) -> Iterable[Login]
 async def reconcile(login: Login, ctx: sm.Context) -> sm.Outcome:
     source = ctx.get(core_v1.Secret, login.spec.credentials)
     if source is None:
-        return sm.Later()  # the Secret wakes this Login when it appears
+        return sm.Later()  # the creation of the Secret triggers a reconcile
     metadata = meta_v1.ObjectMeta(name=f"{login.name}-login")
     await ctx.apply_owned(core_v1.Secret(metadata=metadata, data=source.data))
     return sm.Done()

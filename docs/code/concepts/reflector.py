@@ -10,8 +10,8 @@ from steersman.observe import Observer
 from steersman.watch import ClientSource, Reflector, ReflectorSettings
 
 
-class Diary:
-    """A sink that writes down what it receives."""
+class RecordingSink:
+    """A sink that records what it receives."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -39,13 +39,15 @@ class Diary:
         """All events up to here have been received: a version to resume from."""
 
 
-async def reflect(client: Client, diary: Diary, *, namespace: str, observe: Observer) -> None:
-    """Write the notes of a namespace into the diary, for ever."""
+async def reflect(
+    client: Client, sink: RecordingSink, *, namespace: str, observe: Observer
+) -> None:
+    """List and watch the notes of a namespace, and pass them to the sink."""
     notes = Labels.equal({"sort": "note"})
     source = ClientSource(client, core_v1.ConfigMap, namespace=namespace, labels=notes)
     reflector = Reflector(
         source,
-        diary,
+        sink,
         clock=client.clock,
         rng=client.rng,
         observe=observe,

@@ -25,7 +25,7 @@ class Thermostat(sm.CustomResource[Spec, Status], group="house.example.com", ver
 
 
 class Heating:
-    """The heating, which is outside of the cluster."""
+    """The heating, an external system."""
 
     def __init__(self) -> None:
         self.degrees = 15

@@ -1,4 +1,4 @@
-"""What the page about custom resources says."""
+"""Tests of the code in the page about custom resources."""
 
 import pytest
 
@@ -10,13 +10,13 @@ from steersman_cluster.simulation import Cluster
 
 
 def fleet(*, least: int, most: int) -> Fleet:
-    """An object as a user would apply it."""
+    """An object as a user applies it."""
     return Fleet(
         metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(image="nginx", least=least, most=most)
     )
 
 
-async def test_the_server_keeps_what_fits_the_class(cluster: Cluster) -> None:
+async def test_the_server_stores_a_valid_object(cluster: Cluster) -> None:
     await cluster.install(Fleet)
 
     await cluster.apply(fleet(least=1, most=3))
@@ -32,7 +32,7 @@ async def test_the_server_keeps_what_fits_the_class(cluster: Cluster) -> None:
         (4, 3, "least must not be above most"),
     ],
 )
-async def test_the_server_refuses_what_does_not(
+async def test_the_server_rejects_an_invalid_object(
     cluster: Cluster, least: int, most: int, why: str
 ) -> None:
     await cluster.install(Fleet)
@@ -43,7 +43,7 @@ async def test_the_server_refuses_what_does_not(
     assert await cluster.find(Fleet, "web") is None
 
 
-def test_the_definition_says_what_the_class_says() -> None:
+def test_the_definition_contains_the_rules_of_the_class() -> None:
     (version,) = as_document(crd_of(Fleet))["spec"]["versions"]
 
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]

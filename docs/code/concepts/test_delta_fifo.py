@@ -1,4 +1,4 @@
-"""What the page about the delta FIFO says."""
+"""Tests of the code in the page about the delta FIFO."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ def test_changes_come_out_in_the_order_of_the_events() -> None:
     assert [*changes(fifo)] == ["a was there", "b is new", "a went from 1 to 5", "b is gone"]
 
 
-def test_what_was_deleted_in_a_gap_is_in_the_list_that_follows() -> None:
+def test_an_object_deleted_in_a_gap_is_a_missed_deletion() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
     fifo.replace(by_key(pod("a", "1"), pod("b", "2")), [], "3", rewound=False)
     fifo.drain()
@@ -41,7 +41,7 @@ def test_what_was_deleted_in_a_gap_is_in_the_list_that_follows() -> None:
     assert [*changes(fifo)] == ["b was missed", "a went from 1 to 9"]
 
 
-def test_an_object_created_again_under_its_name_is_another_one() -> None:
+def test_an_object_created_again_under_its_name_is_deleted_and_added() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
     fifo.replace(by_key(pod("a", "1", uid="first")), [], "3", rewound=False)
     fifo.drain()

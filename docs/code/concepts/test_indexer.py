@@ -1,4 +1,4 @@
-"""What the page about the indexer says."""
+"""Tests of the code in the page about the indexer."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_an_object_is_found_under_each_of_its_values() -> None:
     assert [each.name for each in store.by_index("tier", "back")] == ["api"]
 
 
-def test_a_change_moves_it_in_every_index() -> None:
+def test_a_change_updates_every_index() -> None:
     store = pods()
     store.put(pod("web", "nginx"))
 
@@ -36,7 +36,7 @@ def test_a_change_moves_it_in_every_index() -> None:
     assert len(store) == 1
 
 
-def test_what_is_removed_is_in_no_index() -> None:
+def test_a_removed_object_is_in_no_index() -> None:
     store = pods()
     store.put(pod("web", "nginx"))
 
@@ -45,6 +45,6 @@ def test_what_is_removed_is_in_no_index() -> None:
     assert store.index_values("image") == []
 
 
-def test_an_index_that_is_not_there_is_an_error() -> None:
+def test_an_unknown_index_is_an_error() -> None:
     with pytest.raises(UnknownIndex, match="controller, image, tier"):
         pods().by_index("node", "one")

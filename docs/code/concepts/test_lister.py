@@ -1,4 +1,4 @@
-"""What the page about the lister says."""
+"""Tests of the code in the page about the lister."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def informer(cluster: Cluster) -> Informer[core_v1.Pod]:
     return Informer(cluster.client, core_v1.Pod, scope=scope, observe=ignore)
 
 
-async def test_it_reads_what_the_informer_holds_without_a_request(cluster: Cluster) -> None:
+async def test_it_reads_cached_objects_without_a_request(cluster: Cluster) -> None:
     await cluster.create(pod("web", tier="front"))
     await cluster.create(pod("api", tier="back"))
     await cluster.settle()
@@ -35,22 +35,22 @@ async def test_it_reads_what_the_informer_holds_without_a_request(cluster: Clust
         assert len(cluster.history.requests) == before
 
 
-async def test_half_a_cache_is_not_read(cluster: Cluster) -> None:
+async def test_a_cache_that_has_not_synced_is_an_error(cluster: Cluster) -> None:
     with pytest.raises(NotSynced, match=r"await informer\.synced\(\)"):
         image_of(informer(cluster).lister, "web", namespace=cluster.namespace)
 
 
-async def test_what_it_cannot_know_it_does_not_answer(cluster: Cluster) -> None:
+async def test_a_namespace_outside_of_its_scope_is_an_error(cluster: Cluster) -> None:
     following = informer(cluster)
 
     async with following.running():
         with pytest.raises(NotInScope, match="Widen the scope of the cache"):
             following.lister.get("web", namespace="kube-system")
-        with pytest.raises(BadName, match="say which"):
+        with pytest.raises(BadName, match="pass a namespace"):
             following.lister.get("web")
 
 
-async def test_what_it_gives_cannot_be_changed(cluster: Cluster) -> None:
+async def test_cached_objects_cannot_be_changed(cluster: Cluster) -> None:
     await cluster.create(pod("web", tier="front"))
     following = informer(cluster)
 

@@ -1,4 +1,4 @@
-"""What the page about operators says."""
+"""Tests of the code in the page about operators."""
 
 from docs.code.concepts.operators import Quorum, Spec, controller
 from steersman.kinds import core_v1, meta_v1
@@ -6,7 +6,7 @@ from steersman_cluster.simulation import Cluster
 
 
 class Votes:
-    """A database of three members; of each that leaves it notes whether its Pod still ran."""
+    """A database of three members. It records whether the Pod of a leaving member still runs."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -25,7 +25,7 @@ def quorum(members: int) -> Quorum:
     return Quorum(metadata=meta_v1.ObjectMeta(name="db"), spec=Spec(members=members))
 
 
-async def test_a_member_has_left_before_its_pod_goes(cluster: Cluster) -> None:
+async def test_a_member_leaves_before_its_pod_is_deleted(cluster: Cluster) -> None:
     votes = Votes(cluster)
     await cluster.install(Quorum)
     await cluster.run_operator(controller(votes))

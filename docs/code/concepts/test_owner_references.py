@@ -1,4 +1,4 @@
-"""What the page about owner references says."""
+"""Tests of the code in the page about owner references."""
 
 import pytest
 
@@ -24,7 +24,7 @@ async def services(cluster: Cluster) -> set[str]:
     return {each.name for each in await cluster.list(core_v1.Service)} - {"kubernetes"}
 
 
-async def test_a_child_says_whose_it_is(cluster: Cluster, operator: None) -> None:
+async def test_a_dependent_refers_to_its_owner(cluster: Cluster, operator: None) -> None:
     applied = await cluster.apply(door(80))
     await cluster.settle()
 
@@ -35,7 +35,9 @@ async def test_a_child_says_whose_it_is(cluster: Cluster, operator: None) -> Non
     assert owner.block_owner_deletion
 
 
-async def test_a_child_that_is_no_longer_wanted_goes(cluster: Cluster, operator: None) -> None:
+async def test_a_dependent_that_is_no_longer_applied_is_deleted(
+    cluster: Cluster, operator: None
+) -> None:
     await cluster.apply(door(80, 443))
     await cluster.settle()
 
@@ -45,7 +47,7 @@ async def test_a_child_that_is_no_longer_wanted_goes(cluster: Cluster, operator:
     assert await services(cluster) == {"front-443"}
 
 
-async def test_the_garbage_collector_takes_what_has_lost_its_owner(
+async def test_the_garbage_collector_deletes_dependents_of_a_deleted_owner(
     cluster: Cluster, operator: None
 ) -> None:
     await cluster.apply(door(80, 443))
@@ -58,7 +60,9 @@ async def test_the_garbage_collector_takes_what_has_lost_its_owner(
 
 
 @pytest.mark.embedded_only
-async def test_what_a_stranger_made_is_left_alone(cluster: Cluster, operator: None) -> None:
+async def test_an_object_without_this_owner_is_not_changed(
+    cluster: Cluster, operator: None
+) -> None:
     theirs = await cluster.create(recipes.service("front-80", (core_v1.ServicePort(port=8080),)))
 
     await cluster.apply(door(80))

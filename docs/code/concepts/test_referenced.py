@@ -1,4 +1,4 @@
-"""What the page about reconcile says of a kind that is owned and watched."""
+"""Tests of the code in the page about reconcile: a kind that is owned and watched."""
 
 import base64
 
@@ -12,7 +12,7 @@ def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-async def test_a_referenced_secret_and_a_generated_one_both_wake_the_login(
+async def test_a_referenced_and_a_generated_secret_both_trigger_a_reconcile(
     cluster: Cluster,
 ) -> None:
     await cluster.install(Login)

@@ -1,10 +1,10 @@
-"""What the page about the reflector says."""
+"""Tests of the code in the page about the reflector."""
 
 import asyncio
 
 import pytest
 
-from docs.code.concepts.reflector import Diary, reflect
+from docs.code.concepts.reflector import RecordingSink, reflect
 from steersman import recipes
 from steersman.kinds import core_v1
 from steersman.observe import ignore
@@ -15,13 +15,13 @@ def note(name: str) -> core_v1.ConfigMap:
     return recipes.config_map(name, {}, labels={"sort": "note"})
 
 
-async def test_a_list_and_then_what_happens(cluster: Cluster) -> None:
-    diary = Diary()
+async def test_a_list_is_followed_by_its_changes(cluster: Cluster) -> None:
+    sink = RecordingSink()
     await cluster.create(note("before"))
 
     async with asyncio.TaskGroup() as tasks:
         reflecting = tasks.create_task(
-            reflect(cluster.client, diary, namespace=cluster.namespace, observe=ignore)
+            reflect(cluster.client, sink, namespace=cluster.namespace, observe=ignore)
         )
         await cluster.clock.sleep(1)
         await cluster.create(note("after"))
@@ -29,7 +29,7 @@ async def test_a_list_and_then_what_happens(cluster: Cluster) -> None:
         await cluster.clock.sleep(1)
         reflecting.cancel()
 
-    assert diary.lines == [
+    assert sink.lines == [
         "there are ['before']",
         "after was written",
         "before is gone",
@@ -37,12 +37,12 @@ async def test_a_list_and_then_what_happens(cluster: Cluster) -> None:
 
 
 @pytest.mark.embedded_only
-async def test_the_server_ends_every_watch_and_the_diary_has_no_gap(cluster: Cluster) -> None:
-    diary = Diary()
+async def test_closed_watches_leave_no_gap(cluster: Cluster) -> None:
+    sink = RecordingSink()
 
     async with asyncio.TaskGroup() as tasks:
         reflecting = tasks.create_task(
-            reflect(cluster.client, diary, namespace=cluster.namespace, observe=ignore)
+            reflect(cluster.client, sink, namespace=cluster.namespace, observe=ignore)
         )
         await cluster.clock.sleep(1)
         for number in range(3):
@@ -53,4 +53,4 @@ async def test_the_server_ends_every_watch_and_the_diary_has_no_gap(cluster: Clu
 
     watches = [each for each in cluster.history.requests if "watch=true" in each.target]
     assert len([each for each in watches if each.actor == "user"]) > 10
-    assert diary.lines[1:] == [f"hour-{number} was written" for number in range(3)]
+    assert sink.lines[1:] == [f"hour-{number} was written" for number in range(3)]

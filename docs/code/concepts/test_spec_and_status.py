@@ -27,9 +27,7 @@ async def status(cluster: Cluster) -> Status:
     return found.status
 
 
-async def test_the_status_comes_to_what_the_spec_says(
-    cluster: Cluster, thermostat: Thermostat
-) -> None:
+async def test_the_status_reaches_the_spec(cluster: Cluster, thermostat: Thermostat) -> None:
     await cluster.clock.sleep(90)
     halfway = await status(cluster)
     await cluster.advance(seconds=3600)
@@ -58,7 +56,7 @@ async def test_the_generation_counts_changes_of_the_spec_only(
     assert (await status(cluster)).observed_generation == 2
 
 
-async def test_a_write_of_the_object_leaves_the_status_alone(
+async def test_a_write_of_the_object_does_not_change_the_status(
     cluster: Cluster, thermostat: Thermostat
 ) -> None:
     await cluster.advance(seconds=3600)

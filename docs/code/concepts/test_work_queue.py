@@ -24,7 +24,7 @@ async def queue(cluster: Cluster) -> WorkQueue[ObjectKey]:
     return WorkQueue("docs", limiter=limiter, clock=clock, observe=ignore)
 
 
-async def test_a_key_is_with_one_worker_and_is_given_out_again_if_added_meanwhile(
+async def test_a_key_added_during_its_reconcile_is_given_out_again(
     cluster: Cluster, queue: WorkQueue[ObjectKey]
 ) -> None:
     reconciled: list[ObjectKey] = []

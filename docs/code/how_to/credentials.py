@@ -1,4 +1,4 @@
-"""Login: a password that is made once, and replaced on request."""
+"""Login: a password that is generated once, and replaced on request."""
 
 import steersman as sm
 from steersman import recipes
@@ -13,7 +13,7 @@ class Spec(sm.Part):
     """The desired state."""
 
     rotation: int = 0
-    """Another number is another password."""
+    """A new number requests a new password."""
 
 
 class Status(sm.Part):
@@ -29,7 +29,7 @@ class Login(sm.CustomResource[Spec, Status], group="logins.example.com", version
 
 
 async def reconcile(login: Login, ctx: sm.Context) -> sm.Outcome:
-    """Have a Secret with a password of this rotation."""
+    """Create a Secret with a password, or replace the password of another rotation."""
     name = f"{login.name}-credentials"
     wanted = str(login.spec.rotation)
     there = ctx.get(core_v1.Secret, name)
@@ -39,10 +39,10 @@ async def reconcile(login: Login, ctx: sm.Context) -> sm.Outcome:
             {"username": login.name, "password": ctx.token(PASSWORD_BYTES)},
             annotations={ROTATION: wanted},
         )
-        # Not applied: an apply would write another password each time.
+        # Create, do not apply: each apply would write another password.
         await ctx.create_owned(fresh)
     elif there.annotations.get(ROTATION) != wanted:
-        # One write, so that a crash leaves the old password or the new one, and never both.
+        # One write, so after a crash the Secret contains the old password or the new one.
         change = {
             "metadata": {"annotations": {ROTATION: wanted}},
             "stringData": {"password": ctx.token(PASSWORD_BYTES)},

@@ -7,7 +7,7 @@ import steersman as sm
 
 # The directory sends no events, so the operator polls it for other clients' changes.
 RECHECK_SECONDS = 600.0
-# How long a directory that does not answer is left alone.
+# The delay after a call to which the directory did not respond.
 OUTAGE_SECONDS = 30.0
 
 
@@ -30,18 +30,18 @@ class Account(sm.CustomResource[Spec, Status], group="accounts.example.com", ver
 
 
 class DirectoryDown(Exception):
-    """The directory does not answer, or not in time."""
+    """The directory did not respond in time."""
 
 
 class Directory(Protocol):
-    """What the operator needs of the directory. Both calls can be repeated."""
+    """The client of the directory, as the operator uses it. Both calls are idempotent."""
 
     async def ensure(self, key: str, plan: str) -> str:
-        """Have an account under this key, and give its id."""
+        """Create or update the account with this key, and return its id."""
         ...
 
     async def remove(self, key: str) -> None:
-        """Have none."""
+        """Delete the account with this key if it exists."""
         ...
 
 
@@ -52,7 +52,7 @@ class Accounts:
     directory: Directory
 
     async def reconcile(self, account: Account, ctx: sm.Context) -> sm.Outcome:
-        """Have the account there, and say how that went."""
+        """Create or update the account, and report the result in the status."""
         ctx.check_leadership()
         try:
             account_id = await self.directory.ensure(account.uid, account.spec.plan)
@@ -65,7 +65,7 @@ class Accounts:
         return sm.Later(after_seconds=RECHECK_SECONDS, status=status)
 
     async def finalize(self, account: Account, ctx: sm.Context) -> sm.Outcome:
-        """Remove it there before the object goes."""
+        """Delete the account before the object is removed."""
         ctx.check_leadership()
         try:
             await self.directory.remove(account.uid)
@@ -75,12 +75,12 @@ class Accounts:
 
 
 def known_id(account: Account) -> str | None:
-    """What the status says already."""
+    """Return the id in the status, if there is one."""
     return account.status.account_id if account.status else None
 
 
 def controller(directory: Directory) -> sm.Controller[Account]:
-    """The controller, for a directory or what stands for it in a test."""
+    """Return the controller for a directory, which is a fake in tests."""
     accounts = Accounts(directory)
     return sm.Controller(
         Account, reconcile=accounts.reconcile, finalize=accounts.finalize, condition="Ready"

@@ -1,4 +1,4 @@
-"""Site: a web server that reads a Secret made by another program."""
+"""Site: a web server that reads a Secret of a user."""
 
 from collections.abc import Iterable
 
@@ -33,12 +33,14 @@ def sites_of(secret: core_v1.Secret, cached: sm.CacheReader) -> Iterable[Site]:
 
 
 async def reconcile(site: Site, ctx: sm.Context) -> sm.Outcome:
-    """Run the server with the password as it is now."""
+    """Run the web server with the current password."""
     secret = ctx.get(core_v1.Secret, site.spec.credentials)
     if secret is None or "password" not in (secret.data or {}):
         note = f"Secret {site.namespace}/{site.spec.credentials} with the key password is missing"
         missing = sm.Condition.false("Ready", reason="SecretMissing", message=note)
-        return sm.Later(status=Status(conditions=(missing,)))  # the Secret wakes this Site
+        return sm.Later(
+            status=Status(conditions=(missing,))
+        )  # the creation of the Secret triggers a reconcile
     password = core_v1.EnvVarSource(
         secret_key_ref=core_v1.SecretKeySelector(name=secret.name, key="password")
     )
@@ -48,7 +50,7 @@ async def reconcile(site: Site, ctx: sm.Context) -> sm.Outcome:
         env=(core_v1.EnvVar(name="PASSWORD", value_from=password),),
     )
     # A Pod reads the variable when it starts. With the version of the Secret in the template, a
-    # change of the Secret is a rollout; the version says nothing of the password.
+    # change of the Secret starts a rollout; the version does not reveal the password.
     version = {"sites.example.com/secret-version": secret.metadata.resource_version or ""}
     deployment = await ctx.apply_owned(
         recipes.deployment(site.name, container, pod_annotations=version)

@@ -1,4 +1,4 @@
-"""What the page about generated credentials says."""
+"""Tests of the code in the page about generated credentials."""
 
 from docs.code.how_to.credentials import Login, Spec, controller
 from steersman.kinds import core_v1, meta_v1
@@ -14,7 +14,7 @@ async def password(cluster: Cluster) -> bytes:
     return (secret.data or {})["password"]
 
 
-async def test_a_password_is_made_once(cluster: Cluster) -> None:
+async def test_a_password_is_generated_once(cluster: Cluster) -> None:
     await cluster.install(Login)
     operator = await cluster.run_operator(controller)
     await cluster.apply(login())
@@ -30,7 +30,7 @@ async def test_a_password_is_made_once(cluster: Cluster) -> None:
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def test_another_rotation_is_another_password(cluster: Cluster) -> None:
+async def test_a_new_rotation_generates_a_new_password(cluster: Cluster) -> None:
     await cluster.install(Login)
     await cluster.run_operator(controller)
     await cluster.apply(login())
@@ -43,7 +43,7 @@ async def test_another_rotation_is_another_password(cluster: Cluster) -> None:
     assert await password(cluster) != first
 
 
-async def test_a_secret_that_is_deleted_is_made_again(cluster: Cluster) -> None:
+async def test_a_deleted_secret_is_created_again(cluster: Cluster) -> None:
     await cluster.install(Login)
     await cluster.run_operator(controller)
     await cluster.apply(login())

@@ -1,4 +1,4 @@
-"""What the page about deploying says of pyproject.toml."""
+"""Tests of the tables of pyproject.toml in the page about deploying."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the page about external systems says."""
+"""Tests of the code in the page about external systems."""
 
 from docs.code.how_to.external import Account, DirectoryDown, Spec, controller
 from steersman.kinds import meta_v1
@@ -6,7 +6,7 @@ from steersman_cluster.simulation import Cluster
 
 
 class FakeDirectory:
-    """A directory in memory, which can be down."""
+    """A directory in memory, which a test can make unavailable."""
 
     def __init__(self) -> None:
         self.plans: dict[str, str] = {}
@@ -33,7 +33,7 @@ def account(*, plan: str = "free") -> Account:
     )
 
 
-async def test_an_account_is_made_changed_and_removed(cluster: Cluster) -> None:
+async def test_an_account_is_created_changed_and_deleted(cluster: Cluster) -> None:
     directory = FakeDirectory()
     await cluster.install(Account)
     await cluster.run_operator(controller(directory))
@@ -52,7 +52,7 @@ async def test_an_account_is_made_changed_and_removed(cluster: Cluster) -> None:
     assert directory.plans == {}
 
 
-async def test_what_another_client_removes_there_comes_back(cluster: Cluster) -> None:
+async def test_an_account_deleted_in_the_directory_is_created_again(cluster: Cluster) -> None:
     directory = FakeDirectory()
     await cluster.install(Account)
     await cluster.run_operator(controller(directory))
@@ -66,7 +66,7 @@ async def test_what_another_client_removes_there_comes_back(cluster: Cluster) ->
     assert list(directory.plans.values()) == ["free"]
 
 
-async def test_an_outage_is_said_and_survived(cluster: Cluster) -> None:
+async def test_an_outage_is_reported_and_retried(cluster: Cluster) -> None:
     directory = FakeDirectory()
     directory.is_down = True
     await cluster.install(Account)

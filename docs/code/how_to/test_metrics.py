@@ -1,4 +1,4 @@
-"""The metrics that the page names are there."""
+"""Tests that every metric in the page about metrics exists."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the page about referenced Secrets says."""
+"""Tests of the code in the page about referenced Secrets."""
 
 from docs.code.how_to.referenced_secret import Site, Spec, controller
 from steersman import is_ready, recipes
@@ -6,7 +6,7 @@ from steersman.kinds import Codec, apps_v1, core_v1, meta_v1
 from steersman_cluster.simulation import Cluster
 
 
-async def test_a_site_waits_for_its_secret_and_follows_it(cluster: Cluster) -> None:
+async def test_a_site_waits_for_its_secret_and_reads_its_changes(cluster: Cluster) -> None:
     await cluster.install(Site)
     await cluster.run_operator(controller)
     spec = Spec(image="nginx", credentials="web-password")

@@ -1,4 +1,4 @@
-"""What the page about volumes says."""
+"""Tests of the code in the page about volumes."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def database(*, storage_gi: int, replicas: int = 2) -> Database:
     return Database(metadata=meta_v1.ObjectMeta(name="db"), spec=spec)
 
 
-async def test_volumes_grow_and_new_ones_have_the_size(cluster: Cluster) -> None:
+async def test_existing_and_new_volumes_get_the_new_size(cluster: Cluster) -> None:
     await cluster.install(Database)
     await cluster.run_operator(controller)
     await cluster.apply(database(storage_gi=1))
