@@ -26,12 +26,12 @@ def kept(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", STABLE)
-def test_a_capture_says_what_the_command_says(name: str) -> None:
+def test_a_capture_equals_the_output_of_its_command(name: str) -> None:
     assert kept(name) == plain_text(SCENES[name])
 
 
 @pytest.mark.parametrize("name", SCREENS)
-def test_a_captured_screen_has_all_its_parts_and_fits(name: str) -> None:
+def test_a_captured_screen_is_complete_and_fits_the_terminal(name: str) -> None:
     scene = SCENES[name]
 
     lines = kept(name).splitlines()
@@ -61,7 +61,7 @@ def outcomes(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_the_demo_in_a_pipe_ends_as_the_capture_says(tmp_path: Path) -> None:
+def test_the_output_of_a_demo_in_a_pipe_ends_like_its_capture(tmp_path: Path) -> None:
     finished = steersman("demo", "--pause=0.3", directory=tmp_path)
 
     assert finished.returncode == 0, finished.stderr
@@ -71,7 +71,7 @@ def test_the_demo_in_a_pipe_ends_as_the_capture_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
-def test_a_recording_is_a_small_picture_of_every_step_that_needs_nothing_else(name: str) -> None:
+def test_a_recording_is_a_small_self_contained_svg_of_every_step(name: str) -> None:
     drawn = (HOME / f"{name}.svg").read_text(encoding="utf-8")
 
     frames = [
@@ -87,7 +87,7 @@ def test_a_recording_is_a_small_picture_of_every_step_that_needs_nothing_else(na
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)|url\(|href", drawn) == []
 
 
-def test_what_the_readme_shows_of_the_demo_is_in_the_capture() -> None:
+def test_the_readmes_excerpt_of_the_demo_is_in_the_capture() -> None:
     readme = (HOME.parents[1] / "README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"    \$ steersman demo \| cat\n((?:    .*\n|\n(?=    ))+)", readme)
     lines = [AT.sub("", line[4:]) for line in shown.splitlines() if line.strip()]
@@ -97,6 +97,6 @@ def test_what_the_readme_shows_of_the_demo_is_in_the_capture() -> None:
     assert [line for line in lines if line not in {*captured, "…"}] == []
 
 
-def test_no_capture_is_of_a_scene_that_is_no_more() -> None:
+def test_every_capture_belongs_to_an_existing_scene() -> None:
     assert sorted(path.stem for path in HOME.glob("*.txt")) == sorted(SCENES)
     assert sorted(path.stem for path in HOME.glob("*.svg")) == sorted(RECORDINGS)

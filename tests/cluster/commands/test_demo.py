@@ -53,7 +53,7 @@ def of_step(lines: list[str], said: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_the_demo_of_an_example_runs_in_half_a_minute_and_leaves_nothing(
+def test_the_demo_of_an_example_runs_in_half_a_minute_and_cleans_up(
     name: str, tmp_path: Path
 ) -> None:
     finished = steersman("demo", name, "--pause=0", directory=tmp_path, TMPDIR=str(tmp_path))
@@ -70,7 +70,7 @@ def test_the_demo_of_an_example_runs_in_half_a_minute_and_leaves_nothing(
     assert float(last) + len(steps(name)) * DEFAULT_PAUSE_SECONDS < LONGEST_SECONDS
 
 
-def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
+def test_the_demo_shows_why_a_child_was_recreated(tmp_path: Path) -> None:
     finished = steersman("demo", "--pause=0.2", directory=tmp_path)
 
     assert finished.returncode == 0, finished.stderr
@@ -97,7 +97,7 @@ def test_what_an_operator_prints_is_shown(tmp_path: Path) -> None:
     assert "operator: Pod default/mypod does not exist anymore" in lines
 
 
-def test_ctrl_c_ends_a_demo_and_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_demo_and_cleans_up(tmp_path: Path) -> None:
     with running("demo", "--pause=60", directory=tmp_path, TMPDIR=str(tmp_path)) as demo:
         demo.until("»")
         said = demo.end(signal.SIGINT)
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_a_demo_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_demo_whose_operator_dies_is_over(tmp_path: Path) -> None:
+def test_a_demo_ends_when_its_operator_dies(tmp_path: Path) -> None:
     with running("demo", "--pause=60", directory=tmp_path) as demo:
         demo.until("»")
         os.kill(child_of(demo.process.pid), signal.SIGKILL)
@@ -123,7 +123,7 @@ def child_of(pid: int) -> int:
     return int(child)
 
 
-def test_a_list_names_every_example_and_what_it_is(tmp_path: Path) -> None:
+def test_the_list_has_every_example_with_its_description(tmp_path: Path) -> None:
     finished = steersman("demo", "--list", directory=tmp_path)
 
     assert finished.returncode == 0, finished.stderr
@@ -131,7 +131,7 @@ def test_a_list_names_every_example_and_what_it_is(tmp_path: Path) -> None:
     assert [name for name, _ in found] == list(PROJECTS)
 
 
-def test_an_example_that_is_none_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+def test_an_unknown_example_is_refused_with_the_available_ones(tmp_path: Path) -> None:
     finished = steersman("demo", "apservice", directory=tmp_path)
 
     assert finished.returncode == 2

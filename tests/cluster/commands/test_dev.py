@@ -87,7 +87,7 @@ manager = sm.Manager(controllers=[anvils, controller], settings=settings)
         started.until("could not start the controller anvil: after 1 s")
 
 
-def test_it_runs_the_operator_on_a_cluster_and_prints_each_change_in_a_line(home: Path) -> None:
+def test_dev_runs_the_operator_and_prints_each_change_on_a_line(home: Path) -> None:
     finished = steersman("dev", "operator.py", "--apply=app.yaml", "--for=3", directory=home)
 
     assert finished.returncode == 0
@@ -105,7 +105,7 @@ def test_it_runs_the_operator_on_a_cluster_and_prints_each_change_in_a_line(home
     ]
 
 
-def test_it_honors_what_the_manager_is_made_of(home: Path) -> None:
+def test_dev_uses_the_lifespan_of_the_manager(home: Path) -> None:
     change(home / "operator.py", "import steersman as sm\n", LIFESPAN)
     change(
         home / "operator.py",
@@ -123,7 +123,7 @@ def test_it_honors_what_the_manager_is_made_of(home: Path) -> None:
     assert (home / "left").exists()
 
 
-def test_the_kubeconfig_that_it_names_can_be_used_from_anywhere(home: Path) -> None:
+def test_the_printed_kubeconfig_path_is_absolute(home: Path) -> None:
     with dev(home) as started:
         seen = started.until("export KUBECONFIG=")
 
@@ -132,7 +132,7 @@ def test_the_kubeconfig_that_it_names_can_be_used_from_anywhere(home: Path) -> N
     assert started.lines[seen - 1] == f"export KUBECONFIG={home / 'dev.kubeconfig'}"
 
 
-def test_a_save_starts_the_operator_again_with_the_objects_as_they_are(home: Path) -> None:
+def test_a_save_restarts_the_operator_and_keeps_the_objects(home: Path) -> None:
     with dev(home) as started:
         seen = started.until(MADE)
         change(home / "operator.py", "str(obj.spec.size)", "str(obj.spec.size * 2)")
@@ -145,7 +145,7 @@ def test_a_save_starts_the_operator_again_with_the_objects_as_they_are(home: Pat
     assert "is gone\n" not in said
 
 
-def test_a_changed_schema_is_applied_with_the_reload(home: Path) -> None:
+def test_a_changed_schema_is_applied_on_restart(home: Path) -> None:
     with dev(home) as started:
         seen = started.until(MADE)
         change(home / "operator.py", "size: int = 1", 'size: int = 1\n    mode: str = "fast"')
@@ -156,7 +156,7 @@ def test_a_changed_schema_is_applied_with_the_reload(home: Path) -> None:
         started.end()
 
 
-def test_a_sample_that_is_saved_is_applied_again(home: Path) -> None:
+def test_a_saved_sample_is_applied_again(home: Path) -> None:
     with dev(home) as started:
         seen = started.until(MADE)
         change(home / "app.yaml", "name: one", "name: two")
@@ -190,7 +190,7 @@ def test_a_save_that_does_not_load_is_shown_and_the_next_one_is_tried(home: Path
         started.end()
 
 
-def test_an_operator_that_ends_by_itself_waits_for_the_next_save(home: Path) -> None:
+def test_an_operator_that_exits_is_restarted_by_the_next_save(home: Path) -> None:
     change(home / "operator.py", "    return sm.Done()", "    import os; os._exit(7)")
 
     with dev(home) as started:
@@ -244,7 +244,7 @@ def test_the_end_of_a_session_leaves_nothing_behind(home: Path, by: signal.Signa
     assert list((home / "temporary").iterdir()) == []
 
 
-def test_an_operator_does_not_outlive_its_starter(home: Path) -> None:
+def test_an_operator_does_not_outlive_the_dev_process(home: Path) -> None:
     with dev(home) as started:
         started.until("running")
         (operator,) = children(started.process.pid)
@@ -258,7 +258,7 @@ def test_an_operator_does_not_outlive_its_starter(home: Path) -> None:
     assert not is_running(operator)
 
 
-def test_it_ends_when_its_reader_closes_the_pipe(home: Path) -> None:
+def test_dev_ends_when_its_stdout_is_closed(home: Path) -> None:
     change(home / "operator.py", "sm.Done()", "sm.Later(after_seconds=0.1)")
     command = " ".join([*PROGRAM, "dev", "operator.py", "--apply=app.yaml", "|", "head", "-n1"])
 
@@ -271,7 +271,7 @@ def test_it_ends_when_its_reader_closes_the_pipe(home: Path) -> None:
     assert "Traceback" not in finished.stderr
 
 
-def test_a_target_that_is_not_there_can_still_come(home: Path) -> None:
+def test_dev_waits_for_a_missing_target(home: Path) -> None:
     (home / "operator.py").rename(home / "elsewhere.txt")
 
     with dev(home) as started:
@@ -284,14 +284,14 @@ def test_a_target_that_is_not_there_can_still_come(home: Path) -> None:
     assert "there is no file operator.py" in said
 
 
-def test_without_samples_to_apply_it_says_what_to_do(home: Path) -> None:
+def test_without_samples_dev_says_how_to_create_an_object(home: Path) -> None:
     finished = steersman("dev", "operator.py", "--samples", directory=home)
 
     assert finished.returncode == 2
     assert "there is no directory samples to apply" in finished.stderr
 
 
-def test_an_operator_that_does_not_run_when_its_time_is_over_is_a_failure(home: Path) -> None:
+def test_an_operator_that_is_not_running_at_the_time_limit_is_a_failure(home: Path) -> None:
     change(home / "operator.py", "async def reconcile", "async deff reconcile")
 
     finished = steersman("dev", "operator.py", "--for=0.1", directory=home)

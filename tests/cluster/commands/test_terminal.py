@@ -79,7 +79,7 @@ def on_a_terminal(home: Path, *command: str, **environ: str) -> Iterator[Termina
             os.close(ours)
 
 
-def test_on_a_terminal_the_objects_are_a_tree_in_color_and_the_end_restores_it(
+def test_a_terminal_shows_a_colored_tree_and_is_restored_at_the_end(
     tmp_path: Path,
 ) -> None:
     with on_a_terminal(tmp_path) as terminal:
@@ -94,7 +94,7 @@ def test_on_a_terminal_the_objects_are_a_tree_in_color_and_the_end_restores_it(
     assert GREEN in terminal.text
 
 
-def test_without_color_nothing_is_lost(tmp_path: Path) -> None:
+def test_without_color_the_output_is_complete(tmp_path: Path) -> None:
     with on_a_terminal(tmp_path, NO_COLOR="1") as terminal:
         terminal.until(r"ConfigMap one +ready")
         terminal.process.send_signal(signal.SIGINT)
@@ -103,7 +103,7 @@ def test_without_color_nothing_is_lost(tmp_path: Path) -> None:
     assert GREEN not in terminal.text
 
 
-def test_the_steps_of_a_demo_stay_on_the_terminal_when_its_view_has_gone(tmp_path: Path) -> None:
+def test_the_steps_of_a_demo_stay_on_the_terminal_after_its_end(tmp_path: Path) -> None:
     # Longer than it takes to draw, so that each step is seen.
     with on_a_terminal(tmp_path, "demo", "--pause=0.4") as terminal:
         terminal.until("lists the others")

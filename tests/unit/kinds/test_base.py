@@ -75,7 +75,7 @@ def test_a_field_that_is_none_is_not_sent_and_any_other_value_is() -> None:
     }
 
 
-def test_none_is_sent_where_it_is_not_the_default() -> None:
+def test_none_is_sent_if_it_is_not_the_default() -> None:
     class Nullable(Part):
         owner: str | None
         size: int | None = 1
@@ -110,15 +110,15 @@ def test_a_default_is_sent_whether_it_was_given_or_filled_in() -> None:
     assert sent(Defaults(size=1, envs=(), labels={})) == sent(Defaults())
 
 
-def test_inherited_defaults_are_sent_too_and_overridden_ones_replaced() -> None:
+def test_inherited_and_overridden_defaults_are_sent() -> None:
     assert sent(MoreDefaults()) == {**sent(Defaults()), "size": 2, "extra": [1, 2]}
 
 
-def test_a_default_fills_in_what_the_server_left_out() -> None:
+def test_a_default_replaces_a_missing_field() -> None:
     assert Codec().decode(Defaults, b"{}", wanted="read") == Defaults()
 
 
-def test_a_default_that_could_be_changed_is_not_shared() -> None:
+def test_a_mutable_default_is_not_shared() -> None:
     class Careless(Part):
         tags: list[str] = []  # noqa: RUF012
         ports: dict[str, list[int]] = {"http": []}  # noqa: RUF012
@@ -170,7 +170,7 @@ def test_a_copy_is_equal_and_parts_are_compared_by_value() -> None:
     assert part != Choices(count=2, items=("a",))
 
 
-def test_the_garbage_collector_has_nothing_to_look_at() -> None:
+def test_objects_are_not_tracked_by_the_garbage_collector() -> None:
     assert not gc.is_tracked(Choices(labels={"a": "b"}, inner=Choices()))
 
 
@@ -213,12 +213,12 @@ def test_exact_wire_names_are_inherited() -> None:
 
 
 @pytest.mark.parametrize("keywords", [{"wire_names": {"sise": "Size"}}, {"sensitive": {"sise"}}])
-def test_a_class_keyword_that_names_no_field_is_refused(keywords: dict[str, Any]) -> None:
+def test_a_class_keyword_without_a_field_is_refused(keywords: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=r"Misspelt: .* names sise, which it does not declare"):
         new_class("Misspelt", (Part,), keywords)
 
 
-def test_a_class_variable_is_no_field() -> None:
+def test_a_class_variable_is_not_a_field() -> None:
     class WithConstant(Part):
         LIMIT: ClassVar[int] = 3
         size: int = 1
@@ -228,7 +228,7 @@ def test_a_class_variable_is_no_field() -> None:
 
 
 @pytest.mark.parametrize("annotation", ["ClassVar[int]", "typing.ClassVar[int]", "t.ClassVar"])
-def test_a_class_variable_is_no_field_where_annotations_are_text(annotation: str) -> None:
+def test_a_class_variable_is_not_a_field_with_text_annotations(annotation: str) -> None:
     body = {"__annotations__": {"LIMIT": annotation, "size": "int"}, "LIMIT": 3, "size": 1}
 
     kind: Any = new_class("WithConstant", (Part,), exec_body=lambda space: space.update(body))
@@ -237,7 +237,7 @@ def test_a_class_variable_is_no_field_where_annotations_are_text(annotation: str
     assert sent(kind()) == {"size": 1}
 
 
-def test_a_base_whose_objects_could_be_changed_is_refused() -> None:
+def test_a_mutable_base_class_is_refused() -> None:
     class Loose:
         pass
 
@@ -263,7 +263,7 @@ def test_a_field_with_options_is_refused(options: Any) -> None:
         new_class("Odd", (Part,), exec_body=lambda namespace: namespace.update(body))
 
 
-def test_a_repr_leaves_out_what_is_unset() -> None:
+def test_a_repr_omits_unset_fields() -> None:
     part = Choices(count=0, inner=Choices(text="x"))
 
     assert repr(part) == "Choices(count=0, inner=Choices(text='x'))"

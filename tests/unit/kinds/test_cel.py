@@ -23,7 +23,7 @@ from steersman.kinds import Cel, Part, rules_of
         ({"rule": "self > 0", "optional_old_self": True}, "about oldSelf"),
     ],
 )
-def test_a_rule_that_no_server_takes_is_refused(said: dict[str, Any], why: str) -> None:
+def test_a_rule_that_every_server_rejects_is_refused(said: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Cel(**said)
 
@@ -43,6 +43,6 @@ def test_a_class_has_the_rules_of_its_bases_and_then_its_own() -> None:
 
 
 @pytest.mark.parametrize("rules", ["self.low >= 0", Cel("self.low >= 0"), ("self.low >= 0",)])
-def test_rules_of_a_class_are_cels(rules: Any) -> None:
+def test_class_rules_must_be_cel_rules(rules: Any) -> None:
     with pytest.raises(TypeError, match="Wrong: rules= are Cels"):
         new_class("Wrong", (Part,), {"rules": rules})

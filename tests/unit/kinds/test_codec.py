@@ -70,7 +70,7 @@ def sent(value: object) -> Any:
     return msgspec.json.decode(CODEC.encode(value))
 
 
-def test_null_is_an_empty_list_or_map_where_the_class_demands_one() -> None:
+def test_null_is_decoded_as_an_empty_required_list_or_map() -> None:
     inner = {"slots": None, "labels": None, "more": 1}
 
     found = decoded(widget(slots=None, labels=None, racks=[inner, inner], spare=inner))
@@ -79,7 +79,7 @@ def test_null_is_an_empty_list_or_map_where_the_class_demands_one() -> None:
     assert found.spec == Rack(slots=(), labels={}, racks=(empty, empty), spare=empty)
 
 
-def test_null_is_an_empty_list_where_an_author_has_one_that_can_grow() -> None:
+def test_null_is_decoded_as_an_empty_list_for_a_mutable_field() -> None:
     class Careless(Part):
         tags: list[str]
         names: set[str]
@@ -89,26 +89,26 @@ def test_null_is_an_empty_list_where_an_author_has_one_that_can_grow() -> None:
     assert found == Careless(tags=[], names=set())
 
 
-def test_a_list_of_objects_to_mend_is_read_in_time() -> None:
+def test_a_long_list_of_objects_with_nulls_is_decoded_in_time() -> None:
     pod = {"metadata": {"name": "a"}, "spec": {"containers": None}}
     data = page(*[pod] * 500, apiVersion="v1", kind="PodList")
 
     assert len(CODEC.decode_list(Pod, data, wanted="list pods").items) == 500
 
 
-def test_a_mended_object_keeps_its_managed_fields() -> None:
+def test_an_object_with_nulls_keeps_its_managed_fields() -> None:
     body = widget(slots=None)
     body["metadata"]["managedFields"] = [{"fieldsV1": {"f:spec": {}}}]
 
     assert sent(decoded(body))["metadata"] == body["metadata"]
 
 
-def test_null_is_unset_where_the_class_does_not_demand_anything() -> None:
+def test_null_is_decoded_as_unset_for_an_optional_field() -> None:
     assert decoded({**widget(), "status": {"ready": None}}).status == State()
     assert decoded({**widget(), "status": None}).status is None
 
 
-def test_the_empty_lists_of_go_are_read_in_built_in_kinds() -> None:
+def test_null_lists_of_go_are_decoded_in_built_in_kinds() -> None:
     role = b'{"kind":"ClusterRole","metadata":{"name":"a"},"rules":null}'
     groups = b'{"kind":"APIGroupList","apiVersion":"v1","groups":null}'
 
@@ -156,14 +156,14 @@ def test_an_answer_of_another_kind_is_refused(
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_what_is_not_json_is_refused(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
+def test_invalid_json_is_refused(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
     with pytest.raises(BadAnswer, match="not the JSON it should be"):
         CODEC.decode(kind, data, wanted=WANTED)
     with pytest.raises(BadAnswer):
         CODEC.decode_list(kind, data, wanted=WANTED)
 
 
-def test_the_last_of_several_equal_keys_counts() -> None:
+def test_the_last_of_several_duplicate_keys_is_used() -> None:
     data = b'{"metadata":{"name":"a","name":"b"},"spec":{"slots":[],"labels":{"k":"1","k":"2"}}}'
 
     found = CODEC.decode(Widget, data, wanted=WANTED)
@@ -172,11 +172,11 @@ def test_the_last_of_several_equal_keys_counts() -> None:
     assert found.spec.labels == {"k": "2"}
 
 
-def test_unknown_fields_are_no_error() -> None:
+def test_unknown_fields_are_ignored() -> None:
     assert decoded({**widget(), "extra": 1}) == decoded(widget())
 
 
-def test_an_object_that_does_not_fit_says_where() -> None:
+def test_a_decode_error_has_the_path_of_the_field() -> None:
     with pytest.raises(InvalidObject) as invalid:
         decoded(widget(slots=[1]))
 
@@ -185,12 +185,12 @@ def test_an_object_that_does_not_fit_says_where() -> None:
     assert invalid.value.body == widget(slots=[1])
 
 
-def test_an_object_that_does_not_fit_may_have_no_name() -> None:
+def test_a_decode_error_is_possible_without_a_name() -> None:
     with pytest.raises(InvalidObject, match=r"^Widget does not fit Widget: "):
         decoded({**widget(), "metadata": {"namespace": "default"}, "spec": 5})
 
 
-def test_an_annotation_that_cannot_be_looked_up_is_named() -> None:
+def test_an_unresolvable_annotation_is_named() -> None:
     body = {"__annotations__": {"inner": "DefinedInAFunction"}}
     kind = new_class("Lost", (Part,), exec_body=lambda namespace: namespace.update(body))
 
@@ -198,7 +198,7 @@ def test_an_annotation_that_cannot_be_looked_up_is_named() -> None:
         CODEC.decode(kind, b"{}", wanted=WANTED)
 
 
-def test_an_object_of_whatever_kind_can_be_decoded() -> None:
+def test_an_object_of_any_kind_can_be_decoded() -> None:
     found = CODEC.decode(Unstructured, msgspec.json.encode(widget()), wanted=WANTED)
 
     assert found == AnyWidget(widget())
@@ -218,7 +218,7 @@ def test_an_object_that_cannot_be_decoded_does_not_fail_its_list(
     assert [each.ref for each in found.invalid] == ["Widget", "Widget default/strange"]
 
 
-def test_a_page_says_where_the_list_stands() -> None:
+def test_a_page_has_the_lists_resource_version_and_continue_token() -> None:
     found = CODEC.decode_list(Widget, page(widget("one"), widget("two")), wanted="list widgets")
 
     assert [each.ref.name for each in found.items] == ["one", "two"]
@@ -227,12 +227,12 @@ def test_a_page_says_where_the_list_stands() -> None:
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_an_empty_list_may_be_null(kind: type[Widget] | type[Unstructured]) -> None:
+def test_an_empty_list_can_be_null(kind: type[Widget] | type[Unstructured]) -> None:
     for empty in (page(), page(items=None)):
         assert CODEC.decode_list(kind, empty, wanted="list widgets").items == ()
 
 
-def test_the_items_of_a_built_in_list_need_not_say_what_they_are() -> None:
+def test_the_items_of_a_built_in_list_can_omit_kind_and_api_version() -> None:
     data = msgspec.json.encode(
         {
             "apiVersion": "v1",
@@ -270,7 +270,7 @@ def test_an_answer_that_is_no_list_of_the_kind_is_refused(
         CODEC.decode_list(kind, msgspec.json.encode(answer), wanted="list widgets")
 
 
-def test_a_part_that_is_no_resource_can_be_decoded_too() -> None:
+def test_a_part_that_is_not_a_resource_can_be_decoded() -> None:
     data = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":409}'
 
     assert CODEC.decode(Status, data, wanted=WANTED).code == 409
@@ -288,7 +288,7 @@ def test_a_micro_time_is_written_with_six_digits() -> None:
     assert isinstance(again.spec.renew_time, MicroTime)
 
 
-def test_a_moment_is_in_utc_and_a_missing_one_may_be_null() -> None:
+def test_a_timestamp_is_in_utc_and_a_missing_one_can_be_null() -> None:
     data = b'{"metadata":{"creationTimestamp":null,"deletionTimestamp":"2026-01-02T03:04:05Z"}}'
 
     pod = CODEC.decode(Pod, data, wanted=WANTED)
@@ -324,7 +324,7 @@ def test_bytes_are_base64_on_the_wire() -> None:
     assert CODEC.decode(Secret, CODEC.encode(secret), wanted=WANTED) == secret
 
 
-def test_managed_fields_do_not_keep_the_answer_they_came_in_alive() -> None:
+def test_managed_fields_do_not_keep_the_response_alive() -> None:
     entry = {"manager": "kubectl", "fieldsV1": {"f:data": {}}}
     data = msgspec.json.encode({"metadata": {"managedFields": [entry]}})
     holders = sys.getrefcount(data)
@@ -339,11 +339,11 @@ def test_managed_fields_do_not_keep_the_answer_they_came_in_alive() -> None:
     assert sent(found)["metadata"] == {"managedFields": [entry]}
 
 
-def test_raw_json_may_be_missing() -> None:
+def test_raw_json_can_be_missing() -> None:
     assert sent(ManagedFieldsEntry(manager="kubectl")) == {"manager": "kubectl"}
 
 
-def test_anything_may_contain_unstructured_objects_and_parts() -> None:
+def test_a_field_of_any_type_can_contain_objects_and_parts() -> None:
     body = {"apiVersion": "v1", "kind": "Pod", "b": 1, "a": None}
 
     assert sent([Unstructured(body), {"rack": Rack(slots=(), labels={})}]) == [
@@ -352,12 +352,12 @@ def test_anything_may_contain_unstructured_objects_and_parts() -> None:
     ]
 
 
-def test_what_json_cannot_say_is_refused() -> None:
+def test_a_value_that_json_cannot_represent_is_refused() -> None:
     with pytest.raises(TypeError, match="no way to send object as JSON"):
         CODEC.encode({"x": object()})
 
 
-def test_equal_amounts_are_shared_but_each_spelling_is_kept() -> None:
+def test_equal_quantities_are_shared_only_with_equal_text() -> None:
     def limits(text: str) -> bytes:
         return b'{"limits": {"cpu": %s}}' % text.encode()
 
@@ -373,7 +373,7 @@ def test_equal_amounts_are_shared_but_each_spelling_is_kept() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["1.0", "true", "[]", "{}", '"much"'])
-def test_what_is_no_amount_is_refused_even_next_to_one_that_looks_alike(wrong: str) -> None:
+def test_an_invalid_quantity_is_refused_even_after_a_similar_valid_one(wrong: str) -> None:
     codec = Codec()
     codec.decode(core_v1.ResourceRequirements, b'{"limits": {"cpu": 1}}', wanted="x")
 
@@ -388,7 +388,7 @@ def event(type: str, body: object) -> bytes:
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_the_objects_in_several_lines_of_a_watch_are_read_at_once(
+def test_several_watch_events_are_decoded_together(
     kind: type[Widget] | type[Unstructured],
 ) -> None:
     codec = Codec()
@@ -414,7 +414,7 @@ def test_the_objects_in_several_lines_of_a_watch_are_read_at_once(
         b"{\n",
     ],
 )
-def test_lines_of_a_watch_that_need_a_closer_look_are_left_to_it(
+def test_unusual_watch_events_are_left_to_the_slower_decoder(
     kind: type[Widget] | type[Unstructured], odd: bytes
 ) -> None:
     assert Codec().decode_events(kind, event("ADDED", widget()) + odd) is None

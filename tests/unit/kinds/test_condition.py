@@ -5,7 +5,7 @@ import pytest
 from steersman.kinds import Condition
 
 
-def test_a_condition_is_made_from_what_holds() -> None:
+def test_a_condition_is_created_from_a_boolean() -> None:
     yes = Condition.when(True, "Ready", yes="RolledOut", no="RollingOut", message="3 of 3")
     no = Condition.when(False, "Ready", yes="RolledOut", no="RollingOut")
 
@@ -20,7 +20,7 @@ def test_only_true_is_true(status: str, is_true: bool) -> None:
     assert Condition(type="Ready", status=status).is_true is is_true
 
 
-def test_a_condition_is_true_false_or_not_known() -> None:
+def test_a_condition_is_true_false_or_unknown() -> None:
     made = (
         Condition.true("Ready", reason="Reachable", message="in 3 ms"),
         Condition.false("Ready", reason="Refused"),

@@ -39,7 +39,7 @@ FILLED_IN = replace(WEB, image_pull_policy="Always", ports=())
     ],
     ids=["itself", "default", "default in a list", "metadata", "label", "status"],
 )
-def test_what_was_not_asked_for_makes_no_difference(found: apps_v1.Deployment) -> None:
+def test_fields_that_were_not_requested_are_ignored(found: apps_v1.Deployment) -> None:
     assert covers(found, WANTED)
 
 
@@ -58,21 +58,23 @@ def test_what_was_not_asked_for_makes_no_difference(found: apps_v1.Deployment) -
     ],
     ids=["nothing", "value", "unset", "item", "more", "fewer", "label", "no labels", "no spec"],
 )
-def test_what_was_asked_for_and_is_not_so_is_found(found: apps_v1.Deployment | None) -> None:
+def test_a_requested_field_with_another_value_is_a_difference(
+    found: apps_v1.Deployment | None,
+) -> None:
     assert not covers(found, WANTED)
 
 
-def test_what_is_nothing_in_other_words_is_the_same() -> None:
+def test_an_empty_value_equals_an_unset_one() -> None:
     assert covers(meta_v1.ObjectMeta(finalizers=None), meta_v1.ObjectMeta(finalizers=()))
     assert not covers(meta_v1.ObjectMeta(finalizers=("a/b",)), meta_v1.ObjectMeta(finalizers=()))
 
 
 @pytest.mark.parametrize("found", ["a", 1, {"a": 1}], ids=["text", "number", "map"])
-def test_what_is_no_list_covers_none(found: object) -> None:
+def test_a_value_that_is_not_a_list_covers_no_list(found: object) -> None:
     assert not covers(found, ["a"])
 
 
-def test_quantities_are_compared_by_what_they_are() -> None:
+def test_quantities_are_compared_by_value() -> None:
     half, too = (
         core_v1.ResourceRequirements(limits={"cpu": Quantity(text)}) for text in ("0.5", "500m")
     )
@@ -80,7 +82,7 @@ def test_quantities_are_compared_by_what_they_are() -> None:
     assert covers(half, too)
 
 
-def test_unstructured_objects_are_compared_by_what_is_in_them() -> None:
+def test_unstructured_objects_are_compared_by_their_body() -> None:
     small = Unstructured({"apiVersion": "v1", "kind": "Pod", "spec": {"a": 1}})
     large = Unstructured({"apiVersion": "v1", "kind": "Pod", "spec": {"a": 1, "b": 2}})
 

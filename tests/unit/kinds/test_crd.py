@@ -78,7 +78,7 @@ def test_names_that_kubernetes_would_refuse_are_refused(wrong: Callable[[], Crd]
         (lambda: Crd(deprecated="x" * 257), "256 bytes"),
     ],
 )
-def test_what_is_wrong_in_itself_is_refused(wrong: Callable[[], object], why: str) -> None:
+def test_an_inconsistent_definition_is_refused(wrong: Callable[[], object], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         wrong()
 
@@ -122,6 +122,6 @@ def test_a_definition_without_a_version_is_refused() -> None:
         new_class("Wrong", (CustomResource[Spec, Part],), {"crd": Crd()})
 
 
-def test_a_part_that_is_no_resource_has_no_definition() -> None:
+def test_a_part_that_is_not_a_resource_has_no_definition() -> None:
     with pytest.raises(TypeError, match="Wrong: only a Resource has a version and a crd"):
         new_class("Wrong", (Part,), {"version": "v1", "crd": Crd()})

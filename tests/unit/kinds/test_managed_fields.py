@@ -37,7 +37,7 @@ def fresh(kind: type[Any], **metadata: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", HEADS)
-def test_everything_else_of_an_object_is_kept(kind: type[Resource] | type[Unstructured]) -> None:
+def test_all_other_fields_of_an_object_are_kept(kind: type[Resource] | type[Unstructured]) -> None:
     lean = without_managed_fields(fresh(kind, managedFields=[ENTRY]))
 
     assert lean == fresh(kind)
@@ -45,12 +45,14 @@ def test_everything_else_of_an_object_is_kept(kind: type[Resource] | type[Unstru
 
 
 @pytest.mark.parametrize("kind", HEADS)
-def test_an_object_without_them_stays_as_it_is(kind: type[Resource] | type[Unstructured]) -> None:
+def test_an_object_without_managed_fields_is_unchanged(
+    kind: type[Resource] | type[Unstructured],
+) -> None:
     assert without_managed_fields(fresh(kind)) == fresh(kind)
 
 
 @pytest.mark.parametrize("kind", HEADS)
-def test_what_certain_managers_applied_can_be_kept(
+def test_entries_of_given_managers_can_be_kept(
     kind: type[Resource] | type[Unstructured],
 ) -> None:
     updated, theirs = {**ENTRY, "operation": "Update"}, {**ENTRY, "manager": "them"}
@@ -65,19 +67,19 @@ def test_what_certain_managers_applied_can_be_kept(
 
 
 @pytest.mark.parametrize("kind", HEADS)
-def test_it_is_not_a_copy(kind: type[Resource] | type[Unstructured]) -> None:
+def test_the_object_is_not_copied(kind: type[Resource] | type[Unstructured]) -> None:
     obj = fresh(kind, managedFields=[ENTRY])
 
     assert without_managed_fields(obj) is obj
 
 
-def test_an_object_without_metadata_has_none_to_forget() -> None:
+def test_an_object_without_metadata_is_unchanged() -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap"}
 
     assert without_managed_fields(Unstructured(body)).body == body
 
 
-def test_other_objects_that_were_made_without_metadata_share_nothing_that_could_change() -> None:
+def test_objects_without_metadata_share_no_mutable_state() -> None:
     written = fresh(core_v1.ConfigMap, managedFields=[ENTRY])
     before = core_v1.ConfigMap()
 

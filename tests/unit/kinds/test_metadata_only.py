@@ -35,7 +35,7 @@ def decoded(body: object) -> MetadataOnly:
     return CODEC.decode(SecretMetadata, CODEC.encode(body), wanted=WANTED)
 
 
-def test_the_class_is_the_same_every_time_and_another_for_each_kind() -> None:
+def test_each_kind_has_exactly_one_metadata_class() -> None:
     loose = Unstructured.of("v1", "Secret")
 
     assert metadata_only(core_v1.Secret) is SecretMetadata
@@ -45,12 +45,12 @@ def test_the_class_is_the_same_every_time_and_another_for_each_kind() -> None:
     assert metadata_only(core_v1.ConfigMap) is not SecretMetadata
 
 
-def test_it_lives_where_the_whole_objects_live() -> None:
+def test_a_metadata_class_has_the_resource_of_its_kind() -> None:
     assert SecretMetadata.resource_type == core_v1.Secret.resource_type
     assert metadata_only(core_v1.Node).resource_type.namespaced is False
 
 
-def test_an_object_is_what_the_whole_object_is() -> None:
+def test_a_metadata_object_has_the_identity_of_the_whole_object() -> None:
     found = decoded(shown())
 
     assert type(found) is SecretMetadata
@@ -60,7 +60,7 @@ def test_an_object_is_what_the_whole_object_is() -> None:
     assert "kind='Secret'" in repr(found)
 
 
-def test_an_object_is_on_the_wire_what_the_server_showed() -> None:
+def test_a_metadata_object_is_encoded_as_it_was_received() -> None:
     found = decoded(shown())
 
     changed = replace(found, metadata=replace(found.metadata, labels=None))
@@ -93,7 +93,7 @@ def test_a_list_of_metadata_is_read() -> None:
     assert found.resource_version == "7"
 
 
-def test_an_object_that_does_not_fit_is_named_by_its_kind() -> None:
+def test_the_error_for_an_undecodable_object_names_its_kind() -> None:
     with pytest.raises(InvalidObject) as refusal:
         decoded(shown(metadata={"name": "db", "namespace": "default", "labels": 7}))
 
@@ -121,14 +121,14 @@ def test_a_list_of_whole_objects_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", [Resource, Unstructured])
-def test_what_is_no_kind_has_no_metadata_to_ask_for(
+def test_a_class_that_is_not_a_kind_has_no_metadata_class(
     kind: type[Resource] | type[Unstructured],
 ) -> None:
     with pytest.raises(NotAKind):
         metadata_only(kind)
 
 
-def test_several_versions_of_a_kind_are_several_classes() -> None:
+def test_each_version_of_a_kind_has_its_own_metadata_class() -> None:
     old = Unstructured.of("apps/v1beta1", "Deployment")
 
     assert metadata_only(old) is not metadata_only(apps_v1.Deployment)

@@ -34,7 +34,7 @@ class Demanding(Part):
     url: str
 
 
-def test_what_both_classes_have_comes_along() -> None:
+def test_fields_of_both_classes_are_copied() -> None:
     status = DeploymentStatus(replicas=3, ready_replicas=0, conditions=(AVAILABLE,))
 
     inlined = Status.inlining(status)
@@ -43,17 +43,17 @@ def test_what_both_classes_have_comes_along() -> None:
     assert inlined == Status(replicas=3, ready_replicas=0, conditions=(AVAILABLE,))
 
 
-def test_what_only_one_class_has_stays_behind_or_unset() -> None:
+def test_fields_of_only_one_class_are_dropped_or_unset() -> None:
     inlined = Summary.inlining(DeploymentStatus(replicas=3, ready_replicas=2))
 
     assert inlined == Summary(replicas=3)
 
 
-def test_inlining_nothing_gives_an_empty_one() -> None:
+def test_inlining_none_returns_an_empty_part() -> None:
     assert Status.inlining(None) == Status()
 
 
-def test_what_is_unset_leaves_the_default_in_place() -> None:
+def test_an_unset_field_keeps_the_default() -> None:
     assert Summary.inlining(DeploymentStatus()) == Summary(replicas=0, conditions=())
 
 
@@ -73,7 +73,7 @@ def test_a_required_field_that_is_missing_is_named(source: Part | None, complain
         Demanding.inlining(source)
 
 
-def test_conditions_become_those_of_the_class_they_go_into() -> None:
+def test_conditions_become_conditions_of_the_target_class() -> None:
     narrow = Summary.inlining(DeploymentStatus(conditions=(AVAILABLE,)))
     wide = Status.inlining(Summary(conditions=(READY,)))
 
@@ -85,7 +85,7 @@ def test_conditions_become_those_of_the_class_they_go_into() -> None:
     )
 
 
-def test_a_value_that_does_not_fit_is_refused_by_type_and_not_shown() -> None:
+def test_a_value_of_a_wrong_type_is_refused_without_being_shown() -> None:
     class Wordy(Part):
         replicas: str
 
@@ -99,7 +99,7 @@ def test_a_value_that_does_not_fit_is_refused_by_type_and_not_shown() -> None:
     assert "canary" not in str(caught.value)
 
 
-def test_a_field_that_is_merely_narrower_on_paper_is_taken_as_it_is() -> None:
+def test_a_value_of_a_narrower_annotated_type_is_accepted() -> None:
     class Ruled(Part):
         replicas: Annotated[int, Rule(ge=0)] = 1
         conditions: Any = None
@@ -127,7 +127,7 @@ def test_only_parts_can_be_inlined() -> None:
         Status.inlining({"replicas": 3})  # type: ignore[arg-type]
 
 
-def test_a_condition_is_added_at_the_end() -> None:
+def test_a_condition_is_appended() -> None:
     status = Status(conditions=(AVAILABLE,)).with_condition(READY)
 
     assert status.conditions == (
@@ -137,7 +137,7 @@ def test_a_condition_is_added_at_the_end() -> None:
     assert Status().with_condition(READY) == Status(conditions=(status.conditions or ())[1:])
 
 
-def test_a_condition_takes_the_place_of_the_one_of_its_type() -> None:
+def test_a_condition_replaces_the_one_of_its_type() -> None:
     before = Summary(conditions=(READY, Condition(type="Other", status="Unknown")))
 
     after = before.with_condition(Condition(type="Ready", status="False"))
@@ -149,20 +149,20 @@ def test_a_condition_takes_the_place_of_the_one_of_its_type() -> None:
     assert before.conditions[0] is READY
 
 
-def test_a_condition_given_twice_is_there_once() -> None:
+def test_a_condition_given_twice_is_stored_once() -> None:
     once = Summary().with_condition(READY)
 
     assert once.with_condition(READY) == once
 
 
-def test_conditions_that_are_a_list_stay_one() -> None:
+def test_a_list_of_conditions_stays_a_list() -> None:
     class Listed(Part):
         conditions: list[Condition] = []  # noqa: RUF012
 
     assert Listed().with_condition(READY).conditions == [READY]
 
 
-def test_a_class_without_conditions_says_how_to_have_them() -> None:
+def test_the_error_for_a_class_without_conditions_says_how_to_add_them() -> None:
     class Bare(Part):
         size: int = 1
 
@@ -174,7 +174,7 @@ def test_a_class_without_conditions_says_how_to_have_them() -> None:
             part.with_condition(READY)
 
 
-def test_a_condition_that_needs_more_than_it_is_given_is_refused() -> None:
+def test_a_condition_with_missing_required_fields_is_refused() -> None:
     class Probed(Condition):
         probe: str
 

@@ -7,7 +7,7 @@ from steersman.kinds import Codec, core_v1
 LONG_AGO = b'{"metadata": {"managedFields": [{"fieldsV1": {"f:data": {}}}]}, "data": {"x": "%s"}}'
 
 
-def test_raw_json_does_not_keep_the_answer_that_it_came_in() -> None:
+def test_raw_json_does_not_keep_the_response_alive() -> None:
     codec = Codec()
     tracemalloc.start()
     try:

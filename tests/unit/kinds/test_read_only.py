@@ -44,7 +44,7 @@ class Wider(Spec):
 FIELDS = ["plain", "optional", "alias", "text", "built_in", "anything"]
 
 
-def test_only_a_map_that_may_hold_maps_is_searched_for_them() -> None:
+def test_only_maps_that_can_contain_maps_are_searched() -> None:
     annotations = {**Spec.__annotations__, "words": "Mapping[str, str] | None", "text": "Words"}
     found = read_only.map_fields(annotations, module=__name__)
     assert [name for name, is_flat in found.items() if is_flat] == [
@@ -105,13 +105,13 @@ def test_a_map_in_a_tuple_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize("field", ["later", "renamed", "typed"])
-def test_a_map_by_another_name_cannot_be_changed(field: str) -> None:
+def test_a_map_behind_a_type_alias_cannot_be_changed(field: str) -> None:
     value: Any = {"a": "b"}
 
     refuses(getattr(Spec(**{field: value}), field))
 
 
-def test_what_was_made_of_the_map_of_another_can_be_copied_and_pickled() -> None:
+def test_an_object_made_from_another_objects_map_can_be_copied_and_pickled() -> None:
     first = Spec(plain={"a": "b"}, nested={"outer": {"inner": "value"}}, words=({"c": "d"},))
     second = Spec(plain=first.plain, nested=first.nested, words=first.words)
 
@@ -138,14 +138,14 @@ def test_an_inherited_map_and_one_of_the_class_itself_cannot_be_changed() -> Non
     refuses(wider.more)
 
 
-def test_annotations_that_are_all_text_protect_maps_too() -> None:
+def test_text_annotations_protect_maps_too() -> None:
     spec = text_annotations.Spec(alias={"a": "b"}, plain={"c": "d"})
 
     refuses(spec.alias)
     refuses(spec.plain)
 
 
-def test_a_class_variable_is_left_alone() -> None:
+def test_a_class_variable_is_not_protected() -> None:
     assert Spec.shared == {}
 
 
@@ -169,7 +169,7 @@ def test_a_part_with_maps_is_copied_compared_and_pickled_as_before() -> None:
     assert msgspec.to_builtins(spec)["plain"] == {"a": "b"}
 
 
-def test_a_map_is_shown_as_what_it_is() -> None:
+def test_the_repr_of_a_map_is_that_of_a_dict() -> None:
     assert repr(Spec(plain={"a": "b"})) == "Spec(plain={'a': 'b'})"
     spec = Spec(nested={"a": {"b": "c"}}, words=({"d": "e"},))
     assert repr(spec) == "Spec(plain={}, nested={'a': {'b': 'c'}}, words=({'d': 'e'},))"

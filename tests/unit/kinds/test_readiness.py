@@ -296,12 +296,12 @@ NOT_READY = {
 
 
 @pytest.mark.parametrize("body", READY.values(), ids=READY)
-def test_an_object_that_has_reached_its_spec_is_ready(body: dict[str, Any]) -> None:
+def test_an_object_whose_status_matches_its_spec_is_ready(body: dict[str, Any]) -> None:
     assert [is_ready(each) for each in both(**body)] == [True, True]
 
 
 @pytest.mark.parametrize("body", NOT_READY.values(), ids=NOT_READY)
-def test_an_object_that_has_not_reached_its_spec_is_not_ready(body: dict[str, Any]) -> None:
+def test_an_object_whose_status_lags_its_spec_is_not_ready(body: dict[str, Any]) -> None:
     assert [is_ready(each) for each in both(**body)] == [False, False]
 
 
@@ -321,7 +321,7 @@ def test_an_older_version_of_a_built_in_kind_has_the_rules_of_the_stable_one() -
 
 
 @pytest.mark.parametrize(("seen", "ready"), [("3", False), ("4", True), ("late", True)])
-def test_a_generation_may_be_reported_in_text(seen: str, ready: bool) -> None:
+def test_a_generation_can_be_reported_as_text(seen: str, ready: bool) -> None:
     odd = Unstructured(
         {
             "apiVersion": "odd.example.com/v1",
@@ -337,7 +337,7 @@ def test_a_generation_may_be_reported_in_text(seen: str, ready: bool) -> None:
 @pytest.mark.parametrize(
     "status", ["done", ["Ready"], {"conditions": "Ready"}, {"conditions": ["Ready", None]}]
 )
-def test_a_foreign_status_that_makes_no_sense_is_not_ready(status: object) -> None:
+def test_an_invalid_status_of_a_foreign_kind_is_not_ready(status: object) -> None:
     odd = {"apiVersion": "odd.example.com/v1", "kind": "Odd", "status": status}
 
     assert not is_ready(Unstructured(odd))

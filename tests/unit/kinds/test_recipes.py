@@ -32,7 +32,7 @@ def pod_labels(workload: Workload) -> Mapping[str, str] | None:
     return workload.spec.template.metadata.labels
 
 
-def test_a_deployment_has_what_was_said_and_nothing_else() -> None:
+def test_a_deployment_has_only_the_given_fields() -> None:
     assert sent(recipes.deployment("web", WEB, replicas=3)) == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -48,14 +48,14 @@ def test_a_deployment_has_what_was_said_and_nothing_else() -> None:
     }
 
 
-def test_replicas_that_are_left_to_others_are_not_sent() -> None:
+def test_replicas_of_none_are_not_sent() -> None:
     assert "replicas" not in sent(recipes.deployment("web", WEB, replicas=None))["spec"]
     assert "replicas" not in sent(recipes.stateful_set("web", WEB, replicas=None))["spec"]
     assert sent(recipes.deployment("web", WEB, replicas=0))["spec"]["replicas"] == 0
 
 
 @pytest.mark.parametrize("recipe", WORKLOADS)
-def test_labels_are_on_the_object_and_its_pods_and_not_looked_for(
+def test_labels_are_on_the_object_and_its_pods_but_not_in_the_selector(
     recipe: Callable[..., Workload],
 ) -> None:
     made = recipe("web", WEB, labels={"tier": "front"})
@@ -66,7 +66,7 @@ def test_labels_are_on_the_object_and_its_pods_and_not_looked_for(
 
 
 @pytest.mark.parametrize("recipe", WORKLOADS)
-def test_another_selector_takes_the_place_of_the_name(recipe: Callable[..., Workload]) -> None:
+def test_a_given_selector_replaces_the_name_label(recipe: Callable[..., Workload]) -> None:
     made = recipe(
         "w" * 60 + ".web" if recipe is recipes.deployment else "web", WEB, selector={"a": "b"}
     )
@@ -77,12 +77,12 @@ def test_another_selector_takes_the_place_of_the_name(recipe: Callable[..., Work
 
 
 @pytest.mark.parametrize("recipe", WORKLOADS)
-def test_a_label_that_would_hide_the_pods_is_refused(recipe: Callable[..., Workload]) -> None:
+def test_a_label_that_contradicts_the_selector_is_refused(recipe: Callable[..., Workload]) -> None:
     with pytest.raises(BadValue, match="the selector says 'web', and Pods with another would not"):
         recipe("web", WEB, labels={"app.kubernetes.io/name": "other"})
 
 
-def test_pods_can_have_all_that_pods_can_have() -> None:
+def test_the_pod_template_accepts_every_field_of_a_pod() -> None:
     pod = PodSpec(containers=(SIDE,), service_account_name="me")
 
     made = recipes.deployment("web", WEB, pod=pod, pod_annotations={"scrape": "yes"})
@@ -96,7 +96,7 @@ def test_pods_can_have_all_that_pods_can_have() -> None:
     }
 
 
-def test_a_stateful_set_names_its_service_and_makes_its_claims() -> None:
+def test_a_stateful_set_has_its_service_and_volume_claims() -> None:
     made = sent(recipes.stateful_set("db", WEB, claims=[recipes.pvc("data", "1Gi")]))
 
     assert made["spec"]["serviceName"] == "db"
@@ -113,7 +113,7 @@ def test_a_stateful_set_names_its_service_and_makes_its_claims() -> None:
     ]
 
 
-def test_a_service_finds_the_pods_of_its_name() -> None:
+def test_a_service_selects_the_pods_of_its_name() -> None:
     assert sent(recipes.service("web", (HTTP,), type="NodePort")) == {
         "apiVersion": "v1",
         "kind": "Service",
@@ -122,14 +122,14 @@ def test_a_service_finds_the_pods_of_its_name() -> None:
     }
 
 
-def test_a_headless_service_has_no_address() -> None:
+def test_a_headless_service_has_no_cluster_ip() -> None:
     assert sent(recipes.service("db", (), headless=True))["spec"] == {
         "clusterIP": "None",
         "selector": {"app.kubernetes.io/name": "db"},
     }
 
 
-def test_a_job_runs_once_and_chooses_no_selector() -> None:
+def test_a_job_runs_once_and_has_no_selector() -> None:
     assert sent(recipes.job("web", WEB, backoff_limit=0, keep_seconds=60))["spec"] == {
         "backoffLimit": 0,
         "ttlSecondsAfterFinished": 60,
@@ -143,7 +143,7 @@ def test_a_job_runs_once_and_chooses_no_selector() -> None:
     }
 
 
-def test_the_restart_policy_of_the_pod_counts_if_it_has_one() -> None:
+def test_the_restart_policy_of_the_pod_is_kept() -> None:
     pod = PodSpec(containers=(), restart_policy="OnFailure")
 
     made = sent(recipes.job("web", WEB, pod=pod))
@@ -151,7 +151,7 @@ def test_the_restart_policy_of_the_pod_counts_if_it_has_one() -> None:
     assert made["spec"]["template"]["spec"]["restartPolicy"] == "OnFailure"
 
 
-def test_a_cron_job_runs_such_a_job_by_the_clock() -> None:
+def test_a_cron_job_runs_a_job_on_a_schedule() -> None:
     made = sent(recipes.cron_job("web", "@daily", WEB, time_zone="Etc/UTC"))["spec"]
 
     assert made["schedule"] == "@daily"
@@ -171,7 +171,7 @@ def test_a_secret_is_sent_as_data_and_redacted_in_its_repr() -> None:
     assert "canary" not in repr(made)
 
 
-def test_the_rest_is_as_plain() -> None:
+def test_other_recipes_have_only_the_given_fields() -> None:
     assert sent(recipes.config_map("web", {"a.conf": "x"}))["data"] == {"a.conf": "x"}
     assert sent(recipes.pod("web", WEB))["metadata"]["labels"] == NAMED
     assert sent(recipes.service_account("web", pull_secrets=["registry"])) == {
@@ -193,7 +193,7 @@ def test_the_rest_is_as_plain() -> None:
 
 
 @pytest.mark.parametrize(("port", "where"), [(8080, {"number": 8080}), ("http", {"name": "http"})])
-def test_an_ingress_leads_to_a_port_of_a_service(port: int | str, where: dict[str, Any]) -> None:
+def test_an_ingress_routes_to_a_port_of_a_service(port: int | str, where: dict[str, Any]) -> None:
     made = recipes.ingress("web", host="web.example.com", port=port, tls_secret="web-tls")
 
     assert sent(made)["spec"] == {
@@ -269,7 +269,7 @@ def wrong() -> Mapping[str, Callable[[], object]]:
 
 
 @pytest.mark.parametrize("make", wrong().values(), ids=wrong())
-def test_what_kubernetes_would_refuse_is_refused(make: Callable[[], object]) -> None:
+def test_an_invalid_argument_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(BadValue):
         make()
 

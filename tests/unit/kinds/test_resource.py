@@ -49,7 +49,7 @@ def declare(
     return made
 
 
-def test_a_kind_is_what_its_class_statement_says() -> None:
+def test_a_class_statement_sets_group_version_and_kind() -> None:
     widget, mouse = Widget.resource_type, Mouse.resource_type
 
     assert widget.gvk == GroupVersionKind("app.example.com", "v1", "Widget")
@@ -58,7 +58,7 @@ def test_a_kind_is_what_its_class_statement_says() -> None:
     assert (mouse.plural, mouse.namespaced) == ("housemice", False)
 
 
-def test_built_in_kinds_know_their_odd_plurals_and_scopes() -> None:
+def test_built_in_kinds_have_irregular_plurals_and_scopes() -> None:
     assert Deployment.resource_type.plural == "deployments"
     assert Endpoints.resource_type.plural == "endpoints"
     assert Namespace.resource_type.namespaced is False
@@ -69,13 +69,13 @@ def test_built_in_kinds_know_their_odd_plurals_and_scopes() -> None:
     ("kind", "plural"),
     [("Policy", "policies"), ("Gateway", "gateways"), ("Bus", "buses"), ("Box", "boxes")],
 )
-def test_a_plural_follows_the_rules_of_spelling(kind: str, plural: str) -> None:
+def test_a_default_plural_follows_english_spelling(kind: str, plural: str) -> None:
     made = declare(kind, group="app.example.com", version="v1")
 
     assert made.resource_type.plural == plural
 
 
-def test_an_object_always_says_what_it_is() -> None:
+def test_an_encoded_object_always_has_kind_and_api_version() -> None:
     widget = Widget(metadata=ObjectMeta(name="one"), spec=Spec())
 
     assert msgspec.json.decode(Codec().encode(widget)) == {
@@ -96,7 +96,7 @@ def test_the_parts_of_a_custom_resource_have_their_own_types() -> None:
     assert widget.status == Status(ready=2)
 
 
-def test_a_resource_says_who_it_is() -> None:
+def test_a_resource_has_name_namespace_and_uid() -> None:
     asked = datetime(2026, 1, 2, tzinfo=UTC)
     widget = Widget(
         metadata=ObjectMeta(
@@ -119,7 +119,7 @@ def test_a_resource_says_who_it_is() -> None:
     assert widget.ref == ObjectRef("Widget", "default", "one")
 
 
-def test_a_resource_without_metadata_has_nothing_to_say() -> None:
+def test_a_resource_without_metadata_has_empty_properties() -> None:
     mouse = Mouse()
 
     assert (mouse.name, mouse.namespace, mouse.uid) == ("", None, "")
@@ -127,14 +127,14 @@ def test_a_resource_without_metadata_has_nothing_to_say() -> None:
     assert (mouse.labels, mouse.annotations, mouse.deletion_time) == ({}, {}, None)
 
 
-def test_an_object_still_to_be_named_is_written_with_a_star() -> None:
+def test_an_object_with_a_generate_name_is_printed_with_a_star() -> None:
     mouse = Mouse(metadata=ObjectMeta(generate_name="grey-"))
 
     assert str(mouse.ref) == "HouseMouse grey-*"
 
 
 @pytest.mark.parametrize("group", ["apps", "", "UPPER.example.com", "-a.example.com", "a..b"])
-def test_a_group_that_is_no_domain_is_refused(group: str) -> None:
+def test_a_group_that_is_not_a_dns_domain_is_refused(group: str) -> None:
     with pytest.raises(BadName, match="is not an API group"):
         declare("Wrong", group=group, version="v1")
 
@@ -146,24 +146,24 @@ def test_a_kind_that_the_server_would_refuse_is_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["widget", "My-Widget"])
-def test_a_kind_may_be_called_otherwise_than_a_class_would_be(kind: str) -> None:
+def test_a_kind_can_have_a_name_that_is_unusual_for_a_class(kind: str) -> None:
     declared = declare("Right", group="app.example.com", version="v1", kind=kind)
 
     assert declared.resource_type.gvk.kind == kind
 
 
-def test_a_class_whose_name_is_its_kind_is_called_as_a_class() -> None:
+def test_a_class_that_names_its_kind_must_begin_with_a_capital_letter() -> None:
     with pytest.raises(BadName, match="begins with a capital letter"):
         declare("widget", group="app.example.com", version="v1")
 
 
 @pytest.mark.parametrize("version", ["V1", "1", "v1.2", ""])
-def test_a_version_that_is_no_label_is_refused(version: str) -> None:
+def test_a_version_that_is_not_a_dns_label_is_refused(version: str) -> None:
     with pytest.raises(BadName, match="is not an API version"):
         declare("Wrong", group="app.example.com", version=version)
 
 
-def test_a_plural_that_is_no_label_is_refused() -> None:
+def test_a_plural_that_is_not_a_dns_label_is_refused() -> None:
     with pytest.raises(BadName, match="is not a plural"):
         declare("Wrong", group="app.example.com", version="v1", plural="Wrongs")
 
@@ -181,13 +181,13 @@ def test_a_field_cannot_hide_a_property_of_resources() -> None:
     assert "labels" in right.__struct_encode_fields__  # type: ignore[attr-defined]
 
 
-def test_a_part_that_is_no_resource_is_no_kind_either() -> None:
+def test_a_part_that_is_not_a_resource_is_not_a_kind() -> None:
     with pytest.raises(TypeError, match="Wrong: only a Resource has a group and a version"):
         new_class("Wrong", (Part,), {"group": "app.example.com", "version": "v1"})
 
 
 @pytest.mark.parametrize("base", [Resource, CustomResource, Unstructured])
-def test_a_class_that_is_no_kind_has_no_resource_type(
+def test_a_class_that_is_not_a_kind_has_no_resource_type(
     base: type[Resource] | type[Unstructured],
 ) -> None:
     with pytest.raises(NotAKind, match="has no group and version"):
@@ -196,6 +196,6 @@ def test_a_class_that_is_no_kind_has_no_resource_type(
     assert not hasattr(base, "resource_type")
 
 
-def test_a_kind_cannot_redefine_what_it_is() -> None:
+def test_a_kind_cannot_redefine_kind_and_api_version() -> None:
     with pytest.raises(BadName, match="every resource has it already"):
         declare("Wrong", fields={"kind": str}, group="app.example.com", version="v1")

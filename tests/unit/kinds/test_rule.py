@@ -41,7 +41,7 @@ def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b)", "(?!b)a", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\\\1"])
-def test_a_pattern_that_looks_around_is_refused(pattern: str) -> None:
+def test_a_pattern_with_lookaround_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="looks around or back"):
         Rule(pattern=pattern)
 
@@ -95,15 +95,15 @@ def test_a_pattern_that_is_not_valid_re2_is_rejected(pattern: str) -> None:
         *("a{2,}", "a{1000}", "{", "a{b}+", r"\Aa", "(?s).", "a(?i)b"),
     ],
 )
-def test_a_pattern_that_looks_straight_ahead_is_taken(pattern: str) -> None:
+def test_a_pattern_without_lookaround_is_accepted(pattern: str) -> None:
     assert Rule(pattern=pattern).pattern == pattern
 
 
-def test_a_rule_may_leave_one_value() -> None:
+def test_a_rule_can_allow_a_single_value() -> None:
     assert Rule(ge=1, le=1) == Rule(ge=1, le=1)
     assert Rule(list_type="map", list_map_keys=("name",)).list_map_keys == ("name",)
 
 
-def test_a_rule_shows_what_it_says_and_nothing_else() -> None:
+def test_the_repr_of_a_rule_has_only_the_given_constraints() -> None:
     assert repr(Rule()) == "Rule()"
     assert repr(Rule(ge=0, nullable=True)) == "Rule(ge=0, nullable=True)"

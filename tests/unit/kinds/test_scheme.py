@@ -93,7 +93,7 @@ apps = st.builds(
 )
 
 
-def test_a_kind_leads_to_its_class_and_back() -> None:
+def test_a_scheme_maps_a_kind_to_its_class_and_back() -> None:
     for kind in (AppAlpha, AppBeta, App):
         gvk = kind.resource_type.gvk
         assert SCHEME.class_of(gvk.api_version, gvk.kind) is kind
@@ -110,13 +110,13 @@ def test_every_built_in_kind_is_in_every_scheme(api_version: str, kind: str) -> 
     assert Scheme().knows(api_version, kind)
 
 
-def test_an_unknown_kind_is_named() -> None:
+def test_the_error_for_an_unknown_kind_names_it() -> None:
     with pytest.raises(UnknownKind, match=r"the scheme does not know app\.example\.com/v9 App"):
         SCHEME.class_of("app.example.com/v9", "App")
     assert not SCHEME.knows("app.example.com/v9", "App")
 
 
-def test_a_scheme_is_a_value() -> None:
+def test_a_scheme_is_immutable() -> None:
     empty = Scheme()
 
     more = empty.with_kinds(App)
@@ -125,7 +125,7 @@ def test_a_scheme_is_a_value() -> None:
     assert not empty.knows("app.example.com/v1", "App")
 
 
-def test_a_scheme_with_more_in_it_has_what_it_had() -> None:
+def test_an_extended_scheme_keeps_its_classes() -> None:
     app = AppAlpha(spec=SpecAlpha(image="nginx:1.27"))
     half = Scheme([App]).with_conversions(
         Conversion(older=AppAlpha, newer=AppBeta, up=alpha_to_beta, down=beta_to_alpha)
@@ -147,7 +147,7 @@ def test_two_classes_for_one_kind_are_refused() -> None:
         SCHEME.with_kinds(Impostor)
 
 
-def test_the_same_class_twice_is_no_matter() -> None:
+def test_a_class_can_be_registered_twice() -> None:
     assert SCHEME.with_kinds(App).class_of("app.example.com/v1", "App") is App
 
 
@@ -174,18 +174,18 @@ def test_an_object_is_converted_over_several_steps() -> None:
     assert SCHEME.convert(app, App).spec == Spec(repository="nginx", tag="1.27", size=1)
 
 
-def test_an_object_in_the_wanted_version_is_left_alone() -> None:
+def test_an_object_in_the_requested_version_is_not_converted() -> None:
     app = App(spec=Spec(repository="nginx", tag="1", size=1))
 
     assert SCHEME.convert(app, App) is app
 
 
 @given(app=apps)
-def test_a_conversion_and_its_way_back_lose_nothing(app: App) -> None:
+def test_a_conversion_round_trips(app: App) -> None:
     assert SCHEME.convert(SCHEME.convert(app, AppBeta), App) == app
 
 
-def test_the_fewest_steps_are_taken() -> None:
+def test_the_shortest_chain_of_conversions_is_used() -> None:
     class Walk(Resource, group=GROUP, version="v1"):
         steps: int = 0
 
@@ -218,7 +218,7 @@ def test_the_fewest_steps_are_taken() -> None:
         assert scheme.convert(Walk5(), Walk).steps == 2
 
 
-def test_without_a_way_there_is_no_conversion() -> None:
+def test_without_a_chain_of_conversions_there_is_an_error() -> None:
     app = App(spec=Spec(repository="nginx", tag="1", size=1))
 
     with pytest.raises(NoConversion, match="App to apps/v1 Deployment"):

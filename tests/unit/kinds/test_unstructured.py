@@ -45,7 +45,7 @@ def test_unstructured_objects_keep_every_field_and_its_order(spec: Any) -> None:
     assert json.loads(again, object_pairs_hook=list) == json.loads(text, object_pairs_hook=list)
 
 
-def test_an_unstructured_object_says_who_it_is() -> None:
+def test_an_unstructured_object_has_name_namespace_and_uid() -> None:
     widget = Widget(BODY)
 
     assert widget.gvk == GroupVersionKind("app.example.com", "v1", "Widget")
@@ -56,7 +56,7 @@ def test_an_unstructured_object_says_who_it_is() -> None:
     assert repr(widget) == "<Widget default/one (app.example.com/v1) at 17>"
 
 
-def test_an_unstructured_object_knows_how_far_it_has_got() -> None:
+def test_an_unstructured_object_has_generation_and_deletion_time() -> None:
     metadata = {"generation": 3, "deletionTimestamp": "2026-01-02T03:04:05Z"}
 
     widget = Widget({**BODY, "metadata": metadata})
@@ -66,21 +66,21 @@ def test_an_unstructured_object_knows_how_far_it_has_got() -> None:
     assert Widget(BODY).deletion_time is None
 
 
-def test_the_body_of_an_object_cannot_be_exchanged() -> None:
+def test_the_body_of_an_object_cannot_be_replaced() -> None:
     widget = Widget(BODY)
 
     with pytest.raises(AttributeError):
         widget.body = {}  # type: ignore[misc]
 
 
-def test_an_object_without_metadata_is_an_object_too() -> None:
+def test_an_object_without_metadata_is_accepted() -> None:
     widget = Widget({"apiVersion": "app.example.com/v1", "kind": "Widget"})
 
     assert (widget.name, widget.namespace, widget.uid, widget.labels) == ("", None, "", {})
     assert repr(widget) == "<Widget * (app.example.com/v1)>"
 
 
-def test_a_kind_made_on_the_spot_knows_where_its_objects_live() -> None:
+def test_a_kind_created_at_runtime_has_its_resource() -> None:
     mice = Unstructured.of("zoo.example.com/v1", "Mouse", plural="mice", namespaced=False)
 
     assert mice.resource_type.plural == "mice"
@@ -92,7 +92,7 @@ def test_a_kind_made_on_the_spot_knows_where_its_objects_live() -> None:
 @pytest.mark.parametrize(
     ("api_version", "kind"), [("v1", "pod"), ("a/b/c", "Pod"), ("", "Pod"), ("v1", "")]
 )
-def test_a_kind_that_cannot_be_is_refused(api_version: str, kind: str) -> None:
+def test_an_invalid_kind_is_refused(api_version: str, kind: str) -> None:
     with pytest.raises(BadName):
         Unstructured.of(api_version, kind)
 
@@ -106,7 +106,7 @@ def test_a_kind_that_cannot_be_is_refused(api_version: str, kind: str) -> None:
         {"apiVersion": "v1", "kind": "Pod", "metadata": []},
     ],
 )
-def test_what_is_no_object_is_refused(body: dict[str, Any]) -> None:
+def test_a_body_that_is_not_an_object_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(BadValue, match="is not a Kubernetes object"):
         Unstructured(body)
 
@@ -131,7 +131,7 @@ def test_a_value_is_found_by_its_path(path: tuple[str | int, ...], value: Any) -
     assert Widget(BODY).get(*path, default="default") == value
 
 
-def test_a_change_makes_a_copy() -> None:
+def test_changed_returns_a_copy() -> None:
     before = Widget(BODY)
 
     after = before.changed("spec", "alpha", 0, "port", to=443)
@@ -142,13 +142,13 @@ def test_a_change_makes_a_copy() -> None:
     assert list(after.body) == list(before.body)
 
 
-def test_a_change_makes_the_objects_on_its_way() -> None:
+def test_changed_creates_missing_parent_objects() -> None:
     after = Widget(BODY).changed("status", "phase", "now", to="Ready")
 
     assert after.body["status"] == {"phase": {"now": "Ready"}}
 
 
-def test_what_was_put_in_is_not_shared() -> None:
+def test_a_value_given_to_changed_is_not_shared() -> None:
     ports = [80]
 
     after = Widget(BODY).changed("spec", "ports", to=ports)
@@ -168,7 +168,7 @@ def test_what_was_put_in_is_not_shared() -> None:
         ("spec", "alpha", "x"),
     ],
 )
-def test_a_change_at_a_place_that_cannot_be_is_refused(path: tuple[str | int, ...]) -> None:
+def test_a_change_at_an_invalid_path_is_refused(path: tuple[str | int, ...]) -> None:
     with pytest.raises(BadValue, match="is not a path"):
         Widget(BODY).changed(*path, to=1)
 
@@ -179,13 +179,13 @@ def test_equal_bodies_are_equal_objects() -> None:
     assert Widget(BODY) != BODY
 
 
-def test_an_object_is_no_key_because_its_body_is_none() -> None:
+def test_an_object_is_not_hashable() -> None:
     with pytest.raises(TypeError, match="unhashable type"):
         hash(Widget(BODY))
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "my-kind", "oneAgent"])
-def test_a_kind_may_begin_in_lower_case(kind: str) -> None:
+def test_a_kind_can_begin_in_lower_case(kind: str) -> None:
     made = Unstructured.of("acid.zalan.do/v1", kind)
 
     found = made({"apiVersion": "acid.zalan.do/v1", "kind": kind, "metadata": {"name": "one"}})

@@ -38,7 +38,7 @@ def refused(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[st
     return [(cause["field"], cause["message"]) for cause in causes]
 
 
-def test_a_user_may_review_their_own_rights_and_those_of_others() -> None:
+def test_access_reviews_cover_the_users_own_permissions_and_those_of_others() -> None:
     reason = 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "jane"'
     yes = {"allowed": True, "reason": reason}
     resource, path = {"resourceAttributes": MAY_GET}, {"nonResourceAttributes": {"path": "/x"}}
@@ -101,7 +101,7 @@ def test_a_review_in_a_namespace_is_about_that_namespace() -> None:
     assert info("localsubjectaccessreviews", spec, namespace="there")["status"]["allowed"]
 
 
-def test_a_selector_is_one_text_or_requirements_and_is_left_out_if_unreadable() -> None:
+def test_a_selector_is_text_or_requirements_and_ignored_if_invalid() -> None:
     def spec(**selector: Any) -> dict[str, Any]:
         return {"resourceAttributes": {**MAY_GET, "labelSelector": selector}}
 
@@ -116,7 +116,7 @@ def test_a_selector_is_one_text_or_requirements_and_is_left_out_if_unreadable() 
     assert status["evaluationError"] == f"{where} ignored due to parse error"
 
 
-def test_a_user_may_review_who_they_are() -> None:
+def test_a_self_subject_review_returns_the_user() -> None:
     answer = info("selfsubjectreviews", {}, name="left out")
 
     assert answer["metadata"] == {"creationTimestamp": "2026-01-01T00:00:00Z"}
@@ -130,7 +130,7 @@ def test_a_user_may_review_who_they_are() -> None:
     }
 
 
-def test_a_user_may_list_their_own_rules() -> None:
+def test_a_self_subject_rules_review_lists_the_users_rules() -> None:
     answer = info("selfsubjectrulesreviews", {"namespace": "here"}, name="left out")
 
     assert answer == {
@@ -147,7 +147,7 @@ def test_a_user_may_list_their_own_rules() -> None:
     }
 
 
-def test_a_token_has_a_user_or_is_refused() -> None:
+def test_a_token_review_returns_the_user_or_an_error() -> None:
     known = info("tokenreviews", {"token": "canary"})["status"]
     unknown = info("tokenreviews", {"token": "other"})["status"]
     elsewhere = info("tokenreviews", {"token": "canary", "audiences": ["them"]})["status"]
@@ -164,7 +164,7 @@ def test_a_token_has_a_user_or_is_refused() -> None:
         ("selfsubjectrulesreviews", "no namespace on request"),
     ],
 )
-def test_a_review_that_asks_nothing_is_refused(plural: str, why: str) -> None:
+def test_an_empty_review_is_refused(plural: str, why: str) -> None:
     with pytest.raises(StatusError) as refusal:
         info(plural, {})
 

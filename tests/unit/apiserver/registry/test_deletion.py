@@ -53,21 +53,25 @@ def fate(
     return decided.updated and decided.updated["metadata"], decided.removes
 
 
-def test_what_nothing_holds_goes_unmarked(at_once: ServedResource) -> None:
+def test_an_object_without_finalizers_or_grace_period_is_removed_immediately(
+    at_once: ServedResource,
+) -> None:
     assert fate(obj(), at_once) == (None, True)
 
 
-def test_what_a_finalizer_holds_is_marked_and_stays(at_once: ServedResource) -> None:
+def test_an_object_with_a_finalizer_gets_a_deletion_timestamp_and_stays(
+    at_once: ServedResource,
+) -> None:
     expected = marked(NOW_TEXT, 0, finalizers=["x"])["metadata"]
 
     assert fate(obj(finalizers=["x"]), at_once) == (expected, False)
 
 
-def test_what_is_marked_already_is_left_as_it_is(at_once: ServedResource) -> None:
+def test_a_second_deletion_changes_nothing(at_once: ServedResource) -> None:
     assert fate(marked(BEFORE, 0, finalizers=["x"]), at_once) == (None, False)
 
 
-def test_an_object_with_a_generation_has_a_new_one_when_it_is_marked(
+def test_a_deletion_timestamp_increments_the_generation(
     at_once: ServedResource,
 ) -> None:
     changed, _ = fate(obj(finalizers=["x"], generation=3), at_once)
@@ -92,7 +96,7 @@ POLICIES: dict[str, tuple[list[str], dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("case", POLICIES)
-def test_a_policy_is_a_finalizer(case: str, at_once: ServedResource) -> None:
+def test_a_propagation_policy_adds_a_finalizer(case: str, at_once: ServedResource) -> None:
     before, options, after = POLICIES[case]
 
     changed, _ = fate(obj(finalizers=before), at_once, **options)
@@ -101,11 +105,11 @@ def test_a_policy_is_a_finalizer(case: str, at_once: ServedResource) -> None:
     assert changed["finalizers"] == after
 
 
-def test_what_has_grace_is_marked_with_its_end(graceful: ServedResource) -> None:
+def test_a_grace_period_sets_the_deletion_timestamp_to_its_end(graceful: ServedResource) -> None:
     assert fate(obj(), graceful) == (marked(IN_TEN, 10)["metadata"], False)
 
 
-def test_without_grace_it_is_marked_and_goes(graceful: ServedResource) -> None:
+def test_a_grace_period_of_zero_removes_the_object(graceful: ServedResource) -> None:
     assert fate(obj(), graceful, grace_seconds=0) == (marked(NOW_TEXT, 0)["metadata"], True)
 
 
@@ -119,20 +123,22 @@ SHORTER = {
 
 
 @pytest.mark.parametrize("wanted", SHORTER)
-def test_grace_gets_shorter_and_never_longer(wanted: int | None, graceful: ServedResource) -> None:
+def test_a_grace_period_can_be_shortened_but_not_extended(
+    wanted: int | None, graceful: ServedResource
+) -> None:
     changed, goes = fate(marked(IN_TEN, 10), graceful, grace_seconds=wanted)
 
     assert (changed and changed["deletionTimestamp"], goes) == SHORTER[wanted]
 
 
-def test_a_finalizer_outlasts_any_grace(graceful: ServedResource) -> None:
+def test_a_finalizer_outlasts_the_grace_period(graceful: ServedResource) -> None:
     changed, goes = fate(obj(finalizers=["x"]), graceful, grace_seconds=0)
 
     assert changed is not None
     assert not goes
 
 
-def test_an_update_lets_go_of_what_is_deleted_with_its_last_finalizer() -> None:
+def test_an_update_that_removes_the_last_finalizer_removes_the_object() -> None:
     held = marked(BEFORE, 0, finalizers=["x"])
 
     assert should_delete_during_update(marked(BEFORE, 0), held)
@@ -141,7 +147,7 @@ def test_an_update_lets_go_of_what_is_deleted_with_its_last_finalizer() -> None:
     assert not should_delete_during_update(marked(IN_TEN, 10), marked(IN_TEN, 10, finalizers=["x"]))
 
 
-def test_nothing_is_decided_by_changing_the_object(at_once: ServedResource) -> None:
+def test_the_deletion_does_not_modify_its_argument(at_once: ServedResource) -> None:
     found = obj(finalizers=["x"])
 
     decided = plan_deletion(found, DeleteOptions(propagation="Orphan"), at_once, now=NOW)
@@ -169,7 +175,7 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED_OPTIONS)
-def test_options_that_make_no_sense_are_refused(case: str) -> None:
+def test_invalid_options_are_refused(case: str) -> None:
     written, why = REFUSED_OPTIONS[case]
 
     with pytest.raises(StatusError) as refused:
@@ -178,7 +184,7 @@ def test_options_that_make_no_sense_are_refused(case: str) -> None:
     assert refused.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {why}'
 
 
-async def test_options_stand_in_the_body_or_else_in_the_query(
+async def test_options_are_read_from_the_body_or_the_query(
     api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"

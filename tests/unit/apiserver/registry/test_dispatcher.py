@@ -19,7 +19,9 @@ NOT_THERE = {
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(NOT_THERE))
-async def test_what_is_not_served_is_not_found(method: str, path: str, api: EmbeddedServer) -> None:
+async def test_a_resource_that_is_not_served_is_not_found(
+    method: str, path: str, api: EmbeddedServer
+) -> None:
     answer = await api.ask(method, path)
 
     assert answer.status == 404
@@ -41,7 +43,7 @@ NOT_ALLOWED = {
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(NOT_ALLOWED))
-async def test_what_a_resource_cannot_do_is_not_allowed(
+async def test_an_unsupported_method_is_not_allowed(
     method: str, path: str, api: EmbeddedServer
 ) -> None:
     answer = await api.ask(method, path, {} if method != "GET" else None)
@@ -49,7 +51,7 @@ async def test_what_a_resource_cannot_do_is_not_allowed(
     assert (answer.status, answer.json["reason"]) == (405, "MethodNotAllowed")
 
 
-async def test_an_object_is_read_whole_or_not_at_all(api: EmbeddedServer) -> None:
+async def test_a_head_request_for_an_object_is_not_allowed(api: EmbeddedServer) -> None:
     answer = await api.ask("HEAD", "/api/v1/namespaces/default")
 
     assert (answer.status, answer.body) == (405, b"")
@@ -66,7 +68,7 @@ AGENTS = {
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-async def test_who_writes_is_called_after_their_program_unless_they_say_otherwise(
+async def test_the_default_field_manager_is_the_user_agents_program(
     agent: str, api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -88,7 +90,7 @@ ONE_ONLY = {
 
 
 @pytest.mark.parametrize("query", ONE_ONLY)
-async def test_who_may_read_one_object_may_list_that_one(
+async def test_permission_to_get_an_object_allows_listing_it_by_name(
     query: str, api: EmbeddedServer, namespace: str
 ) -> None:
     place = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"

@@ -17,7 +17,7 @@ from tests.clocks import FakeClock
 from tests.embedded import MERGE_PATCH, EmbeddedServer
 
 
-async def test_a_new_cluster_has_its_namespaces_roles_and_its_own_service(
+async def test_a_new_cluster_has_namespaces_roles_and_the_kubernetes_service(
     api: EmbeddedServer,
 ) -> None:
     namespaces = (await api.ask("GET", "/api/v1/namespaces")).names
@@ -29,7 +29,7 @@ async def test_a_new_cluster_has_its_namespaces_roles_and_its_own_service(
     assert service["spec"]["clusterIP"]
 
 
-async def test_what_was_changed_is_left_as_it_is_by_the_next_start() -> None:
+async def test_a_restart_keeps_changed_initial_objects() -> None:
     log = RevisionLog()
     before = EmbeddedServer(log=log)
     patch = {"metadata": {"labels": {"ours": "yes"}}}
@@ -42,7 +42,7 @@ async def test_what_was_changed_is_left_as_it_is_by_the_next_start() -> None:
     assert log.revision == revision
 
 
-async def test_what_was_deleted_is_put_back_by_the_next_start() -> None:
+async def test_a_restart_restores_deleted_initial_objects() -> None:
     log = RevisionLog()
     path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view"
     await EmbeddedServer(log=log).asked("DELETE", path)
@@ -75,7 +75,7 @@ async def read(server: ApiServer, path: str) -> Any:
     return msgspec.json.decode((await server.handle(request, certificate=admin)).body)
 
 
-async def test_the_service_of_the_server_leads_to_the_port_of_the_last_start() -> None:
+async def test_the_kubernetes_service_has_the_port_of_the_last_start() -> None:
     log = RevisionLog()
     first = await read(started(log, port=1234), SERVICE)
 

@@ -20,7 +20,7 @@ SCHEMA = Schema(
 )
 
 
-def test_fields_are_in_the_order_of_their_type_and_maps_are_sorted() -> None:
+def test_fields_have_the_order_of_their_type_and_maps_are_sorted() -> None:
     value = {"labels": {"b": "2", "a": "1"}, "odd": 1, "spec": {"args": ["x"], "name": "n"}}
 
     ordered = in_go_order(value, SCHEMA)
@@ -31,14 +31,14 @@ def test_fields_are_in_the_order_of_their_type_and_maps_are_sorted() -> None:
     assert ordered == value
 
 
-def test_elements_of_lists_are_ordered_and_what_has_no_type_stays_as_it_is() -> None:
+def test_list_items_are_ordered_and_untyped_values_are_unchanged() -> None:
     ordered = in_go_order({"parts": [{"args": [], "name": "n"}], "any": {"b": 1, "a": 2}}, SCHEMA)
 
     assert list(ordered["parts"][0]) == ["name", "args"]
     assert list(ordered["any"]) == ["b", "a"]
 
 
-def test_where_a_merge_patch_went_through_it_is_sorted_and_the_rest_is_as_go_keeps_it() -> None:
+def test_a_merge_patch_sorts_the_maps_on_its_path_only() -> None:
     made = {"spec": {"name": "n", "args": ["x"]}, "labels": {"a": "1"}, "surprise": 1}
 
     untouched = shown_after_merge(made, {"surprise": 1}, SCHEMA)
@@ -48,7 +48,7 @@ def test_where_a_merge_patch_went_through_it_is_sorted_and_the_rest_is_as_go_kee
     assert touched == '{"labels":{"a":"1"},"spec":{"args":["x"],"name":"n"},"surprise":1}'
 
 
-def test_operations_sort_the_way_to_what_they_change_and_leave_what_they_bring() -> None:
+def test_json_patch_operations_sort_the_maps_on_their_path_only() -> None:
     made = {"spec": {"name": "n", "args": ["x"]}, "any": {"b": 1, "a": 2}, "parts": [{"name": "p"}]}
     patch = [
         {"op": "add", "path": "/any", "value": {"b": 1, "a": 2}},
@@ -63,7 +63,7 @@ def test_operations_sort_the_way_to_what_they_change_and_leave_what_they_bring()
     )
 
 
-def test_a_custom_resource_has_no_types_and_is_sorted_all_over() -> None:
+def test_every_map_of_a_custom_resource_is_sorted() -> None:
     made = {"spec": {"b": {"d": 1, "c": 2}, "a": [{"f": 1, "e": 2}]}}
 
     assert shown_after_merge(made, {}, None) == '{"spec":{"a":[{"e":2,"f":1}],"b":{"c":2,"d":1}}}'

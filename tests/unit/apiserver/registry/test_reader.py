@@ -27,16 +27,14 @@ BAD_TOKENS = {
 
 
 @pytest.mark.parametrize("case", BAD_TOKENS)
-async def test_a_token_that_the_server_did_not_make_is_refused(
-    case: str, api: EmbeddedServer
-) -> None:
+async def test_an_unknown_continue_token_is_refused(case: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?limit=1&continue={BAD_TOKENS[case]}")
 
     assert answer.status == 400
     assert answer.json["message"].startswith("invalid continue token: continue key is not valid")
 
 
-async def test_a_token_goes_on_in_the_namespace_that_it_was_made_for(
+async def test_a_continue_token_continues_in_its_namespace(
     api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -51,14 +49,16 @@ async def test_a_token_goes_on_in_the_namespace_that_it_was_made_for(
     assert "continue" not in rest.json["metadata"]
 
 
-async def test_a_token_from_the_future_is_refused_with_a_delay(api: EmbeddedServer) -> None:
+async def test_a_continue_token_from_the_future_is_refused_with_a_retry_delay(
+    api: EmbeddedServer,
+) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?continue={token(rv=10**9)}")
 
     assert (answer.status, answer.json["reason"]) == (504, "Timeout")
     assert "Too large resource version: 1000000000" in answer.json["message"]
 
 
-async def test_a_token_and_a_version_are_not_given_together(api: EmbeddedServer) -> None:
+async def test_a_continue_token_excludes_a_resource_version(api: EmbeddedServer) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?continue={token()}&resourceVersion=5")
 
     assert answer.status == 400
@@ -67,9 +67,7 @@ async def test_a_token_and_a_version_are_not_given_together(api: EmbeddedServer)
     )
 
 
-async def test_the_newest_of_all_is_given_whole_whatever_the_limit(
-    api: EmbeddedServer, namespace: str
-) -> None:
+async def test_a_list_at_version_0_ignores_the_limit(api: EmbeddedServer, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     for name in ("a", "b", "c"):
         await api.asked("POST", path, config_map(name))
@@ -79,7 +77,7 @@ async def test_the_newest_of_all_is_given_whole_whatever_the_limit(
     assert listed.names == ["a", "b", "c"]
 
 
-async def test_a_limited_list_from_a_version_is_exactly_of_that_version(
+async def test_a_limited_list_with_a_version_is_of_exactly_that_version(
     api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -94,9 +92,7 @@ async def test_a_limited_list_from_a_version_is_exactly_of_that_version(
     assert unlimited.names == ["a", "b"]
 
 
-async def test_one_object_is_read_and_not_watched_whatever_the_query_says(
-    api: EmbeddedServer, namespace: str
-) -> None:
+async def test_a_get_ignores_the_watch_parameter(api: EmbeddedServer, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     await api.asked("POST", path, config_map("a"))
 

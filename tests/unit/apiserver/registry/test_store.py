@@ -26,7 +26,7 @@ def pod(**rest: object) -> dict[str, object]:
     return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}, **rest}
 
 
-async def test_a_change_signal_wakes_all_who_wait_once() -> None:
+async def test_a_change_signal_wakes_every_waiter_once() -> None:
     change_signal, woken = ChangeSignal(), list[int]()
 
     async def wait(number: int) -> None:
@@ -58,7 +58,7 @@ async def test_a_change_signal_ignores_cancelled_waits() -> None:
     assert stays.done()
 
 
-async def test_a_cancelled_wait_for_a_change_signal_leaves_nothing_behind() -> None:
+async def test_a_cancelled_wait_for_a_change_signal_is_removed() -> None:
     change_signal = ChangeSignal()
 
     with pytest.raises(TimeoutError):
@@ -68,7 +68,7 @@ async def test_a_cancelled_wait_for_a_change_signal_leaves_nothing_behind() -> N
     assert repr(change_signal) == "<ChangeSignal 0 waiting>"
 
 
-async def test_a_write_wakes_those_who_wait_for_its_resource_alone(store: Store) -> None:
+async def test_a_write_wakes_only_waiters_of_its_resource(store: Store) -> None:
     async with asyncio.TaskGroup() as group:
         pods = group.create_task(store.change_signal("pods").wait())
         nodes = group.create_task(store.change_signal("nodes").wait())
@@ -92,7 +92,7 @@ def test_an_object_gets_the_version_of_its_write(store: Store) -> None:
     assert store.last_change(PODS) == entry.revision
 
 
-def test_a_write_made_from_something_older_is_not_made(store: Store) -> None:
+def test_a_write_based_on_a_stale_object_is_rejected(store: Store) -> None:
     first = store.write(WEB, pod(), rules=Rules(), replacing=None)
     second = store.write(WEB, pod(spec={}), rules=Rules(), replacing=first)
 
@@ -102,7 +102,7 @@ def test_a_write_made_from_something_older_is_not_made(store: Store) -> None:
     assert store.find(PODS, "default", "web") == second.value
 
 
-def test_what_etcd_would_not_take_is_not_kept(store: Store) -> None:
+def test_an_object_over_etcds_size_limit_is_rejected(store: Store) -> None:
     with pytest.raises(StatusError) as refused:
         store.write(WEB, pod(spec={"a": "x" * LARGEST}), rules=Rules(), replacing=None)
 
@@ -110,7 +110,7 @@ def test_what_etcd_would_not_take_is_not_kept(store: Store) -> None:
     assert store.find(PODS, "default", "web") is None
 
 
-def test_rules_are_called_with_what_was_and_what_is(store: Store) -> None:
+def test_rules_are_called_with_the_old_and_the_new_object(store: Store) -> None:
     calls: list[tuple[bool, bool]] = []
     rules = Rules(stored=lambda old, new: calls.append((old is not None, new is not None)))
 
@@ -121,7 +121,7 @@ def test_rules_are_called_with_what_was_and_what_is(store: Store) -> None:
     assert calls == [(False, True), (True, True), (True, False)]
 
 
-def test_who_listens_hears_an_object_as_it_is_or_was_last(store: Store) -> None:
+def test_a_listener_receives_the_current_or_last_state_of_an_object(store: Store) -> None:
     received: list[object] = []
     store.listen(PODS, lambda obj: received.append(obj.get("phase")))
 
@@ -143,7 +143,7 @@ def test_on_first_write_is_called_once(store: Store) -> None:
     assert called == [entry.revision]
 
 
-def test_on_first_write_is_not_called_where_there_are_objects_already(store: Store) -> None:
+def test_on_first_write_is_not_called_if_objects_exist(store: Store) -> None:
     called: list[int] = []
     entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
 
@@ -154,7 +154,7 @@ def test_on_first_write_is_not_called_where_there_are_objects_already(store: Sto
     assert called == []
 
 
-def test_on_first_write_is_called_in_the_context_of_who_asked_for_it(store: Store) -> None:
+def test_on_first_write_runs_in_the_context_of_its_registration(store: Store) -> None:
     whose: ContextVar[str] = ContextVar("whose", default="none")
     called: list[str] = []
 

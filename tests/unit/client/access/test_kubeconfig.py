@@ -149,7 +149,7 @@ def test_a_token_file_takes_precedence_over_a_token(tmp_path: Path) -> None:
     assert config.login == TokenFile(path=Path("/token"))
 
 
-def test_a_username_and_password_are_used_for_basic_authentication(tmp_path: Path) -> None:
+def test_a_username_and_password_are_read(tmp_path: Path) -> None:
     config = chosen(written(tmp_path, document(user={"username": "me", "password": CANARY})))
 
     assert config.login == Password(username="me", password=CANARY)

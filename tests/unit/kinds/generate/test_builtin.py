@@ -78,7 +78,7 @@ def test_the_same_schemas_always_give_the_same_text() -> None:
 
 @pytest.mark.needs_tools
 @pytest.mark.timeout(20)
-def test_what_is_generated_is_formatted_as_ruff_would_format_it() -> None:
+def test_generated_modules_are_formatted_as_by_ruff() -> None:
     ruff = [sys.executable, "-m", "ruff"]
 
     for command in (["format", "--check"], ["check"]):
@@ -180,7 +180,7 @@ def test_secrets_and_tokens_are_sensitive(kind: str, field: str) -> None:
     assert field in found._part.sensitive
 
 
-def test_no_description_of_upstream_is_repeated() -> None:
+def test_no_description_of_upstream_is_copied() -> None:
     def descriptions(schema: Any) -> Iterator[str]:
         if isinstance(schema, dict):
             if isinstance(schema.get("description"), str):

@@ -177,11 +177,11 @@ def loaded(source: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_models_are_written_as_a_person_would_write_them() -> None:
+def test_models_match_handwritten_ones() -> None:
     assert models_from_crd(yaml.safe_load(WIDGETS)) == MODELS
 
 
-def test_models_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_decode_and_encode_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     models = loaded(models_from_crd(yaml.safe_load(WIDGETS)), monkeypatch)
     widget = models.Widget(
         metadata=ObjectMeta(name="one"),
@@ -236,12 +236,12 @@ def test_a_version_can_be_chosen() -> None:
     assert "    labels_: Mapping[str, Any] | None = None" in source
 
 
-def test_a_version_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_a_missing_version_is_refused_with_the_available_ones() -> None:
     with pytest.raises(BadValue, match="it has v1beta1, v1"):
         models_from_crd(yaml.safe_load(WIDGETS), version="v2")
 
 
-def test_a_spec_that_may_be_missing_is_optional() -> None:
+def test_an_optional_spec_stays_optional() -> None:
     schema = properties(spec=properties(size={"type": "integer"}), status=properties(ok={}))
 
     source = models_from_crd(crd(schema))
@@ -252,7 +252,7 @@ def test_a_spec_that_may_be_missing_is_optional() -> None:
 @pytest.mark.parametrize(
     ("required", "nullable"), [(["spec"], True), (["spec", "status"], False), (["status"], False)]
 )
-def test_a_shape_that_no_custom_resource_has_is_spelled_out(
+def test_an_unusual_schema_of_spec_or_status_is_declared_explicitly(
     required: list[str], nullable: bool
 ) -> None:
     spec = {**properties(size={"type": "integer"}), "nullable": nullable}
@@ -264,13 +264,13 @@ def test_a_shape_that_no_custom_resource_has_is_spelled_out(
     assert ("    status: WidgetStatus\n" in source) == ("status" in required)
 
 
-def test_scope_and_plural_are_said_where_they_differ_from_the_rule() -> None:
+def test_scope_and_plural_are_written_if_not_the_default() -> None:
     source = models_from_crd(crd(properties(), scope="Cluster"))
 
     assert '    plural="things",\n    namespaced=False,\n' in source
 
 
-def test_a_condition_with_fields_of_its_own_is_a_condition() -> None:
+def test_a_condition_with_extra_fields_is_a_condition() -> None:
     usual = {"type": {"type": "string"}, "status": {"type": "string"}}
     own = {"severity": {"type": "string"}, "isTrue": {"type": "boolean"}}
     conditions = {"type": "array", "items": properties(**usual, **own)}
@@ -284,7 +284,7 @@ def test_a_condition_with_fields_of_its_own_is_a_condition() -> None:
     ) in source
 
 
-def test_what_only_looks_like_a_condition_is_none() -> None:
+def test_a_type_that_only_resembles_a_condition_is_not_one() -> None:
     odd = properties(
         type={"type": "string"}, status={"type": "string"}, lastTransitionTime={"type": "string"}
     )
@@ -298,7 +298,7 @@ def test_what_only_looks_like_a_condition_is_none() -> None:
 @pytest.mark.parametrize(
     "kind", ["Part", "Resource", "Any", "None", "Mapping", "Literal", "ObjectMeta", "Quantity"]
 )
-def test_a_kind_whose_name_is_taken_gets_a_class_of_another(
+def test_a_kind_with_a_used_name_gets_another_class_name(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = properties(spec=properties(a={}, b={"type": "object"}))
@@ -314,7 +314,7 @@ def test_a_kind_whose_name_is_taken_gets_a_class_of_another(
     ("kind", "name"),
     [("postgresql", "Postgresql"), ("my-kind", "MyKind"), ("part", "Part2"), ("none", "None2")],
 )
-def test_a_kind_that_is_no_name_of_a_class_gets_a_class_of_another(
+def test_a_kind_that_is_no_class_name_gets_another_class_name(
     kind: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = properties(spec=properties(size={"type": "integer"}))
@@ -388,7 +388,7 @@ def all_wire_names(tree: ast.Module) -> set[str]:
 
 @pytest.mark.needs_tools
 @pytest.mark.timeout(20)
-def test_models_are_formatted_as_ruff_would_format_them(tmp_path: Path) -> None:
+def test_models_are_formatted_as_by_ruff(tmp_path: Path) -> None:
     long: dict[str, Any] = {
         f"{letter}VeryLongNameOfAFieldThatGoesOnAndOnAndOnHTTP": {} for letter in "abc"
     }
@@ -428,7 +428,7 @@ def test_models_are_formatted_as_ruff_would_format_them(tmp_path: Path) -> None:
         crd({**properties(a={}), "required": [[]]}),
     ],
 )
-def test_what_is_no_definition_is_refused(broken: Any) -> None:
+def test_a_document_that_is_not_a_definition_is_refused(broken: Any) -> None:
     with pytest.raises(BadValue):
         models_from_crd(broken)
 

@@ -35,7 +35,7 @@ NASTY = [
 ]
 
 
-def test_values_that_are_listed_are_a_literal() -> None:
+def test_enum_values_become_a_literal() -> None:
     schema = properties(
         mode={"type": "string", "enum": ["a", "b", None], "nullable": True},
         level={"type": "integer", "enum": [1, 2]},
@@ -52,7 +52,7 @@ def test_values_that_are_listed_are_a_literal() -> None:
     assert "    flag: bool | None = None\n    ratio: float | None = None\n" in source
 
 
-def test_what_a_server_fills_in_is_optional_even_if_it_is_required() -> None:
+def test_a_required_field_with_a_default_is_optional() -> None:
     schema = properties(
         mode={"type": "string", "default": "a"},
         level={"type": "integer", "default": None},
@@ -69,7 +69,7 @@ def test_what_a_server_fills_in_is_optional_even_if_it_is_required() -> None:
     assert "    size: int | None = None\n" in source
 
 
-def test_values_that_are_too_many_for_a_line_have_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_literal_becomes_a_named_type(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"a-rather-long-word-{number}" for number in range(6)]
     schema = properties(spec=properties(mode={"type": "string", "enum": words}))
 
@@ -83,7 +83,7 @@ def test_values_that_are_too_many_for_a_line_have_a_name(monkeypatch: pytest.Mon
         msgspec.convert({"mode": "another"}, spec)
 
 
-def test_a_condition_with_listed_types_is_a_condition() -> None:
+def test_a_condition_with_enum_types_is_a_condition() -> None:
     usual = {
         "type": {"type": "string", "enum": ["Ready"]},
         "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
@@ -95,7 +95,7 @@ def test_a_condition_with_listed_types_is_a_condition() -> None:
     assert "    conditions: tuple[Condition, ...] | None = None" in source
 
 
-def test_an_amount_is_a_quantity() -> None:
+def test_an_int_or_string_with_the_quantity_pattern_is_a_quantity() -> None:
     pattern = r"^[+-]?([0-9.]+)([numkMGTPE]|[KMGTPE]i)?$"
     size = {"x-kubernetes-int-or-string": True, "pattern": pattern}
 
@@ -105,7 +105,7 @@ def test_an_amount_is_a_quantity() -> None:
     assert "from steersman.units import Quantity\n" in source
 
 
-def test_an_embedded_object_is_typed_as_far_as_it_is_known() -> None:
+def test_an_embedded_object_gets_the_fields_of_its_schema() -> None:
     embedded = {"x-kubernetes-embedded-resource": True}
     keeps = {"x-kubernetes-preserve-unknown-fields": True}
     schema = properties(
@@ -170,7 +170,7 @@ def test_a_description_becomes_only_a_string_literal(text: str) -> None:
 
 @pytest.mark.needs_tools
 @pytest.mark.timeout(20)
-def test_what_is_generated_is_formatted_as_ruff_would_format_it(tmp_path: Path) -> None:
+def test_generated_models_are_formatted_as_by_ruff(tmp_path: Path) -> None:
     quoted = ["it's", 'say "x"', "'\"", "back\\slash", "é", ""]
     described: dict[str, Any] = {
         f"field{number}": {

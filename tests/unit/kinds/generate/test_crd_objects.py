@@ -38,7 +38,9 @@ def models_of(schema: dict[str, Any]) -> Any:
 
 
 @given(data=st.data())
-def test_an_object_that_a_schema_takes_is_read_and_written_as_it_was(data: st.DataObject) -> None:
+def test_an_object_that_a_schema_accepts_round_trips_through_the_models(
+    data: st.DataObject,
+) -> None:
     schema = data.draw(schemas)
     value = data.draw(values(schema))
     assume(Server(schema).keeps(value))
@@ -57,7 +59,7 @@ def test_an_object_that_a_schema_takes_is_read_and_written_as_it_was(data: st.Da
 
 
 @given(data=st.data())
-def test_a_definition_with_junk_in_it_becomes_models_or_is_refused(data: st.DataObject) -> None:
+def test_a_definition_with_junk_becomes_models_or_is_refused(data: st.DataObject) -> None:
     crd = spoiled(rich(), data.draw(st.sampled_from(places(rich()))), data.draw(junk))
 
     try:

@@ -100,7 +100,7 @@ def test_descriptions_are_dropped_and_everything_else_is_kept() -> None:
     }
 
 
-def test_discovery_says_where_a_kind_is_served() -> None:
+def test_discovery_provides_the_resource_of_a_kind() -> None:
     facts = facts_of([document(Thing=thing())], [DISCOVERY])
 
     assert facts["things_v1"]["group"] == "things.k8s.io"
@@ -135,7 +135,7 @@ def test_only_stable_versions_are_kept() -> None:
     assert facts["meta_v1"]["schemas"] == {}
 
 
-def test_kinds_of_others_are_left_out() -> None:
+def test_kinds_of_other_groups_are_left_out() -> None:
     gvk = {"group": "example.com", "version": "v1", "kind": "Widget"}
     widget = {"type": "object", "x-kubernetes-group-version-kind": [gvk]}
     theirs = {"components": {"schemas": {"com.example.v1.Widget": widget}}}
@@ -147,7 +147,7 @@ def test_kinds_of_others_are_left_out() -> None:
     assert set(facts) == {"meta_v1", "things_v1"}
 
 
-def test_what_every_group_claims_belongs_to_none() -> None:
+def test_a_schema_of_every_group_belongs_to_meta_v1() -> None:
     kinds = [
         {"group": group, "version": "v1", "kind": "DeleteOptions"}
         for group in ("", "apps", "batch")

@@ -12,7 +12,7 @@ def test_the_modules_in_the_package_are_up_to_date() -> None:
     assert main(["--check"]) == 0
 
 
-def test_modules_are_written_and_then_up_to_date(tmp_path: Path) -> None:
+def test_written_modules_are_up_to_date(tmp_path: Path) -> None:
     (tmp_path / "gone_v1.py").write_text("# Generated once.\n")
     (tmp_path / "written_by_hand.py").write_text("")
 
@@ -26,7 +26,7 @@ def test_modules_are_written_and_then_up_to_date(tmp_path: Path) -> None:
     }
 
 
-def test_a_check_names_what_is_out_of_date_and_changes_nothing(
+def test_a_check_names_outdated_modules_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main([], kinds=tmp_path)
@@ -42,7 +42,7 @@ def test_a_check_names_what_is_out_of_date_and_changes_nothing(
     assert (tmp_path / "gone_v1.py").exists()
 
 
-def test_without_facts_nothing_is_touched(
+def test_without_facts_no_file_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "apps_v1.py"

@@ -45,11 +45,11 @@ from steersman.kinds.generate.names import class_name, field_name, field_names
         ("???", "field"),
     ],
 )
-def test_a_name_on_the_wire_becomes_a_readable_one_in_python(wire: str, name: str) -> None:
+def test_a_wire_name_becomes_a_readable_python_name(wire: str, name: str) -> None:
     assert field_name(wire) == name
 
 
-def test_a_name_that_the_class_has_already_gets_an_underscore() -> None:
+def test_a_duplicate_name_gets_an_underscore() -> None:
     assert field_name("labels", taken={"labels"}) == "labels_"
     assert wire_name("labels_") == "labels"
 
@@ -67,7 +67,7 @@ def test_fields_of_one_class_never_share_a_name() -> None:
 
 @pytest.mark.timeout(20)  # the first time, Hypothesis makes its table of all letters
 @given(wires=st.lists(st.text(), unique=True))
-def test_any_name_becomes_one_that_python_takes(wires: list[str]) -> None:
+def test_any_name_becomes_a_valid_identifier(wires: list[str]) -> None:
     names = list(field_names(wires).values())
 
     assert all(name.isidentifier() and name.isascii() for name in names)
@@ -84,5 +84,5 @@ def test_any_name_becomes_one_that_python_takes(wires: list[str]) -> None:
         (("Widget", "$$"), "Widget"),
     ],
 )
-def test_a_class_is_named_after_its_place(parts: tuple[str, ...], name: str) -> None:
+def test_a_nested_class_is_named_after_its_path(parts: tuple[str, ...], name: str) -> None:
     assert class_name(*parts) == name
