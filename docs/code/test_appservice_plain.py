@@ -31,7 +31,7 @@ async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) 
         assert [each.kind for each in owners] == ["AppService"]
 
 
-async def test_a_child_that_is_deleted_comes_back(cluster: Cluster) -> None:
+async def test_a_deleted_child_is_created_again(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(APP)
     await cluster.settle()

@@ -105,15 +105,15 @@ async def a_whole_trial(cluster: Cluster) -> None:
 SCENARIO = Scenario(operator=lambda: [controller], kinds=[Trial], steps=a_whole_trial)
 
 
-async def test_the_result_is_the_same_wherever_it_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(SCENARIO)
 
 
-async def test_it_comes_to_the_same_whatever_users_do_meanwhile() -> None:
+async def test_concurrent_writes_of_users_do_not_change_the_result() -> None:
     await survives_concurrent_writes(SCENARIO)
 
 
-async def test_it_comes_to_the_same_whatever_it_hears_late_or_not_at_all() -> None:
+async def test_cut_watches_and_late_caches_do_not_change_the_result() -> None:
     await survives_cut_watches(SCENARIO)
     await survives_late_caches(SCENARIO)
 
@@ -123,7 +123,7 @@ class TestWithThreeNodes:
     def cluster_settings(self) -> WorkloadSettings:
         return WorkloadSettings(nodes=3)
 
-    async def test_there_are_three(self, cluster: Cluster) -> None:
+    async def test_the_cluster_has_three_nodes(self, cluster: Cluster) -> None:
         assert len(await cluster.list(core_v1.Node)) == 3
 
 
@@ -132,7 +132,7 @@ class TestWithoutScheduler:
     def cluster_settings(self) -> WorkloadSettings:
         return WorkloadSettings(nodes=3).without("scheduler")
 
-    async def test_a_pod_waits_for_a_scheduler_of_its_own(self, cluster: Cluster) -> None:
+    async def test_without_a_scheduler_a_pod_stays_pending(self, cluster: Cluster) -> None:
         container = core_v1.Container(name="app", image="app:1")
         await cluster.create(
             core_v1.Pod(

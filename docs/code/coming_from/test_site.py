@@ -69,7 +69,7 @@ async def test_no_record_is_left_wherever_the_operator_crashes() -> None:
     )
 
 
-async def test_a_timer_looks_outside_once_a_second(cluster: Cluster) -> None:
+async def test_a_timer_polls_the_external_value_once_a_second(cluster: Cluster) -> None:
     await cluster.install(Site)
     await cluster.apply(recipes.config_map("outside", {"temperature": "12"}))
     await cluster.run_operator(timers.controller)
@@ -81,7 +81,7 @@ async def test_a_timer_looks_outside_once_a_second(cluster: Cluster) -> None:
     assert (await cluster.get(Site, "web")).annotations["web.example.com/seen"] == "13"
 
 
-def test_the_rules_are_those_that_it_declares() -> None:
+def test_the_roles_contain_the_declared_rules() -> None:
     rules = permissions([controller], lease=(ZONE, controller.field_manager), namespaces=())
 
     assert RULES.read_text() == "".join(f"{rule.yaml}\n" for rule in rules)
