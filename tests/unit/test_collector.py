@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steersman._collector import nothing_collected
+from steersman._collector import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -17,14 +17,14 @@ def enabled() -> Iterator[None]:
 
 
 def test_it_rests_inside_and_works_afterwards() -> None:
-    with nothing_collected():
+    with gc_paused():
         assert not gc.isenabled()
 
     assert gc.isenabled()
 
 
 def test_it_works_again_whatever_happens_inside() -> None:
-    with pytest.raises(ValueError, match="inside"), nothing_collected():
+    with pytest.raises(ValueError, match="inside"), gc_paused():
         raise ValueError("inside")
 
     assert gc.isenabled()
@@ -33,7 +33,7 @@ def test_it_works_again_whatever_happens_inside() -> None:
 def test_who_rested_before_is_not_woken() -> None:
     gc.disable()
 
-    with nothing_collected(), nothing_collected():
+    with gc_paused(), gc_paused():
         pass
 
     assert not gc.isenabled()

@@ -76,7 +76,7 @@ def test_a_reconcile_without_writes_keeps_the_previous_one_shown() -> None:
     repaired = finished(reasons=(DELETED,), writes=(APPLIED,))
     idle = finished()
 
-    once, twice = repaired.then(idle), repaired.then(idle).then(idle)
+    once, twice = repaired.merged_with(idle), repaired.merged_with(idle).merged_with(idle)
 
     said = (
         "done in 5 ms; because Deployment default/web was deleted; applied Deployment default/web"
@@ -95,8 +95,8 @@ def test_a_reconcile_without_writes_keeps_the_previous_one_shown() -> None:
     ids=["wrote", "failed", "waits"],
 )
 def test_a_reconcile_with_writes_replaces_the_previous_one(later: Reconciled) -> None:
-    assert finished(writes=(APPLIED,)).then(later) is later
-    assert finished().then(later) is later
+    assert finished(writes=(APPLIED,)).merged_with(later) is later
+    assert finished().merged_with(later) is later
 
 
 def test_a_reconcile_that_only_writes_its_own_status_is_not_news() -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def nothing_collected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Pause the collector while thousands of lasting objects are created, such as those of a list.
 
     The collector would traverse all of these objects several times, which takes up to a sixth of

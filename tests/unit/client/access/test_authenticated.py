@@ -113,7 +113,7 @@ async def test_after_a_401_the_request_is_retried_once_with_renewed_credentials(
     path.write_text("first")
     server = ScriptedTransport(REFUSED, FINE)
     transport = authenticated(server, TokenFile(path=path))
-    await transport._credentials.proof()
+    await transport._credentials.for_request()
     path.write_text("second")
 
     assert await status_of(transport, request_) == 200
@@ -170,7 +170,7 @@ async def test_a_failed_renewal_is_raised_and_holds_no_connection(tmp_path: Path
     failing = plugin(tmp_path, counting(tmp_path))
     server = ScriptedTransport(REFUSED)
     transport = authenticated(server, failing)
-    await transport._credentials.proof()
+    await transport._credentials.for_request()
     failing.command.unlink()
 
     with pytest.raises(CredentialPluginFailed, match="could not be started"):
@@ -183,7 +183,7 @@ async def test_a_renewal_that_is_cancelled_holds_no_connection(tmp_path: Path) -
     login = plugin(tmp_path, counting(tmp_path), args=(f"{tmp_path}/line",))
     server = ScriptedTransport(REFUSED)
     transport = authenticated(server, login)
-    await transport._credentials.proof()
+    await transport._credentials.for_request()
     hang(login)
 
     async with line_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:

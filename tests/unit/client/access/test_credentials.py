@@ -48,7 +48,7 @@ class Fixture:
 
     async def authorization(self) -> str | None:
         """What the next request would carry."""
-        return dict((await self.credentials.proof()).headers).get("Authorization")
+        return dict((await self.credentials.for_request()).headers).get("Authorization")
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ async def test_credentials_are_sent_in_the_authorization_header(
 async def test_unchanged_credentials_are_sent_again() -> None:
     world = Fixture(login=Token(token="abc"))
 
-    first = await world.credentials.proof()
+    first = await world.credentials.for_request()
     world.clock.advance(10 * FILE_SECONDS)
 
-    assert await world.credentials.proof() is first
+    assert await world.credentials.for_request() is first
     assert await world.credentials.renew(first) is False
     assert world.observed == []
 
@@ -106,7 +106,7 @@ async def test_a_refused_token_is_read_again_immediately(tmp_path: Path) -> None
     path = tmp_path / "token"
     path.write_text("first")
     world = Fixture(login=TokenFile(path=path))
-    refused = await world.credentials.proof()
+    refused = await world.credentials.for_request()
 
     assert await world.credentials.renew(refused) is False
     path.write_text("second")
@@ -119,10 +119,10 @@ async def test_a_token_replaced_since_the_request_counts_as_renewed(tmp_path: Pa
     path = tmp_path / "token"
     path.write_text("first")
     world = Fixture(login=TokenFile(path=path))
-    refused = await world.credentials.proof()
+    refused = await world.credentials.for_request()
     path.write_text("second")
     world.clock.advance(FILE_SECONDS)
-    await world.credentials.proof()
+    await world.credentials.for_request()
 
     assert await world.credentials.renew(refused) is True
 
@@ -131,14 +131,14 @@ async def test_while_a_file_is_unusable_the_last_token_is_used(tmp_path: Path) -
     path = tmp_path / "token"
     path.write_text("first")
     world = Fixture(login=TokenFile(path=path))
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
 
     path.unlink()
     world.clock.advance(FILE_SECONDS)
-    assert await world.credentials.proof() is proof
+    assert await world.credentials.for_request() is proof
     path.write_text("")
     world.clock.advance(FILE_SECONDS)
-    assert await world.credentials.proof() is proof
+    assert await world.credentials.for_request() is proof
     path.write_text("second")
     world.clock.advance(FILE_SECONDS)
 
@@ -163,13 +163,13 @@ async def test_a_changed_ca_file_creates_a_new_tls_context(tmp_path: Path) -> No
     path.write_bytes(Authority().certificate)
     world = Fixture(ca=path)
 
-    first = (await world.credentials.proof()).tls
+    first = (await world.credentials.for_request()).tls
     path.write_bytes(path.read_bytes())
     world.clock.advance(FILE_SECONDS)
-    same = (await world.credentials.proof()).tls
+    same = (await world.credentials.for_request()).tls
     path.write_bytes(Authority().certificate)
     world.clock.advance(FILE_SECONDS)
-    another = (await world.credentials.proof()).tls
+    another = (await world.credentials.for_request()).tls
 
     assert first is not None
     assert same is first
@@ -186,7 +186,7 @@ async def test_a_pair_replaced_file_by_file_is_used_once_it_matches(tmp_path: Pa
     world = Fixture(
         ca=authority.certificate, certificate=ClientCertificate(certificate=certificate, key=key)
     )
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
 
     certificate.write_bytes(new.certificate)
     assert await world.credentials.renew(proof) is False
@@ -203,7 +203,7 @@ async def test_an_invalid_key_is_refused_without_being_shown() -> None:
     pair = ClientCertificate(certificate=b"no certificate", key=CANARY.encode())
 
     with pytest.raises(ConfigError, match="context here") as refusal:
-        await Fixture(certificate=pair).credentials.proof()
+        await Fixture(certificate=pair).credentials.for_request()
 
     assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
@@ -211,23 +211,23 @@ async def test_an_invalid_key_is_refused_without_being_shown() -> None:
 async def test_plain_http_has_no_tls_context() -> None:
     world = Fixture(server="HTTP://127.0.0.1:8080", login=Token(token="abc"))
 
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
 
     assert proof.tls is None
     assert world.credentials.tls() is None
 
 
-async def test_the_tls_context_requires_a_first_proof() -> None:
-    with pytest.raises(RuntimeError, match="once it has been asked for proof"):
+async def test_there_is_no_tls_context_before_the_first_request() -> None:
+    with pytest.raises(RuntimeError, match="before the first request"):
         Fixture().credentials.tls()
 
 
 async def test_a_plugin_runs_once_for_concurrent_requests(tmp_path: Path) -> None:
     world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
 
-    proofs = await asyncio.gather(*(world.credentials.proof() for _ in range(20)))
-    assert {proof.headers for proof in proofs} == {(("Authorization", "Bearer x"),)}
-    renewed = await asyncio.gather(*(world.credentials.renew(proofs[0]) for _ in range(20)))
+    answers = await asyncio.gather(*(world.credentials.for_request() for _ in range(20)))
+    assert {proof.headers for proof in answers} == {(("Authorization", "Bearer x"),)}
+    renewed = await asyncio.gather(*(world.credentials.renew(answers[0]) for _ in range(20)))
 
     assert all(renewed)
     assert await world.authorization() == "Bearer xx"
@@ -238,7 +238,7 @@ async def test_a_failing_plugin_runs_once_for_concurrent_requests(tmp_path: Path
     world = Fixture(login=plugin(tmp_path, counting(tmp_path, token="")))
 
     outcomes = await asyncio.gather(
-        *(world.credentials.proof() for _ in range(20)), return_exceptions=True
+        *(world.credentials.for_request() for _ in range(20)), return_exceptions=True
     )
 
     assert {type(outcome) for outcome in outcomes} == {CredentialPluginFailed}
@@ -247,22 +247,22 @@ async def test_a_failing_plugin_runs_once_for_concurrent_requests(tmp_path: Path
 
 async def test_invalid_output_of_a_plugin_is_an_error_each_time(tmp_path: Path) -> None:
     world = Fixture(login=plugin(tmp_path, printing(answer(token="abc"))))
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
     plugin(tmp_path, printing(answer(token="a b")))
 
     with pytest.raises(ConfigError, match="invalid characters"):
         await world.credentials.renew(proof)
     with pytest.raises(ConfigError, match="invalid characters"):
-        await world.credentials.proof()
+        await world.credentials.for_request()
 
 
 async def test_a_cancelled_request_does_not_affect_others_that_wait(tmp_path: Path) -> None:
     world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
 
     async with asyncio.TaskGroup() as group:
-        impatient = group.create_task(world.credentials.proof())
-        patient = group.create_task(world.credentials.proof())
-        group.create_task(world.credentials.proof())
+        impatient = group.create_task(world.credentials.for_request())
+        patient = group.create_task(world.credentials.for_request())
+        group.create_task(world.credentials.for_request())
         asyncio.get_running_loop().call_soon(impatient.cancel)
 
     assert impatient.cancelled()
@@ -271,7 +271,7 @@ async def test_a_cancelled_request_does_not_affect_others_that_wait(tmp_path: Pa
 
 async def test_a_new_token_keeps_the_tls_context(tmp_path: Path) -> None:
     world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
 
     assert await world.credentials.renew(proof) is True
     assert world.credentials.tls() is proof.tls
@@ -282,7 +282,7 @@ async def test_a_new_certificate_of_a_plugin_creates_a_new_tls_context(tmp_path:
     world = Fixture(
         login=plugin(tmp_path, giving(authority.client("me"))), ca=authority.certificate
     )
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
     plugin(tmp_path, giving(authority.client("me again")))
 
     assert proof.headers == ()
@@ -300,7 +300,7 @@ async def test_the_certificate_of_the_kubeconfig_overrides_that_of_the_plugin(
         ca=authority.certificate,
         certificate=ClientCertificate(certificate=own.certificate, key=own.key),
     )
-    proof = await world.credentials.proof()
+    proof = await world.credentials.for_request()
     plugin(tmp_path, giving(authority.client("plugin again")))
 
     assert await world.credentials.renew(proof) is True
@@ -318,13 +318,13 @@ async def test_no_secret_is_shown_or_observed(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(CANARY)
     world = Fixture(login=TokenFile(path=path))
-    shown = [repr(await world.credentials.proof()), repr(world.credentials)]
+    shown = [repr(await world.credentials.for_request()), repr(world.credentials)]
     path.write_text(f"{CANARY}\nnot a token")
     world.clock.advance(FILE_SECONDS)
-    await world.credentials.proof()
+    await world.credentials.for_request()
     path.write_text(f"{CANARY}2")
     world.clock.advance(FILE_SECONDS)
-    await world.credentials.proof()
+    await world.credentials.for_request()
 
     assert len(world.observed) == 2
     assert CANARY not in repr([*shown, *world.observed, vars(world.credentials)])

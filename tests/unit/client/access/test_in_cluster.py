@@ -48,11 +48,11 @@ async def test_a_rotated_token_and_ca_are_picked_up_within_a_minute(service_acco
     clock = FakeClock()
     config = in_cluster_config(environ=ENVIRON, service_account=service_account)
     credentials = ConfiguredCredentials(config, clock=clock, observe=ignore)
-    before = await credentials.proof()
+    before = await credentials.for_request()
 
     rotate(service_account)
     clock.advance(FILE_SECONDS)
-    after = await credentials.proof()
+    after = await credentials.for_request()
 
     assert after.headers == (("Authorization", "Bearer another"),)
     assert after.tls is not before.tls
@@ -61,12 +61,12 @@ async def test_a_rotated_token_and_ca_are_picked_up_within_a_minute(service_acco
 async def test_a_rotated_token_is_read_immediately_after_a_401(service_account: Path) -> None:
     config = in_cluster_config(environ=ENVIRON, service_account=service_account)
     credentials = ConfiguredCredentials(config, clock=FakeClock(), observe=ignore)
-    before = await credentials.proof()
+    before = await credentials.for_request()
 
     rotate(service_account)
 
     assert await credentials.renew(before)
-    assert (await credentials.proof()).headers == (("Authorization", "Bearer another"),)
+    assert (await credentials.for_request()).headers == (("Authorization", "Bearer another"),)
 
 
 def rotate(service_account: Path) -> None:

@@ -65,7 +65,7 @@ class Fixture:
         return ConfiguredCredentials(config, clock=self.clock, observe=self.observed.append)
 
     async def authorization(self) -> str | None:
-        return dict((await self.credentials.proof()).headers).get("Authorization")
+        return dict((await self.credentials.for_request()).headers).get("Authorization")
 
     def seen(self, kind: type[Any]) -> list[Any]:
         return [each for each in self.observed if isinstance(each, kind)]
@@ -88,7 +88,7 @@ async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(world:
 
 
 async def test_a_refused_token_is_read_again_from_the_kubeconfig_at_once(world: Fixture) -> None:
-    refused = await world.credentials.proof()
+    refused = await world.credentials.for_request()
     written(world.path, token="second")
 
     is_renewed = await world.credentials.renew(refused)
@@ -100,11 +100,11 @@ async def test_a_refused_token_is_read_again_from_the_kubeconfig_at_once(world: 
 async def test_an_authority_replaced_in_the_kubeconfig_makes_another_tls_context(
     world: Fixture,
 ) -> None:
-    before = (await world.credentials.proof()).tls
+    before = (await world.credentials.for_request()).tls
     written(world.path, ca=SECOND.certificate)
     world.clock.advance(FILE_SECONDS)
 
-    after = (await world.credentials.proof()).tls
+    after = (await world.credentials.for_request()).tls
 
     assert before is not None
     assert after is not None

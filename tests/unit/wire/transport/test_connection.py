@@ -52,12 +52,12 @@ class SentRequest:
         self.wire = Wire()
         self.connection = Connection(tls=None)
         self.connection.connection_made(self.wire)
-        self._asking = self.connection.ask(b"", body)
+        self._sending = self.connection.send_request(b"", body)
         self.go_on()
 
     def go_on(self) -> None:
         """Let the sender go as far as possible; fails where the answer has come already."""
-        self._asking.send(None)
+        self._sending.send(None)
 
     def head(self) -> Head:
         """The head that has come."""
@@ -254,7 +254,7 @@ async def test_a_server_that_speaks_first_gets_no_request() -> None:
     connection.data_received(b"SSH-2.0-OpenSSH_9.9\r\n")
 
     with pytest.raises(Broken, match=NOT_HTTP) as broken:
-        await connection.ask(b"head")
+        await connection.send_request(b"head")
 
     assert not broken.value.was_sent
     assert not wire.sent
@@ -333,7 +333,7 @@ async def test_writing_a_large_body_waits_for_the_server() -> None:
     asked.head()
     asked.connection.pause_writing()
 
-    asking = asked.connection.ask(b"head", bytes(10**6))
+    asking = asked.connection.send_request(b"head", bytes(10**6))
     asking.send(None)
     before = len(asked.wire.sent)
     asked.connection.resume_writing()
@@ -350,7 +350,7 @@ async def test_a_connection_with_a_partial_request_is_not_reused() -> None:
     asked.head()
     asked.connection.pause_writing()
 
-    asking = asked.connection.ask(b"head", bytes(10**6))
+    asking = asked.connection.send_request(b"head", bytes(10**6))
     asking.send(None)
     asked.connection.data_received(ok())
     with pytest.raises(StopIteration):

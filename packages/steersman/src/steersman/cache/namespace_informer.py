@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Generic, TypeVar, assert_never
 
-from steersman._collector import nothing_collected
+from steersman._collector import gc_paused
 from steersman.cache.delta_fifo import (
     Added,
     Deleted,
@@ -95,7 +95,7 @@ class NamespaceInformer(Generic[Obj]):
         rewound: bool,
     ) -> None:
         """Replace all objects by the objects of a list at ``version``."""
-        with nothing_collected():
+        with gc_paused():
             self.fifo.replace(objects, decode_failures, version, rewound=rewound)
             deltas = self._drained()
         self._notify(deltas)

@@ -229,7 +229,7 @@ class OwnWrites(Generic[Obj]):
             self._hide_earlier(key, overlay, uid, token)
             if _is(overlay.obj, uid):
                 overlay.obj = None
-                version = self._sure(overlay.version)
+                version = self._deletion_version(overlay.version)
             if not version and token.was_listed_since(self):
                 version = _TO_COME_OR_PAST
         self._hide(key, overlay, uid, version)
@@ -248,7 +248,7 @@ class OwnWrites(Generic[Obj]):
         for other in (overlay.under, overlay.obj):
             if other is None or other.uid == uid or token.was_added_since(self, other.uid):
                 continue
-            self._hide(key, overlay, other.uid, self._sure(other.resource_version))
+            self._hide(key, overlay, other.uid, self._deletion_version(other.resource_version))
 
     def _hide(self, key: ObjectKey, overlay: _Overlay[Obj], uid: str, version: str) -> None:
         overlay.hidden[uid] = version
@@ -265,7 +265,7 @@ class OwnWrites(Generic[Obj]):
             del overlay.hidden[uid]
             self._show(key, overlay)
 
-    def _sure(self, version: str) -> str:
+    def _deletion_version(self, version: str) -> str:
         """Return ``version`` if it can serve as the version of the object's last state.
 
         With selectors, return the mark for an unknown version.

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import inspect
 from msgspec.structs import replace
 
-from steersman._collector import nothing_collected
+from steersman._collector import gc_paused
 from steersman.cache.deduplicator import Deduplicator
 from steersman.client import DecodeFailure, Removed, WatchEvent, Wrote
 from steersman.errors import AUTHOR_ERRORS, InvalidObject, failure_of
@@ -164,7 +164,7 @@ class TransformedSource(Generic[Obj]):
         async for page in self._source.pages(page_size=page_size):
             kept: list[Obj] = []
             invalid = list(page.invalid)
-            with nothing_collected():
+            with gc_paused():
                 for obj in page.items:
                     try:
                         kept.append(self._transform(obj))

@@ -16,7 +16,7 @@ from steersman.client.deletion import (
     deletion_result,
 )
 from steersman.client.patches import APPLY, Patch
-from steersman.client.request.caller import Caller, stopped_arriving, too_large
+from steersman.client.request.caller import Caller, response_stalled_error, too_large
 from steersman.client.request.continuation import Continuation
 from steersman.client.request.list_splitter import ListSplitter
 from steersman.client.request.paths import home_path
@@ -215,7 +215,7 @@ class Client:
             pages.add(page.items)
             yield page
             is_empty = not page.items and not page.invalid
-            if not pages.turn(page.continue_token, is_empty=is_empty):
+            if not pages.advance(page.continue_token, is_empty=is_empty):
                 return
 
     async def pieces(
@@ -247,7 +247,7 @@ class Client:
                         is_empty = not piece.items and not piece.invalid
                     yield piece
                     token = piece.continue_token
-            if not pages.turn(token, is_empty=is_empty):
+            if not pages.advance(token, is_empty=is_empty):
                 return
 
     def _continuation(self, kind: type[Obj], namespace: str | None) -> Continuation:
@@ -537,7 +537,7 @@ async def _stream_list(
                 async with clock.timeout(deadline_seconds):
                     chunk = await anext(chunks, b"")
             except TimeoutError as error:
-                raise stopped_arriving(spec, deadline_seconds) from error
+                raise response_stalled_error(spec, deadline_seconds) from error
             if not chunk:
                 break
             for piece in splitter.feed(chunk):

@@ -103,7 +103,7 @@ def _read(root: str, body: bytes) -> Discovery | None:
         case "APIVersions" | "APIGroupList":
             return None
         case _:
-            raise _unreadable(root, "its kind is not a discovery document")
+            raise _unreadable(root, "its kind is unknown")
 
 
 def _asking_for(path: str, accept: str = "application/json") -> RequestSpec:
@@ -288,5 +288,5 @@ def _unreadable(path: str, why: str) -> BadAnswer:
     return BadAnswer(
         wanted=f"discover resources under {path}",
         problem=f"the response is not a discovery document ({why})",
-        what_now="Check that the address is that of an API server, and that no proxy is in between.",
+        what_now="Check that the address is an API server's, and that no proxy is in between.",
     )

@@ -23,15 +23,21 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """An event: the object was created or changed; ``is_new`` if the server reports a creation."""
+    """An event of type ADDED or MODIFIED: the object was created or changed.
+
+    ``is_new``: the type is ADDED. There is one class for both types, because a client cannot rely
+    on the difference. A watch without a version begins with ADDED for each existing object, and an
+    object that begins to match the selector is ADDED as well.
+    """
 
     obj: Obj
     is_new: bool = False
 
 
 class Removed(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """An event: the object was deleted, or no longer matches the selector; ``obj`` is its last
-    state.
+    """An event of type DELETED: the object was deleted, or no longer matches the selector.
+
+    ``obj`` is its last state.
     """
 
     obj: Obj
@@ -158,5 +164,5 @@ def _unreadable(wanted: str, why: str) -> BadAnswer:
     return BadAnswer(
         wanted=wanted,
         problem=f"an event cannot be read ({why})",
-        what_now="Check that the address is that of an API server, and that no proxy is in between.",
+        what_now="Check that the address is an API server's, and that no proxy is in between.",
     )

@@ -110,7 +110,7 @@ def printed(amount: Amount) -> str:
     return f"{number}{_DECIMAL_SUFFIXES[index]}"
 
 
-def misspelled(text: str) -> BadValue:
+def invalid_quantity_error(text: str) -> BadValue:
     """Return the error for ``text`` that is not a quantity."""
     return BadValue(
         wanted="a quantity",
@@ -121,7 +121,7 @@ def misspelled(text: str) -> BadValue:
     )
 
 
-def is_left_alone(text: str) -> bool:
+def is_kept_unchanged(text: str) -> bool:
     """Whether Kubernetes returns ``text`` unchanged, although it may print the value differently.
 
     Kubernetes does so if a quick check of the digits finds nothing to shorten: "+1", "01" and
@@ -158,7 +158,7 @@ def without_factors(number: int, factor: int, *, most: float = math.inf) -> tupl
 def _parts(text: str) -> _Parts:
     matched = match(text)
     if matched is None:
-        raise misspelled(text)
+        raise invalid_quantity_error(text)
     sign, whole, fraction, suffix = matched.groups(default="")
     style, power = _SUFFIXES.get(suffix) or (Style.EXPONENT, int(suffix[1:]))
     return _Parts(sign == "-", (whole or "0") + fraction, len(fraction), power, style)

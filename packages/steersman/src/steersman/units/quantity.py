@@ -14,9 +14,9 @@ from steersman.units.notation import (
     Amount,
     Style,
     divided,
-    is_left_alone,
+    invalid_quantity_error,
+    is_kept_unchanged,
     match,
-    misspelled,
     printed,
     read,
     without_factors,
@@ -43,7 +43,7 @@ class Quantity:
     def __init__(self, amount: str | int | Decimal) -> None:
         if isinstance(amount, str):
             if match(amount) is None:
-                raise misspelled(amount)
+                raise invalid_quantity_error(amount)
             self._text = amount
             self._amount = None
         elif isinstance(amount, bool) or not isinstance(amount, (int, Decimal)):
@@ -74,7 +74,7 @@ class Quantity:
     def canonical(self) -> str:
         """The text that the API server would print for this quantity's text."""
         text = str(self)
-        return text if is_left_alone(text) else printed(self._read())
+        return text if is_kept_unchanged(text) else printed(self._read())
 
     def __str__(self) -> str:
         if not self._text:

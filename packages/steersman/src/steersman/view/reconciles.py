@@ -41,7 +41,7 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     is_news: bool = True
     idle: int = 0
 
-    def then(self, later: "Reconciled") -> "Reconciled":
+    def merged_with(self, later: "Reconciled") -> "Reconciled":
         """Return the reconcile to show after ``later``: still this one if ``later`` changed
         nothing.
         """

@@ -6,7 +6,7 @@ Changes that happen while initial events are sent arrive between those events.
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
-from steersman._collector import nothing_collected
+from steersman._collector import gc_paused
 from steersman.client import DecodeFailure, Removed, Wrote
 from steersman.errors import InvalidObject
 from steersman.kinds import DecodedList, Resource, Unstructured
@@ -40,7 +40,7 @@ class ListBuilder(Generic[Obj]):
     def add_page(self, page: DecodedList[Obj]) -> None:
         """Add a page of a list; if an object occurs twice, the first occurrence is used."""
         objects = self._objects
-        with nothing_collected():
+        with gc_paused():
             for obj in page.items:
                 objects.setdefault(key_of(obj), obj)
         for error in page.invalid:

@@ -82,7 +82,7 @@ def certificate_refused(error: ssl.SSLError, *, server: str) -> CertificateRefus
     if "ALERT" in reason and ("CERTIFICATE" in reason or "UNKNOWN_CA" in reason):
         return CertificateRefused(
             source=server,
-            problem=f"the server refused the client certificate: {in_words(error)}",
+            problem=f"the server refused the client certificate: {ssl_reason_text(error)}",
             what_now="Give one that is still valid, from a CA that the server trusts.",
         )
     return None
@@ -131,7 +131,7 @@ def _come_as(
             ) from error
         raise ConfigError(
             source=source,
-            problem=f"the client certificate or its key cannot be read: {in_words(error)}",
+            problem=f"the client certificate or its key cannot be read: {ssl_reason_text(error)}",
             what_now="Give both in PEM.",
         ) from error
 
@@ -175,6 +175,6 @@ def _private_file(content: bytes) -> Iterator[str]:
         yield str(path)
 
 
-def in_words(error: ssl.SSLError) -> str:
+def ssl_reason_text(error: ssl.SSLError) -> str:
     """Return OpenSSL's reason as readable text."""
     return (error.reason or "no reason given").replace("_", " ").lower()

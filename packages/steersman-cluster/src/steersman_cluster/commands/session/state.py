@@ -68,7 +68,7 @@ class SessionState:
                 self.since_time = now
             case Reconciled(ref=ref):
                 before = self.reconciles.get(ref)
-                self.reconciles[ref] = report if before is None else before.then(report)
+                self.reconciles[ref] = report if before is None else before.merged_with(report)
 
     def end(self, status: int, now: datetime) -> str:
         """Record that the operator ended by itself; return a line about it if it printed none."""

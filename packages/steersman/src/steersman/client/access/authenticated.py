@@ -6,7 +6,7 @@ from types import TracebackType
 
 import msgspec
 
-from steersman.client.access.credentials import Credentials, Proof
+from steersman.client.access.credentials import Credentials, RequestCredentials
 from steersman.client.access.impersonation import Impersonation
 from steersman.wire import Request, Response, Transport
 
@@ -63,13 +63,13 @@ class _Exchange:
 
     async def __aenter__(self) -> Response:
         # What nearly always is so costs no second coroutine.
-        proof = self._credentials.fresh_proof() or await self._credentials.proof()
-        held = self._with(proof)
+        current = self._credentials.fresh_for_request() or await self._credentials.for_request()
+        held = self._with(current)
         response = await held.__aenter__()
         self._held = held
-        if response.status == _UNAUTHORIZED and await self._is_renewed(proof):
+        if response.status == _UNAUTHORIZED and await self._is_renewed(current):
             await self.__aexit__(None, None, None)
-            held = self._with(await self._credentials.proof())
+            held = self._with(await self._credentials.for_request())
             response = await held.__aenter__()
             self._held = held
         return response
@@ -83,11 +83,11 @@ class _Exchange:
         held, self._held = self._held, None
         return await held.__aexit__(kind, error, traceback) if held else None
 
-    def _with(self, proof: Proof) -> AbstractAsyncContextManager[Response]:
-        headers = self._headers + proof.headers
+    def _with(self, current: RequestCredentials) -> AbstractAsyncContextManager[Response]:
+        headers = self._headers + current.headers
         return self._inner.open(msgspec.structs.replace(self._request, headers=headers))
 
-    async def _is_renewed(self, refused: Proof) -> bool:
+    async def _is_renewed(self, refused: RequestCredentials) -> bool:
         try:
             return await self._credentials.renew(refused)
         except BaseException:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from steersman.client.access.cluster_config import ClusterConfig
-from steersman.client.access.files import is_there
+from steersman.client.access.files import exists
 from steersman.client.access.in_cluster import SERVICE_ACCOUNT, in_cluster_config, is_pod
 from steersman.client.access.trust import Trust
 from steersman.errors import ConfigError
@@ -34,7 +34,7 @@ def find_config(
         paths = named
     elif context is None and is_pod(environ=environ, service_account=service_account):
         return in_cluster_config(environ=environ, service_account=service_account)
-    elif is_there(default):
+    elif exists(default):
         paths = [default]
     else:
         raise ConfigError(

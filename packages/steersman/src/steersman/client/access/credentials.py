@@ -33,7 +33,7 @@ _BEARER: Final = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Proof:
+class RequestCredentials:
     """The credentials of one request.
 
     Renewed credentials are always another object, even if their values are equal.
@@ -46,15 +46,15 @@ class Proof:
 class Credentials(Protocol):
     """A source of the current credentials of the client."""
 
-    def fresh_proof(self) -> Proof | None:
+    def fresh_for_request(self) -> RequestCredentials | None:
         """Return the credentials for the next request; ``None`` if they must be renewed first."""
         ...
 
-    async def proof(self) -> Proof:
+    async def for_request(self) -> RequestCredentials:
         """Return the credentials for the next request; wait only if they must be renewed."""
         ...
 
-    async def renew(self, refused: Proof) -> bool:
+    async def renew(self, refused: RequestCredentials) -> bool:
         """Try to replace ``refused``, to which the server responded with 401.
 
         Return whether the credentials were replaced. Concurrent calls cause one attempt.
@@ -68,7 +68,7 @@ class Credentials(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Material:
-    """The file contents and plugin output of one proof, all read at the same time."""
+    """The file contents and plugin output for one request, all read at the same time."""
 
     login: Login | None = field(repr=False)
     ca: bytes | None = field(repr=False)
@@ -100,67 +100,67 @@ class ConfiguredCredentials:
         self._material: _Material | None = None
         # Kept apart, for another token is no reason to leave the connections that are open.
         self._tls: tuple[TlsSettings, ssl.SSLContext] | None = None
-        self._proof: Proof | None = None
+        self._current: RequestCredentials | None = None
         self._read_again_at = -math.inf
 
-    def fresh_proof(self) -> Proof | None:
+    def fresh_for_request(self) -> RequestCredentials | None:
         """Return the credentials for the next request; ``None`` if they must be renewed first."""
         if self._clock.monotonic() >= self._read_again_at:
             return None
-        return self._proof if self._plugin is None or self._plugin.is_fresh else None
+        return self._current if self._plugin is None or self._plugin.is_fresh else None
 
-    async def proof(self) -> Proof:
+    async def for_request(self) -> RequestCredentials:
         """Return the credentials for the next request; wait only if they must be renewed."""
-        if proof := self.fresh_proof():
-            return proof
+        if current := self.fresh_for_request():
+            return current
         async with self._one_at_a_time:
-            if proof := self.fresh_proof():
-                return proof
+            if current := self.fresh_for_request():
+                return current
             given = await self._plugin.current() if self._plugin else None
             return self._update(given)
 
-    async def renew(self, refused: Proof) -> bool:
+    async def renew(self, refused: RequestCredentials) -> bool:
         """Try to replace ``refused``, to which the server responded with 401.
 
         Return whether the credentials were replaced.
         """
         async with self._one_at_a_time:
-            if self._proof is refused:
+            if self._current is refused:
                 given = await self._plugin.renew() if self._plugin else None
                 self._update(given)
-            return self._proof is not refused
+            return self._current is not refused
 
     def tls(self) -> ssl.SSLContext | None:
         """The TLS context of the last credentials, for the connection that sends them."""
-        if self._proof is None:
-            raise RuntimeError(f"{self!r} has a TLS context only once it has been asked for proof")
-        return self._proof.tls
+        if self._current is None:
+            raise RuntimeError(f"{self!r} has no TLS context before the first request")
+        return self._current.tls
 
-    def _update(self, given: PluginCredential | None) -> Proof:
+    def _update(self, given: PluginCredential | None) -> RequestCredentials:
         """Return the current credentials; the same object as before if nothing has changed."""
         last = self._material
         self._read_again_at = self._clock.monotonic() + FILE_SECONDS
         try:
             material = self._read(given)
-            if self._proof is not None and material == last:
-                return self._proof
-            proof = self._prove(material)
+            if self._current is not None and material == last:
+                return self._current
+            current = self._request_credentials(material)
         except ConfigError as error:
-            if self._proof is None or last is None or given is not last.given:
-                # Otherwise the next caller would get the last proof, which the plugin has replaced.
+            if self._current is None or last is None or given is not last.given:
+                # Otherwise the next caller would get credentials that the plugin has replaced.
                 self._read_again_at = -math.inf
                 raise
             self._observe(CredentialsNotRenewed(source=self._config.source, error=error))
-            return self._proof
+            return self._current
         if last is not None:
             reason = "the plugin was asked again" if given is not last.given else "a file changed"
             self._observe(CredentialsRenewed(source=self._config.source, reason=reason))
         self._material = material
-        self._proof = proof
-        return proof
+        self._current = current
+        return current
 
     def _read(self, given: PluginCredential | None) -> _Material:
-        config = _as_it_is(self._config)
+        config = _with_reread_values(self._config)
         login, pair = config.login, config.certificate
         return _Material(
             login=login,
@@ -171,9 +171,9 @@ class ConfiguredCredentials:
             given=given,
         )
 
-    def _prove(self, material: _Material) -> Proof:
+    def _request_credentials(self, material: _Material) -> RequestCredentials:
         authorization = self._authorization(material.login, material)
-        return Proof(
+        return RequestCredentials(
             headers=(("Authorization", authorization),) if authorization else (),
             tls=self._tls_context(material) if self._over_tls else None,
         )
@@ -212,7 +212,7 @@ class ConfiguredCredentials:
         return f"<ConfiguredCredentials of {self._config.source}>"
 
 
-def _as_it_is(config: ClusterConfig) -> ClusterConfig:
+def _with_reread_values(config: ClusterConfig) -> ClusterConfig:
     """Return ``config`` with the values that were replaced in its source.
 
     A value that the caller has overridden is not replaced. A plugin stays the one that was started.

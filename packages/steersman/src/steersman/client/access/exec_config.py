@@ -33,7 +33,7 @@ def resolved_plugin(
         raise CredentialPluginFailed(
             source=user.place,
             problem="it uses a credential plugin, which is not allowed inside a cluster",
-            what_now="Use the Pod's service account, or allow plugins with ExecPolicy(in_cluster=True).",
+            what_now="Use the Pod's service account, or set ExecPolicy(in_cluster=True).",
         )
     command = _resolved(content, user=user, environ=environ)
     if not policy.allows(command=content.command or "", resolved=str(command)):
@@ -47,7 +47,7 @@ def resolved_plugin(
         raise CredentialPluginFailed(
             source=user.place,
             problem="the apiVersion of its exec section is not supported",
-            what_now=f"Use a plugin for {' or '.join(API_VERSIONS)}.",
+            what_now=f"Use a plugin that supports {' or '.join(API_VERSIONS)}.",
         )
     if content.interactive_mode == "Always" and not policy.terminal:
         raise CredentialPluginFailed(
@@ -86,7 +86,7 @@ def _resolved(content: Exec, *, user: Entry[KubeconfigUser], environ: Mapping[st
     if os.sep not in command:
         found = shutil.which(command, path=environ.get("PATH", os.defpath))
     else:
-        directory = user.home.path.parent if user.home.path else Path()
+        directory = user.origin.path.parent if user.origin.path else Path()
         found = shutil.which(directory / command)
     # From a relative entry in PATH, or a relative path in a kubeconfig that is no file, the plugin
     # would depend on where this process was started.

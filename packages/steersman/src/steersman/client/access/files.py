@@ -14,7 +14,7 @@ CONFIG_BYTES: Final = 2 * 1024 * 1024
 
 def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes:
     """Return the content of the file; raise ``ConfigError`` if it exceeds ``limit_bytes``."""
-    content = read_if_there(path, limit_bytes=limit_bytes)
+    content = read_if_exists(path, limit_bytes=limit_bytes)
     if content is None:
         raise ConfigError(
             source=str(path), problem="the file does not exist", what_now="Check the path."
@@ -22,7 +22,7 @@ def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes
     return content
 
 
-def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes | None:
+def read_if_exists(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes | None:
     """Return the content of the file, with a size limit; ``None`` if there is no such file."""
     try:
         with path.open("rb") as file:
@@ -46,7 +46,7 @@ def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes |
     return content
 
 
-def is_there(path: Path) -> bool:
+def exists(path: Path) -> bool:
     """Whether the file exists and this process has the permission to see it."""
     try:
         path.stat()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from steersman.client.access.cluster_config import ClusterConfig, TokenFile
-from steersman.client.access.files import is_there, read_if_there
+from steersman.client.access.files import exists, read_if_exists
 from steersman.errors import ConfigError
 
 # Where the kubelet puts the account's token, the cluster's CA and the pod's namespace.
@@ -14,7 +14,7 @@ SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 def is_pod(*, environ: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT) -> bool:
     """Whether this process runs in a pod that has a service account."""
-    return "KUBERNETES_SERVICE_HOST" in environ and is_there(service_account / "token")
+    return "KUBERNETES_SERVICE_HOST" in environ and exists(service_account / "token")
 
 
 def in_cluster_config(
@@ -34,13 +34,13 @@ def in_cluster_config(
         )
     token, ca = service_account / "token", service_account / "ca.crt"
     for path in (token, ca):
-        if read_if_there(path) is None:
+        if read_if_exists(path) is None:
             raise ConfigError(
                 source=str(path),
                 problem="the Pod has no such service account file",
                 what_now="Set automountServiceAccountToken to true in the Pod's spec.",
             )
-    namespace = read_if_there(service_account / "namespace") or b""
+    namespace = read_if_exists(service_account / "namespace") or b""
     return ClusterConfig(
         server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         source=f"the service account in {service_account}",

@@ -16,7 +16,7 @@ from steersman.client.access.cluster_config import (
     server_url,
 )
 from steersman.client.access.exec_config import resolved_plugin
-from steersman.client.access.files import is_there
+from steersman.client.access.files import exists
 from steersman.client.access.impersonation import Impersonation
 from steersman.client.access.kubeconfig_files import (
     Entries,
@@ -26,7 +26,7 @@ from steersman.client.access.kubeconfig_files import (
     parse_entries,
     read_entries,
 )
-from steersman.client.access.trust import Trust, is_inner
+from steersman.client.access.trust import Trust, is_internal_host
 from steersman.errors import BadValue, ConfigError
 from steersman.observe import Observer, RiskAccepted
 
@@ -86,7 +86,7 @@ class Kubeconfig:
             raise self._dangling(chosen.name, "user", chosen.content.user)
         reading = _Reading(cluster, user, trust=trust, environ=environ, observe=observe)
         return reading.config(
-            source=f"context {name} of {chosen.home.source}",
+            source=f"context {name} of {chosen.origin.source}",
             namespace=chosen.content.namespace or "default",
         )
 
@@ -160,7 +160,7 @@ class _Reading:
         url = server_url(cluster.server or "", source=self._cluster.place)
         if url.scheme == "http" and not self._trust.plain_http:
             raise _refused(self._cluster, "its server URL uses plain http", "Use https.")
-        if not self._trust.inner_addresses and is_inner(url.hostname or ""):
+        if not self._trust.inner_addresses and is_internal_host(url.hostname or ""):
             raise _refused(
                 self._cluster,
                 "its server is, or may be, this machine or a machine in its network",
@@ -220,9 +220,9 @@ class _Reading:
         return None
 
     def _warn_of_readers(self, user: Entry[KubeconfigUser]) -> None:
-        content, path = user.content, user.home.path
+        content, path = user.content, user.origin.path
         has_secrets = content.token or content.password or content.client_key_data
-        if has_secrets and path is not None and is_there(path) and path.stat().st_mode & 0o044:
+        if has_secrets and path is not None and exists(path) and path.stat().st_mode & 0o044:
             self._observe(
                 RiskAccepted(
                     source=str(path),
@@ -258,13 +258,13 @@ class _Reading:
     def _path(self, entry: Entry[Any], field: str, file: str) -> Path:
         if not self._trust.files:
             raise _refused(entry, f"{field} names a file", "Put its content into the kubeconfig.")
-        if entry.home.path is None and not Path(file).is_absolute():
+        if entry.origin.path is None and not Path(file).is_absolute():
             raise ConfigError(
                 source=entry.place,
                 problem=f"{field} is a relative path, and the kubeconfig is not a file",
                 what_now="Use an absolute path.",
             )
-        return entry.home.path.parent / file if entry.home.path else Path(file)
+        return entry.origin.path.parent / file if entry.origin.path else Path(file)
 
 
 def _refused(entry: Entry[Any], problem: str, what_now: str) -> ConfigError:

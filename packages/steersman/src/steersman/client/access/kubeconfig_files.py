@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from steersman.client.access.files import CONFIG_BYTES, read_if_there
+from steersman.client.access.files import CONFIG_BYTES, read_if_exists
 from steersman.errors import ConfigError
 
 # What is within these is within the limits for YAML.
@@ -107,7 +107,7 @@ class _File(_Part):
 E = TypeVar("E")
 
 
-class Home(msgspec.Struct, frozen=True, kw_only=True):
+class EntryOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """The origin of an entry; ``path`` is ``None`` for text that did not come from a file."""
 
     source: str
@@ -120,12 +120,12 @@ class Entry(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
     what: str
     name: str
     content: E
-    home: Home
+    origin: EntryOrigin
 
     @property
     def place(self) -> str:
         """The entry and its file, for messages: ``user admin in ~/.kube/config``."""
-        return f"{self.what} {self.name} in {self.home.source}"
+        return f"{self.what} {self.name} in {self.origin.source}"
 
 
 class Entries(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,12 +144,12 @@ def read_entries(paths: Sequence[Path]) -> Entries:
     If there are several files, a missing or empty one is skipped.
     """
     among_several = len(paths) > 1
-    read: list[tuple[Home, _File]] = []
+    read: list[tuple[EntryOrigin, _File]] = []
     for path in paths:
-        content = read_if_there(path, limit_bytes=CONFIG_BYTES)
+        content = read_if_exists(path, limit_bytes=CONFIG_BYTES)
         if content is not None and (content.strip() or not among_several):
-            home = Home(source=str(path), path=path.absolute())
-            read.append((home, _parse(content, home)))
+            origin = EntryOrigin(source=str(path), path=path.absolute())
+            read.append((origin, _parse(content, origin)))
     if not read:
         raise ConfigError(
             source=" and ".join(map(str, paths)),
@@ -161,28 +161,28 @@ def read_entries(paths: Sequence[Path]) -> Entries:
 
 def parse_entries(content: bytes, *, source: str) -> Entries:
     """Parse the text of a kubeconfig that is not in a file; errors name ``source``."""
-    home = Home(source=source, path=None)
-    return _merged([(home, _parse(content, home))])
+    origin = EntryOrigin(source=source, path=None)
+    return _merged([(origin, _parse(content, origin))])
 
 
-def _parse(content: bytes, home: Home) -> _File:
+def _parse(content: bytes, origin: EntryOrigin) -> _File:
     values = _from_json(content)
     if values is None:
         # Here, because PyYAML takes longer to import than all the rest takes to be read.
         from steersman.client.access.yaml_files import parse_yaml_mapping
 
-        values = parse_yaml_mapping(content, source=home.source)
+        values = parse_yaml_mapping(content, source=origin.source)
     try:
         file = msgspec.convert(values, _File)
     except msgspec.ValidationError as error:
         raise ConfigError(
-            source=home.source,
+            source=origin.source,
             problem=f"is not a kubeconfig: {error}",
             what_now="Correct that field; text that looks like a number needs quotes.",
         ) from error
     if file.kind not in (None, "", "Config"):
         raise ConfigError(
-            source=home.source,
+            source=origin.source,
             problem="is not a kubeconfig: its kind is not Config",
             what_now="Name a file that is a kubeconfig.",
         )
@@ -217,9 +217,9 @@ def _no_number(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:
+def _merged(read: Sequence[tuple[EntryOrigin, _File]]) -> Entries:
     return Entries(
-        source=" and ".join(home.source for home, _ in read),
+        source=" and ".join(origin.source for origin, _ in read),
         current_context=next(
             (file.current_context for _, file in read if file.current_context), ""
         ),
@@ -228,9 +228,9 @@ def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:
                 what="context",
                 name=each.name,
                 content=each.context or KubeconfigContext(),
-                home=home,
+                origin=origin,
             )
-            for home, file in read
+            for origin, file in read
             for each in file.contexts or ()
         ),
         clusters=_by_name(
@@ -238,14 +238,14 @@ def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:
                 what="cluster",
                 name=each.name,
                 content=each.cluster or KubeconfigCluster(),
-                home=home,
+                origin=origin,
             )
-            for home, file in read
+            for origin, file in read
             for each in file.clusters or ()
         ),
         users=_by_name(
-            Entry(what="user", name=each.name, content=each.user or KubeconfigUser(), home=home)
-            for home, file in read
+            Entry(what="user", name=each.name, content=each.user or KubeconfigUser(), origin=origin)
+            for origin, file in read
             for each in file.users or ()
         ),
     )

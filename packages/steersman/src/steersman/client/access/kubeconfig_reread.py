@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from steersman.client.access.cluster_config import ClusterConfig
-from steersman.client.access.files import CONFIG_BYTES, read_if_there
+from steersman.client.access.files import CONFIG_BYTES, read_if_exists
 from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import Trust
 from steersman.errors import ConfigError
@@ -61,10 +61,10 @@ class KubeconfigReread:
                 raise ConfigError(
                     source=now.source,
                     problem="it now names another server",
-                    what_now="Restart to use the new server; until then the old credentials are used.",
+                    what_now="Restart to use it; until then the old credentials are used.",
                 )
             self._contents, self._now = contents, now
         return self._now
 
     def _read(self) -> tuple[bytes | None, ...]:
-        return tuple(read_if_there(path, limit_bytes=CONFIG_BYTES) for path in self._paths)
+        return tuple(read_if_exists(path, limit_bytes=CONFIG_BYTES) for path in self._paths)

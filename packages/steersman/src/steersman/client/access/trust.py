@@ -78,7 +78,7 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback if address else f".{_plain_name(host)}".endswith(".localhost")
 
 
-def is_inner(host: str) -> bool:
+def is_internal_host(host: str) -> bool:
     """Whether ``host`` is, or may be, this machine, its local link or a metadata service."""
     address = _address(host)
     if address is None:

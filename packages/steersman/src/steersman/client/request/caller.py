@@ -207,7 +207,7 @@ def _late(call: ApiCall) -> DeadlinePassed:
     return DeadlinePassed(f"could not {call.spec.wanted}: no answer {within}. {what_now}")
 
 
-def stopped_arriving(spec: RequestSpec, seconds: float) -> DeadlinePassed:
+def response_stalled_error(spec: RequestSpec, seconds: float) -> DeadlinePassed:
     """Return the error for a response that began and then stopped arriving."""
     silence = f"nothing more of the answer came within {seconds:g} s"
     return DeadlinePassed(f"could not {spec.wanted}: {silence}. Ask again.")

@@ -36,7 +36,7 @@ class Continuation:
                 raise self._endless("a page begins with the object that an earlier page began with")
             self._beginnings.add(first)
 
-    def turn(self, token: str, *, is_empty: bool) -> bool:
+    def advance(self, token: str, *, is_empty: bool) -> bool:
         """Return whether ``token`` leads to another page after this one."""
         self._pages += 1
         self._empty = self._empty + 1 if is_empty else 0

@@ -91,7 +91,7 @@ class ListSplitter(Generic[B]):
         if found_at < 0:
             return False
         first = _BEGINNING.match(self._buffer, found_at + len(_ITEMS))
-        if first is None or not _are_its_own(self._buffer[:found_at]):
+        if first is None or not _belong_to_list(self._buffer[:found_at]):
             return False
         self._items_at = first.start()
         self._separator = b"}," + first.group()
@@ -105,7 +105,7 @@ class _Empty(msgspec.Struct):
 _EMPTY: Final = msgspec.json.Decoder(_Empty)
 
 
-def _are_its_own(head: bytearray) -> bool:
+def _belong_to_list(head: bytearray) -> bool:
     """Whether items after ``head`` belong to the list itself, not to a value inside the list."""
     try:
         _EMPTY.decode(head + _ITEMS + b"]}")

@@ -160,7 +160,7 @@ class _Reader:
                 wanted=f"the schema of {'.'.join(place)}", value=schema, rule="it is an object"
             )
         if place[-2:] in _OF_CONDITIONS:
-            # What a condition is is known; which types there are, says no base class.
+            # The base class fixes the fields of a condition, but not its types.
             return plain_type(schema, lambda inside: self._type_of(place, inside))
         if values := _values(schema):
             return self._literal(place, values)

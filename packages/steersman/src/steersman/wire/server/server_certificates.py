@@ -12,7 +12,7 @@ from typing import TypeAlias
 from steersman.clock import Clock
 from steersman.errors import ConfigError
 from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observer
-from steersman.wire.tls import as_file, in_words
+from steersman.wire.tls import as_file, ssl_reason_text
 
 # Half of the week for which a certificate of our own is good.
 RENEW_AFTER = timedelta(days=3)
@@ -128,7 +128,7 @@ def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
     except ssl.SSLError as error:
         raise ConfigError(
             source=source,
-            problem=f"the certificate and its key cannot be used: {in_words(error)}",
+            problem=f"the certificate and its key cannot be used: {ssl_reason_text(error)}",
             what_now="Give both in PEM, without a password, and see that they belong together.",
         ) from error
     return context

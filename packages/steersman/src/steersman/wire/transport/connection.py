@@ -139,8 +139,8 @@ class Connection(asyncio.BufferedProtocol):
     Only one task at a time may use it. Unexpected data closes the connection.
     """
 
-    #   idle ──ask──▶ awaited ──whole answer──▶ idle
-    #                    └──broken──▶ (never used again)
+    #   idle ──send_request──▶ awaited ──whole answer──▶ idle
+    #                             └──broken──▶ (never used again)
 
     def __init__(self, *, tls: ssl.SSLContext | None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -194,7 +194,7 @@ class Connection(asyncio.BufferedProtocol):
             and transport.get_write_buffer_size() == 0
         )
 
-    async def ask(
+    async def send_request(
         self,
         head: bytes,
         body: bytes | None = None,

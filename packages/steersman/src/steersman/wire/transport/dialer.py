@@ -89,7 +89,7 @@ async def _reach(connection: Connection, route: Route) -> None:
         if not route.needs_tls_twice:
             _take_over(connection, transport)
     except OSError as error:
-        cause = _in_one(error)
+        cause = _common_error(error)
     else:
         return
     if route.proxy is not None:
@@ -112,7 +112,7 @@ def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
         SocketTransport(own, connection)
 
 
-def _in_one(error: OSError) -> OSError:
+def _common_error(error: OSError) -> OSError:
     """Return one error if all addresses failed with the same one; asyncio only joins the texts."""
     numbers = set(_NUMBER.findall(str(error))) if error.errno is None else set[str]()
     return OSError(int(numbers.pop()), str(error)) if len(numbers) == 1 else error
@@ -138,7 +138,9 @@ async def _secure(connection: Connection, *, name: str, proxy: Address | None = 
 
 async def _tunnel(connection: Connection, *, server: Address, proxy: Address) -> None:
     try:
-        answer = await connection.ask(connect_head(server=server, proxy=proxy), is_bare=True)
+        answer = await connection.send_request(
+            connect_head(server=server, proxy=proxy), is_bare=True
+        )
         if answer.status == 200:
             # Nothing may follow: the server sends nothing without a request.
             await connection.receive()

@@ -11,7 +11,7 @@ from steersman.clock import Clock
 from steersman.errors import CertificateRefused, Unreachable
 from steersman.wire.addresses import proxy_address, server_address
 from steersman.wire.messages import Request
-from steersman.wire.tls import TlsSettings, certificate_refused, in_words, tls_context
+from steersman.wire.tls import TlsSettings, certificate_refused, ssl_reason_text, tls_context
 from steersman.wire.transport.connection import ENDED, Broken, Connection
 from steersman.wire.transport.dialer import Route, dial
 from steersman.wire.transport.inflater import Inflater
@@ -124,7 +124,7 @@ class _Exchange:
         request = self._request
         try:
             connection = self._connection = self._pool.take(self._tls) or await self._dialled()
-            self._head = await connection.ask(
+            self._head = await connection.send_request(
                 self._asked, request.body, is_bare=request.method == "HEAD", guard=request.guard
             )
         except Broken as broken:
@@ -274,7 +274,7 @@ def _unreachable(broken: Broken, request: Request, server: str) -> Unreachable:
 
 def _words_of(cause: OSError) -> str:
     if isinstance(cause, ssl.SSLError):
-        return in_words(cause)
+        return ssl_reason_text(cause)
     if isinstance(cause, socket.gaierror):
         return str(cause.strerror).lower()
     if cause.errno is not None:
