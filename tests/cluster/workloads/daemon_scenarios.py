@@ -14,7 +14,7 @@ Pod = core_v1.Pod
 Steps = Callable[[SimulatedCluster], Awaitable[None]]
 
 # A node that the test creates, with a simulated kubelet.
-STAND_IN = {"nodes.steersman.dev/stand-in": "true"}
+SIMULATED = {"nodes.steersman.dev/simulated": "true"}
 
 
 def simulate_steps(steps: Steps, *, parts: tuple[str, ...], nodes: int = 2) -> None:
@@ -53,7 +53,7 @@ async def add_node(
     taints: Iterable[core_v1.Taint] = (),
 ) -> None:
     """Add a node."""
-    metadata = meta_v1.ObjectMeta(name=name, labels=labels, annotations=STAND_IN)
+    metadata = meta_v1.ObjectMeta(name=name, labels=labels, annotations=SIMULATED)
     spec = core_v1.NodeSpec(taints=tuple(taints) or None)
     await cluster.create(core_v1.Node(metadata=metadata, spec=spec))
 

@@ -37,11 +37,13 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def deferred_collection() -> Iterator[None]:
-    """Collect the garbage of the block once, at its end; older objects are not collected.
+    """Raise the collector's threshold in the block, and collect the two young generations at its
+    end.
 
-    All objects of a cluster become garbage at its end. Before that there is little to collect, and
-    each collection visits every object of the test process, which takes a third of the time of a
-    small cluster.
+    Within the block, the collector runs only after ``YOUNG`` new objects. Nothing changes if it is
+    disabled, or if its threshold is already as high. All objects of a cluster become garbage at its
+    end. Before that there is little to collect, and each collection takes time: with the default
+    threshold, a third of the time of a small cluster.
     """
     young, middle, old = gc.get_threshold()
     # Never more often than configured: 0 means never.

@@ -86,8 +86,9 @@ class Sync(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 Delta: TypeAlias = Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj]
 
 
-# The collector visits this one and what contains it: an error has a traceback, and so perhaps a
-# reference cycle.
+# Not the client's ``DecodeFailure``: that is a watch event. This is a delta, with the object's key,
+# and a list results in such deltas as well.
+# With the collector (no ``gc=False``): an error has a traceback, and so perhaps a reference cycle.
 class NotDecoded(msgspec.Struct, frozen=True):
     """A delta for an object that cannot be decoded; ``is_gone`` if the object was deleted.
 

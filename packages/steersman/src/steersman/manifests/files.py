@@ -102,7 +102,7 @@ def generated_paths(directory: Path, *, record: str = RECORD) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    stale: tuple[str, ...]  # to be written; nobody's work is lost
+    stale: tuple[str, ...]  # missing, or not edited since the last generation: safe to overwrite
     edited: tuple[str, ...]
     gone: tuple[str, ...]
     left: tuple[str, ...]

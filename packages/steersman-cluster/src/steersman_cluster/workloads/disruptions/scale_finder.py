@@ -42,7 +42,7 @@ class ScaleFinder:
 
         Raise ``NoScale`` if a Pod has a controller without a scale.
         """
-        scale_finder: dict[str, int] = {}  # by the uid of the controller
+        replica_counts: dict[str, int] = {}  # by the uid of the controller
         seen: dict[str, None] = {}
         unmanaged: list[str] = []
         for pod in pods:
@@ -55,8 +55,8 @@ class ScaleFinder:
                 if found is None:
                     raise NoScale(f'found no controllers for pod "{pod.name}"')
                 uid, replicas = found
-                scale_finder[uid] = replicas
-        return Scale(pods=sum(scale_finder.values()), unmanaged=tuple(unmanaged))
+                replica_counts[uid] = replicas
+        return Scale(pods=sum(replica_counts.values()), unmanaged=tuple(unmanaged))
 
     async def _scale(
         self, controller: meta_v1.OwnerReference, ctx: Context

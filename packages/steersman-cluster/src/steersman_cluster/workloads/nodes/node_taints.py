@@ -12,7 +12,7 @@ UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _STATES: Final = (NOT_READY, CORDONED, UNREACHABLE)
 
 #: An annotation of a Node: ``"true"`` if its kubelet is simulated.
-SIMULATED_NODE: Final = "nodes.steersman.dev/stand-in"
+SIMULATED_NODE: Final = "nodes.steersman.dev/simulated"
 
 
 def is_simulated_node(node: core_v1.Node) -> bool:

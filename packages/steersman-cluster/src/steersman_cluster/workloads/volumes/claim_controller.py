@@ -45,7 +45,7 @@ UNBOUND_INDEX: Final = "waiting"
 #: The index of volumes: free ones by class, the others by claim.
 CLAIM_OR_CLASS_INDEX: Final = "place"
 
-_UNSAID: Final = "no class named"
+_NO_CLASS: Final = "no class named"
 
 
 async def reconcile(claim: Claim, ctx: Context) -> Outcome:
@@ -75,7 +75,7 @@ def by_class_if_unbound(claim: Claim) -> tuple[str, ...]:
     if BIND_COMPLETED in claim.annotations:
         return ()
     name = class_of(claim)
-    return (_UNSAID if name is None else f"class {name}",)
+    return (_NO_CLASS if name is None else f"class {name}",)
 
 
 def by_claim_or_class(volume: Volume) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
         return [ObjectKey(reference.namespace, reference.name or "")]
     if volume.status is None or volume.status.phase != "Available":
         return []
-    return _waiting(cached, f"class {class_of(volume) or ''}", _UNSAID)
+    return _waiting(cached, f"class {class_of(volume) or ''}", _NO_CLASS)
 
 
 def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[ObjectKey]:
@@ -104,7 +104,7 @@ def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[O
 
     These are the claims that wait for this class, or for a default class.
     """
-    among = (_UNSAID,) if is_default(storage_class) else ()
+    among = (_NO_CLASS,) if is_default(storage_class) else ()
     return _waiting(cached, f"class {storage_class.name}", *among)
 
 

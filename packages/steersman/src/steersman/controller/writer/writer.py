@@ -232,8 +232,8 @@ class Writer:
         if live is not None and live is not obj and uid and live.uid != uid:
             # The server does not check the uid when it writes the status of a custom resource.
             raise other_object(f"apply the status of {obj.ref}", live.uid)
-        said = status_to_apply(obj, status, now=self._clock.now(), before=live)
-        to_send = status_to_send(obj, said)
+        to_apply = status_to_apply(obj, status, now=self._clock.now(), before=live)
+        to_send = status_to_send(obj, to_apply)
         return _StatusRequest(target, live, to_send, self._codec.encode(to_send))
 
     async def _send_status(self, obj: Obj, request: "_StatusRequest[Obj]", report: Report) -> Obj:
@@ -264,9 +264,9 @@ class Writer:
         if now.uid != obj.uid:
             raise other_object(f"apply the status of {obj.ref}", now.uid)
         entry = entry_of(now, self._manager, "status")
-        held = fields_in(entry.fields).get("f:status") if entry is not None else None
-        said = held_part(held, self._status_of(now)) if held else {}
-        return await self.apply_status(obj, with_condition(obj, said, condition), report=report)
+        managed = fields_in(entry.fields).get("f:status") if entry is not None else None
+        applied = held_part(managed, self._status_of(now)) if managed else {}
+        return await self.apply_status(obj, with_condition(obj, applied, condition), report=report)
 
     def _status_of(self, obj: Object) -> Mapping[str, Any]:
         status = msgspec.json.decode(self._codec.encode(obj)).get("status")
