@@ -189,7 +189,7 @@ async def test_the_first_list_corrects_a_warmed_cache(scene: Scene) -> None:
         assert (informer.lister.get("one", namespace=HERE) or config_map(HERE, "")).uid
 
 
-async def test_a_prompt_handler_has_received_every_object_in_the_cache(scene: Scene) -> None:
+async def test_an_inline_handler_has_received_every_object_in_the_cache(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
     registration = informer.add_handler(handler, inline=True)
 
@@ -228,7 +228,7 @@ async def test_a_handler_can_receive_the_newest_objects_first(
     ]
 
 
-async def test_a_prompt_handler_that_raises_receives_the_next_change(scene: Scene) -> None:
+async def test_an_inline_handler_that_raises_receives_the_next_change(scene: Scene) -> None:
     informer = scene.informer()
     received: list[str] = []
 
@@ -244,7 +244,7 @@ async def test_a_prompt_handler_that_raises_receives_the_next_change(scene: Scen
     assert [each.handler for each in scene.seen(HandlerFailed)] == ["failing", "failing"]
 
 
-async def test_a_prompt_handler_that_awaits_has_failed(scene: Scene) -> None:
+async def test_an_inline_handler_that_awaits_has_failed(scene: Scene) -> None:
     informer = scene.informer()
     waiting = asyncio.get_running_loop().create_future()
 
@@ -255,7 +255,7 @@ async def test_a_prompt_handler_that_awaits_has_failed(scene: Scene) -> None:
     assert {type(each.error) for each in scene.seen(HandlerFailed)} == {TypeError}
 
 
-async def test_a_prompt_handler_that_was_removed_receives_nothing(scene: Scene) -> None:
+async def test_an_inline_handler_that_was_removed_receives_nothing(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
     registration = informer.add_handler(handler, inline=True)
     informer.remove_handler(registration)
@@ -266,7 +266,7 @@ async def test_a_prompt_handler_that_was_removed_receives_nothing(scene: Scene) 
     assert handler.scenario == []
 
 
-async def test_a_prompt_handler_by_turns_yields_during_a_long_list(
+async def test_an_inline_handler_that_may_yield_yields_during_a_long_list(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
@@ -289,7 +289,7 @@ async def test_a_prompt_handler_by_turns_yields_during_a_long_list(
     assert handler.scenario[-1] == ("Updated", "one")
 
 
-async def test_a_prompt_handler_by_turns_is_called_in_order_while_it_catches_up(
+async def test_an_inline_handler_that_may_yield_is_called_in_order_while_it_catches_up(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
@@ -304,7 +304,9 @@ async def test_a_prompt_handler_by_turns_is_called_in_order_while_it_catches_up(
     assert about_one == ["Added", "Updated"]
 
 
-async def test_a_prompt_handler_by_turns_that_was_removed_receives_no_more(scene: Scene) -> None:
+async def test_an_inline_handler_that_may_yield_and_was_removed_receives_no_more(
+    scene: Scene,
+) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
     informer, handler = scene.informer(), RecordingHandler()
     async with informer.running():
@@ -318,7 +320,7 @@ async def test_a_prompt_handler_by_turns_that_was_removed_receives_no_more(scene
     assert len(handler.deltas) == before < 1202
 
 
-async def test_a_prompt_handler_by_turns_receives_all_whenever_the_informer_was_stopped(
+async def test_an_inline_handler_that_may_yield_receives_all_whenever_the_informer_was_stopped(
     scene: Scene,
 ) -> None:
     made = 2
@@ -340,7 +342,7 @@ async def test_a_prompt_handler_by_turns_receives_all_whenever_the_informer_was_
         assert sorted(handler.scenario) == sorted(("Added", name) for name in names(informer))
 
 
-async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_continues(
+async def test_an_inline_handler_that_is_cancelled_has_failed_and_the_informer_continues(
     scene: Scene,
 ) -> None:
     def handle(delta: Delta[Any]) -> None:
@@ -353,7 +355,7 @@ async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_co
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 3)
 
 
-async def test_a_prompt_handler_that_fails_does_not_disturb_the_writer(scene: Scene) -> None:
+async def test_an_inline_handler_that_fails_does_not_disturb_the_writer(scene: Scene) -> None:
     def handle(delta: Delta[Any]) -> None:
         raise ValueError("no")
 
@@ -366,7 +368,7 @@ async def test_a_prompt_handler_that_fails_does_not_disturb_the_writer(scene: Sc
     assert [each.data for each in answers] == [{"new": "a"}, {"new": "b"}]
 
 
-async def test_a_prompt_handler_by_turns_receives_everything_again_in_a_resync(
+async def test_an_inline_handler_that_may_yield_receives_everything_again_in_a_resync(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))

@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.commands.launchers import BadFlag, ParsedFlags, parsed
 from steersman_cluster.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
-from steersman_cluster.commands.launchers.apiserver_settings import Understood, understood
+from steersman_cluster.commands.launchers.apiserver_settings import ParsedSettings, parse_settings
 
 ENOUGH = (
     "--etcd-servers=http://127.0.0.1:2379",
@@ -21,13 +21,13 @@ def given(*arguments: str) -> ParsedFlags:
     return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
 
 
-def enough(*more: str) -> Understood:
-    return understood(given(*ENOUGH, *more))
+def enough(*more: str) -> ParsedSettings:
+    return parse_settings(given(*ENOUGH, *more))
 
 
 def refusal(*arguments: str) -> str:
     with pytest.raises(BadFlag) as refused:
-        understood(given(*arguments))
+        parse_settings(given(*arguments))
     return str(refused.value)
 
 

@@ -3,8 +3,7 @@
 A target is ``module:attribute``, ``module``, or ``path/to/file.py[:attribute]``. It names a
 ``Manager``, a ``Controller``, or a sequence of controllers. Without an attribute, the first of the
 following is used: the module's only manager, its only list of controllers, its only controller. If
-the attribute ``manager`` of a named object is a ``Manager``, that manager is used. The ``demo`` of
-an example is such an object.
+the attribute ``manager`` of a named object is a ``Manager``, that manager is used.
 """
 
 import linecache

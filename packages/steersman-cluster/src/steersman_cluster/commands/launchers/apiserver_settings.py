@@ -20,14 +20,14 @@ USUAL_CERTIFICATES = "/var/run/kubernetes"
 USUAL_ADDRESSES = "10.0.0.0/24"
 
 
-class Understood(NamedTuple):
+class ParsedSettings(NamedTuple):
     """Settings without the data directory, and notes about the flags."""
 
     settings: ClusterSettings
     notes: list[str]
 
 
-def understood(given: ParsedFlags) -> Understood:
+def parse_settings(given: ParsedFlags) -> ParsedSettings:
     """Return the settings; raise ``BadFlag`` with all errors, in kube-apiserver's words."""
     if problems := list(_problems(given)):
         raise BadFlag(f"[{', '.join(problems)}]" if len(problems) > 1 else problems[0])
@@ -50,7 +50,7 @@ def understood(given: ParsedFlags) -> Understood:
         even_in_a_cluster=True,
         share_port=given.yes("permit-port-sharing"),
     )
-    return Understood(settings, list(_notes(given)))
+    return ParsedSettings(settings, list(_notes(given)))
 
 
 def _path(given: ParsedFlags, name: str) -> Path | None:

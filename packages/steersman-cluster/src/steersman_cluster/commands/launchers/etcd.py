@@ -78,10 +78,10 @@ async def _listening(answers: "EtcdResponses", url: str) -> asyncio.Server:
     at = urlsplit(url)
     if at.scheme == "unix":
         # A socket of an earlier process is replaced.
-        return await asyncio.start_unix_server(answers.talk, at.netloc + at.path)
+        return await asyncio.start_unix_server(answers.handle_client, at.netloc + at.path)
     if at.scheme != "http":
         raise BadFlag(f"{url}: this etcd listens at http:// and unix:// only")
-    return await asyncio.start_server(answers.talk, at.hostname, at.port or 2379)
+    return await asyncio.start_server(answers.handle_client, at.hostname, at.port or 2379)
 
 
 class EtcdResponses:
@@ -97,7 +97,9 @@ class EtcdResponses:
             DATA_PATH: str(data).encode(),
         }
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_client(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Respond to one request, and close the connection."""
         try:
             head = await reader.readuntil(b"\r\n\r\n")

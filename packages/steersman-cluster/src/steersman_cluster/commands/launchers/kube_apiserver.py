@@ -63,10 +63,10 @@ async def _serve_until(
 
     from steersman.observe import log_to
     from steersman_cluster.apiserver import running_cluster
-    from steersman_cluster.commands.launchers.apiserver_settings import understood
+    from steersman_cluster.commands.launchers.apiserver_settings import parse_settings
     from steersman_cluster.commands.launchers.data_directory import find_data_directory
 
-    settings, notes = understood(given)
+    settings, notes = parse_settings(given)
     for note in notes:
         sys.stderr.write(f"{NAME}: {note}\n")
     sys.stderr.flush()

@@ -373,7 +373,7 @@ def _tree(
     if check:
         check_trees(into, {part: tree})
     else:
-        _tell(write_trees(into, {part: tree}, force=force), output=None)
+        _print_file_changes(write_trees(into, {part: tree}, force=force), output=None)
 
 
 def _write_project(
@@ -403,10 +403,10 @@ def _write_project(
     if done is None:
         click.echo("all generated files are up to date", err=True)
     else:
-        _tell(done, output=output)
+        _print_file_changes(done, output=output)
 
 
-def _tell(done: "FileChanges", *, output: str | None) -> None:
+def _print_file_changes(done: "FileChanges", *, output: str | None) -> None:
     files = {"written": done.written, "removed": done.removed, "left": done.left}
     echo_files(files, output=output)
     if not any(files.values()) and output is None:

@@ -57,7 +57,7 @@ def init(
         made = init_project(
             directory, domain=domain, name=name, package=package, origin=installed_origin
         )
-    _tell(made, output=output)
+    _print_created_files(made, output=output)
 
 
 @click.group(
@@ -117,7 +117,7 @@ def api(
         plural=plural,
         operator_kinds=_kinds_of(project),
     )
-    _tell(made, output=output)
+    _print_created_files(made, output=output)
 
 
 @create.command(
@@ -163,7 +163,7 @@ def controller(
         models=models,
         operator_kinds=_kinds_of(project),
     )
-    _tell(made, output=output)
+    _print_created_files(made, output=output)
 
 
 @click.command(
@@ -255,7 +255,7 @@ def _declared(kind: type[Any], directory: Path) -> "DeclaredKind":
     )
 
 
-def _tell(made: "CreatedFiles", *, output: str | None) -> None:
+def _print_created_files(made: "CreatedFiles", *, output: str | None) -> None:
     echo_files({"written": made.written, "changed": made.changed}, output=output)
     if made.what_now and output is None:
         click.echo("\nNext steps:\n", err=True)

@@ -173,7 +173,7 @@ class Connection(asyncio.BufferedProtocol):
     # For the sender of a request
 
     @property
-    def is_there(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the connection is open, as far as this side can tell."""
         transport = self._transport
         return not self._has_ended and transport is not None and not transport.is_closing()

@@ -45,7 +45,7 @@ class Pool:
         while idle:
             _, connection = idle.pop()
             # It was reusable when it became idle; any data or error since then ends it.
-            if connection.is_there:
+            if connection.is_open:
                 return connection
             connection.abort()
         return None
