@@ -178,7 +178,7 @@ def test_ctrl_c_leaves_nothing_behind(by: signal.Signals, temporary: Path, tmp_p
 
     assert before != []
     assert up.process.returncode == 0
-    assert last_words.strip() == "The cluster is gone."
+    assert last_words.strip() == "The cluster stopped."
     assert list(temporary.iterdir()) == []
     assert not path.exists()
 
@@ -194,7 +194,7 @@ def test_a_hangup_that_was_ignored_at_the_start_stays_ignored(temporary: Path) -
     assert ignored is not None
     assert int(ignored[1], 16) & 1 << signal.SIGHUP - 1
     assert answer.status == 200
-    assert last_words.strip() == "The cluster is gone."
+    assert last_words.strip() == "The cluster stopped."
 
 
 def test_ctrl_c_does_not_wait_for_open_watches(temporary: Path) -> None:
@@ -207,7 +207,7 @@ def test_ctrl_c_does_not_wait_for_open_watches(temporary: Path) -> None:
             response.read()
 
     assert up.process.returncode == 0
-    assert last_words.strip() == "The cluster is gone."
+    assert last_words.strip() == "The cluster stopped."
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], dict[str, str], str, str]] = {

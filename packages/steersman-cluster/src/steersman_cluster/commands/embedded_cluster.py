@@ -60,7 +60,7 @@ async def run_cluster(
                 await ended.wait()
         async with running_workloads_of(cluster, workloads, clock=clock, rng=rng, observe=errors):
             await ended.wait()
-    sys.stderr.write("\nThe cluster is gone.\n" if settings.data is None else "\nStopped.\n")
+    sys.stderr.write("\nThe cluster stopped.\n")
 
 
 def running_workloads_of(
