@@ -44,7 +44,7 @@ async def test_if_one_informer_cannot_start_none_does(scene: Scene) -> None:
     await install(scene.server, OCTOPODES)
     caches = scene.caches()
     async with caches.running():
-        with pytest.raises(BadValue, match="live in no namespace"):
+        with pytest.raises(BadValue, match="the kind is cluster-scoped"):
             async with caches.informers_for({ConfigMap: IN_HERE, Octopus: IN_HERE}):
                 raise AssertionError("not before all are")
 

@@ -98,7 +98,7 @@ def test_an_index_can_be_added_again_with_the_same_function_only() -> None:
 
     store.add_index("namespace", by_namespace)
 
-    with pytest.raises(ValueError, match="'namespace' is there already"):
+    with pytest.raises(ValueError, match="'namespace' already exists"):
         store.add_index("namespace", picky)
 
 
@@ -139,9 +139,9 @@ def test_the_store_may_change_while_it_is_iterated() -> None:
 def test_an_unknown_index_is_an_error_that_lists_the_existing_ones() -> None:
     store = indexer(namespace=by_namespace, app=by_label("app"))
 
-    with pytest.raises(UnknownIndex, match="it has app, namespace") as caught:
+    with pytest.raises(UnknownIndex, match="its indexes are app, namespace") as caught:
         store.by_index("owner", "x")
-    with pytest.raises(LookupError, match="it has none"):
+    with pytest.raises(LookupError, match="it has no indexes"):
         indexer().index_values("owner")
 
     assert isinstance(caught.value, SteersmanError)

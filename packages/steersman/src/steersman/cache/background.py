@@ -60,7 +60,7 @@ async def background_tasks() -> AsyncIterator[Start]:
         if failure is None:
             raise
         errors = [failure, *failed.exceptions]
-        raise BaseExceptionGroup("the block failed, and tasks behind it", errors) from None
+        raise BaseExceptionGroup("the block and its background tasks failed", errors) from None
     if failure is not None:
         raise failure
 

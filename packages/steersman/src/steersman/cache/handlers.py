@@ -188,7 +188,7 @@ class Registration(Generic[Obj]):
                 if is_cancelled():
                     raise
                 # Only what the handler awaited was cancelled, not this task.
-                self._failed(delta, RuntimeError("what it waited for was cancelled"))
+                self._failed(delta, RuntimeError("an operation that it awaited was cancelled"))
             except AUTHOR_ERRORS as error:
                 self._failed(delta, failure_of(error))
             self._count_delivered()
@@ -295,9 +295,9 @@ class InlineRegistration(Registration[Obj]):
             return
         try:
             if self._handler(delta) is not None:
-                raise TypeError("an inline handler is a plain function that returns nothing")
+                raise TypeError("an inline handler must be a plain function that returns None")
         except asyncio.CancelledError:
             # Only what the handler used was cancelled; the reflector goes on.
-            self._failed(delta, RuntimeError("what it asked for was cancelled"))
+            self._failed(delta, RuntimeError("an operation that it used was cancelled"))
         except AUTHOR_ERRORS as error:
             self._failed(delta, failure_of(error))

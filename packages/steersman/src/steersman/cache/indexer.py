@@ -44,8 +44,8 @@ class Indexer(Generic[Obj]):
             return
         if there is not None:
             raise ValueError(
-                f"the index {name!r} is there already, with another function."
-                f" Choose another name for this one"
+                f"the index {name!r} already exists with another function."
+                f" Choose another name for this index"
             )
         index = self._indexes[name] = _Index(name, function, self._failed)
         for objects in self._namespaces.values():
@@ -176,13 +176,17 @@ class _Index(Generic[Obj]):
             values = self.function(obj)
             if isinstance(values, str):
                 # Its letters would be indexed one by one.
-                raise TypeError("an index function gives a collection of texts, not one text")
+                raise TypeError(
+                    "an index function must return a collection of strings, not one string"
+                )
             found = tuple(values)
             if len(found) > 1:
                 found = tuple(dict.fromkeys(found))
             for value in found:
                 if not isinstance(value, str):
-                    raise TypeError(f"an index function gives texts, not {type(value).__name__}")
+                    raise TypeError(
+                        f"an index function must return strings, not {type(value).__name__}"
+                    )
         except AUTHOR_ERRORS as error:
             failure = failure_of(error)
             if key not in self._failing:

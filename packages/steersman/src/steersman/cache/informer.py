@@ -83,7 +83,7 @@ class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
             if not 0 < seconds < inf:
                 raise BadSettings(
                     source=f"InformerSettings({name}={seconds!r})",
-                    problem=f"{name} must be a length of time",
+                    problem=f"{name} must be a positive, finite number of seconds",
                     what_now="Correct it, or leave it out.",
                 )
 
@@ -234,7 +234,7 @@ class Informer(Generic[Obj]):
                 raise NotWatched(
                     wanted=f"wait for {self.kind.resource_type}, {self.scope}",
                     problem="the informer has ended",
-                    what_now="Wait inside the block in which it runs.",
+                    what_now="Wait inside the `async with` block in which it runs.",
                 )
             self._state_changed.clear()
             await self._state_changed.wait()
@@ -511,7 +511,7 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
 def sync_problem(error: SteersmanError | None) -> str:
     """Return a short reason why a cache is not synced, without any text of a response."""
     if error is None:
-        return "its list has not ended"
+        return "its list has not completed"
     if isinstance(error, NotFound):
         return "the API server does not serve it"
     return f"its list fails with {type(error).__name__}"

@@ -43,13 +43,11 @@ class Lister(Generic[Obj]):
         """Return one object; ``None`` if the cache has no such object."""
         if self._resource_type.namespaced != (namespace is not None):
             # No such object can exist, and ``None`` would be taken for an answer.
-            has = (
-                "lives in a namespace; say which" if namespace is None else "lives in no namespace"
-            )
+            scope = "namespaced; pass a namespace" if namespace is None else "cluster-scoped"
             raise BadName(
-                wanted=f"a place for {self._resource_type}",
+                wanted=f"a namespace for {self._resource_type}",
                 value=namespace,
-                rule=f"this kind {has}",
+                rule=f"this kind is {scope}",
             )
         if not self._had_listed or self._scope.namespaces:
             self._check(namespace)
@@ -68,8 +66,8 @@ class Lister(Generic[Obj]):
             where = f"of namespace {namespace}" if namespace else "without a namespace"
             raise NotInScope(
                 wanted=f"read {self._resource_type} {where} from memory",
-                problem=f"the cache holds those {self._scope}",
-                what_now="Widen the scope of the cache, or ask the server with a Client.",
+                problem=f"the cache contains only objects {self._scope}",
+                what_now="Widen the scope of the cache, or read it with a Client.",
             )
 
     def _check_listed(self) -> None:

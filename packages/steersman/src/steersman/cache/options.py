@@ -44,14 +44,14 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
             raise BadValue(
                 wanted="the kind of CacheOptions",
                 value=self.kind,
-                rule="pass the class of a kind; Unstructured.of makes one",
+                rule="pass the class of a kind; Unstructured.of creates one",
             ) from error
         if self.namespaces is not None:
             if not isinstance(self.namespaces, tuple):
                 raise BadValue(
                     wanted=f"the namespaces of CacheOptions({resource_type})",
                     value=self.namespaces,
-                    rule='they are a tuple: namespaces=("one",)',
+                    rule='they must be a tuple: namespaces=("one",)',
                 )
             for namespace in self.namespaces:
                 check_label(namespace, wanted="a namespace's name")
@@ -60,7 +60,7 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
             raise BadValue(
                 wanted=f"the transform of CacheOptions({resource_type})",
                 value=self.transform,
-                rule="it is a function of an object, and returns what is kept of it",
+                rule="it must be a function that takes an object and returns the object to cache",
             )
 
     @property

@@ -31,7 +31,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
             raise BadValue(
                 wanted=f"a scope for {resource_type}",
                 value=self.namespaces,
-                rule="its objects live in no namespace; leave the namespaces out",
+                rule="the kind is cluster-scoped; remove the namespaces",
             )
 
     def parts(self) -> tuple[str | None, ...]:

@@ -44,12 +44,14 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.silence_seconds > 0:
             raise _bad(
-                "silence_seconds", self.silence_seconds, "a length of time, or inf for never"
+                "silence_seconds",
+                self.silence_seconds,
+                "a positive number of seconds, or inf for never",
             )
         for name in ("watch_seconds", "longest_retry_after_seconds"):
             seconds = getattr(self, name)
             if not 0 < seconds < inf:
-                raise _bad(name, seconds, "a length of time")
+                raise _bad(name, seconds, "a positive, finite number of seconds")
         for name in ("too_large_limit", "missing_limit", "page_size"):
             count = getattr(self, name)
             if count is not None and count < 1:
