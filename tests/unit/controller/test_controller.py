@@ -141,10 +141,13 @@ def test_a_plain_function_is_recognized(function: Any, is_blocking: bool) -> Non
         ({"owns": core_v1.ConfigMap}, "its owns are not a tuple. Write owns=(…,)"),
         ({"writes": [core_v1.ConfigMap]}, "its writes are not a tuple"),
         ({"sources": sm.Every(3)}, "its sources are not a tuple"),
-        ({"owns": ("ConfigMap",)}, "'ConfigMap' is in its owns, and not a kind"),
-        ({"reads": (Unstructured,)}, "is in its reads, and not a kind"),
+        ({"owns": ("ConfigMap",)}, "'ConfigMap' in its owns is not a kind"),
+        ({"reads": (Unstructured,)}, "in its reads is not a kind"),
         ({"watches": (core_v1.ConfigMap,)}, "Write watches=(sm.Watch(kind, to=…),)"),
-        ({"labels": {"app": "web"}}, "Widget are an object of dict. Write labels=Labels.equal("),
+        (
+            {"labels": {"app": "web"}},
+            "Widget are an object of dict, not Labels. Write labels=Labels.equal(",
+        ),
         (
             {"owns": (sm.Owns(core_v1.ConfigMap, labels={"app": "web"}),)},  # type: ignore[arg-type]
             "the labels of v1 ConfigMap are an object of dict",
@@ -231,7 +234,9 @@ def test_a_condition_is_one_that_the_kind_can_have() -> None:
     async def look(obj: Octopus, ctx: sm.Context) -> sm.Outcome:
         return sm.Done()
 
-    with pytest.raises(BadController, match="its condition is Ready, and Octopus has none"):
+    with pytest.raises(
+        BadController, match="its condition is Ready, but Octopus has no conditions"
+    ):
         sm.Controller(Octopus, reconcile=look, condition="Ready")
 
     assert sm.Controller(Widget, reconcile=reconcile, condition="Ready").condition == "Ready"

@@ -35,9 +35,9 @@ def named(kind: Any, name: str, **metadata: Any) -> Any:
     [
         ({"verbs": ("get",)}, "a verb that writes is one of create, update, patch, delete"),
         ({"verbs": ("remove",)}, "a verb that writes is one of create, update, patch, delete"),
-        ({"verbs": "patch"}, 'they are a tuple: verbs=("patch",)'),
-        ({"verbs": ()}, 'they are a tuple: verbs=("patch",)'),
-        ({"names": "one"}, 'they are a tuple: names=("one",)'),
+        ({"verbs": "patch"}, 'they must be a tuple: verbs=("patch",)'),
+        ({"verbs": ()}, 'they must be a tuple: verbs=("patch",)'),
+        ({"names": "one"}, 'they must be a tuple: names=("one",)'),
         ({"names": ("a/b",)}, "it is one segment of a path"),
         ({"names": ("one",), "verbs": ("deletecollection",)}, "a collection has no name"),
         ({"subresource": "no/such"}, "it is one lower-case word"),

@@ -343,7 +343,7 @@ def test_a_stream_is_a_function_to_be_called() -> None:
     async def stream() -> AsyncIterator[ObjectKey]:
         yield WEB
 
-    with pytest.raises(BadValue, match="without calling it"):
+    with pytest.raises(BadValue, match="do not call it"):
         Keys(stream())  # type: ignore[arg-type]
 
 

@@ -58,8 +58,8 @@ class CacheReader:
             raise UndeclaredRead(
                 controller=self._controller,
                 wanted=f"read {kind.resource_type} from memory",
-                what_now=f"Add it to the controller: watches=(Watch({kind.__name__}),), or read it"
-                f" live after reads=({kind.__name__},).",
+                what_now=f"Add it to the controller: watches=(Watch({kind.__name__}),), or"
+                f" add reads=({kind.__name__},) and use ctx.live.",
             )
         return found
 

@@ -147,7 +147,7 @@ def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
 
 def _at_least_one(given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
     if not given:
-        raise BadValue(wanted="a predicate", value=given, rule=f"it takes {what} at least")
+        raise BadValue(wanted="a predicate", value=given, rule=f"it needs at least {what}")
     return given
 
 
@@ -157,7 +157,7 @@ def _functions(given: tuple[Any, ...]) -> tuple[Callable[[Any, Any], bool], ...]
             raise BadValue(
                 wanted="a predicate",
                 value=each,
-                rule="it is a function of an object before and after, like changed.generation",
+                rule="it must be a function of the old and the new object, like changed.generation",
             )
     return given
 
@@ -172,8 +172,8 @@ def _steps(path: object) -> tuple[str, ...]:
         raise BadValue(
             wanted="a path to a field",
             value=path,
-            rule='it is written like "spec.replicas", or step by step in a tuple of texts, and no'
-            " step is empty",
+            rule='it must be a string like "spec.replicas", or a tuple of strings, without empty'
+            " steps",
         )
     return steps
 

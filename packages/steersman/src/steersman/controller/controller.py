@@ -195,20 +195,21 @@ class Controller(Generic[Obj]):
             if not isinstance(declared, tuple):
                 raise self._bad(
                     f"its {what} are not a tuple",
-                    f"Write {what}=(…,): a single one has a comma after it.",
+                    f"Write {what}=(…,): a tuple of one item needs the comma.",
                 )
             if what == "sources":
                 continue
             for each in declared:
                 if what == "watches" and not isinstance(each, Watch):
                     raise self._bad(
-                        f"{each!r} is in its watches", "Write watches=(sm.Watch(kind, to=…),)."
+                        f"{each!r} in its watches is not a Watch",
+                        "Write watches=(sm.Watch(kind, to=…),).",
                     )
                 kind = each.kind if isinstance(each, Owns | Watch | Writes) else each
                 if not _is_kind(kind):
                     raise self._bad(
-                        f"{kind!r} is in its {what}, and not a kind",
-                        f"Write {what} with the classes of kinds; Unstructured.of makes one.",
+                        f"{kind!r} in its {what} is not a kind",
+                        f"Write {what} with the classes of kinds; Unstructured.of creates one.",
                     )
 
     def _check_labels(self) -> None:
@@ -219,7 +220,7 @@ class Controller(Generic[Obj]):
             if not isinstance(labels, Labels):
                 raise self._bad(
                     f"the labels of {each.kind.resource_type} are an object of"
-                    f" {type(labels).__name__}",
+                    f" {type(labels).__name__}, not Labels",
                     'Write labels=Labels.equal({"key": "value"}), with Labels of steersman.client.',
                 )
 
@@ -230,7 +231,7 @@ class Controller(Generic[Obj]):
                 continue
             if not callable(function):
                 raise self._bad(
-                    f"its {what} is an object of {type(function).__name__}",
+                    f"its {what} is an object of {type(function).__name__}, not a function",
                     "Pass a function of the object and the context.",
                 )
             if not takes_arguments(function, 2):
@@ -245,8 +246,8 @@ class Controller(Generic[Obj]):
             )
         if self.finalize is not None and self.while_deleting:
             raise self._bad(
-                "it has a finalize function and wants reconcile to be called while deleting",
-                "Leave out while_deleting: finalize is called during deletion.",
+                "it has both a finalize function and while_deleting",
+                "Remove while_deleting: finalize is called during deletion.",
             )
         priority: Any = self.priority
         if priority is not None and not (callable(priority) and takes_arguments(priority, 1)):
@@ -263,19 +264,20 @@ class Controller(Generic[Obj]):
 
     def _check_numbers(self) -> None:
         if self.workers < 1:
-            raise self._bad(f"it has {self.workers} workers", "Give it at least one.")
+            raise self._bad(f"it has {self.workers} workers", "Set at least 1.")
         if self.slow_capacity < 0:
             raise self._bad(
-                f"slow_workers is {self.slow_workers}", "Give it a number, or 0 to have none."
+                f"slow_workers is {self.slow_workers}",
+                "Set a positive number, or 0 to disable them.",
             )
         for what in ("timeout_seconds", "slow_seconds", "resync_seconds"):
             seconds = getattr(self, what)
             if seconds is not None and not 0 < seconds < float("inf"):
-                raise self._bad(f"{what} is {seconds}", "Give it a positive number of seconds.")
+                raise self._bad(f"{what} is {seconds}", "Set a positive number of seconds.")
         if not 0 <= self.debounce_seconds < float("inf"):
             raise self._bad(
                 f"debounce_seconds is {self.debounce_seconds}",
-                "Give it a number of seconds, or 0 to reconcile at each change.",
+                "Set a number of seconds, or 0 to reconcile at each change.",
             )
         for what, policy in (("backoff", BackoffPolicy), ("bucket", BucketPolicy)):
             if not isinstance(getattr(self, what), policy):
@@ -286,7 +288,7 @@ class Controller(Generic[Obj]):
         if not 0 <= self.progress_seconds < float("inf"):
             raise self._bad(
                 f"progress_seconds is {self.progress_seconds}",
-                "Give it a number of seconds, or 0 to apply each status at once.",
+                "Set a number of seconds, or 0 to apply each status immediately.",
             )
 
     def _check_kinds(self) -> None:
@@ -298,7 +300,7 @@ class Controller(Generic[Obj]):
             return
         if "conditions" not in status_fields(self.kind):
             raise self._bad(
-                f"its condition is {self.condition}, and {self.gvk.kind} has none",
+                f"its condition is {self.condition}, but {self.gvk.kind} has no conditions",
                 "Add `conditions: tuple[sm.Condition, ...] = ()` to its status.",
             )
 

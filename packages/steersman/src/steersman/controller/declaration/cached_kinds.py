@@ -70,8 +70,8 @@ def check_repeated(
             raise BadController(
                 controller=controller,
                 problem=f"it declares {watch.kind.resource_type} twice, and its Watch has no `to`",
-                what_now="Add a mapping, Watch(kind, to=…), or leave the Watch out: a kind that is"
-                " declared already can be read anyway.",
+                what_now="Add a mapping, Watch(kind, to=…), or leave the Watch out: a declared"
+                " kind can be read without it.",
             )
         declared.add(_identity(watch.kind))
 

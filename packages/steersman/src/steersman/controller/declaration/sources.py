@@ -26,7 +26,9 @@ class Every:
     def __post_init__(self) -> None:
         if not (isfinite(self.seconds) and self.seconds > 0):
             raise BadValue(
-                wanted="a period", value=self.seconds, rule="it is a positive number of seconds"
+                wanted="a period",
+                value=self.seconds,
+                rule="it must be a positive number of seconds",
             )
 
     @property
@@ -53,7 +55,7 @@ class Keys:
             raise BadValue(
                 wanted="a stream of keys",
                 value=self.open,
-                rule="it is a function that opens one: pass the function, without calling it",
+                rule="it must be a function that opens a stream: pass the function, do not call it",
             )
 
     @property

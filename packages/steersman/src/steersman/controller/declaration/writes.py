@@ -50,7 +50,7 @@ class Writes:
             raise BadValue(
                 wanted=f"the names of Writes({name})",
                 value=self.names,
-                rule='they are a tuple: names=("one",)',
+                rule='they must be a tuple: names=("one",)',
             )
         for each in self.names:
             # Names of some kinds have further characters, as those of RBAC roles do: system:node.
@@ -81,14 +81,14 @@ def check_is_kind(kind: Any, *, wanted: str) -> str:
     raise BadValue(
         wanted=wanted,
         value=kind,
-        rule="pass the class of a kind; Unstructured.of makes one",
+        rule="pass the class of a kind; Unstructured.of creates one",
     )
 
 
 def check_verbs(verbs: object, *, wanted: str) -> None:
     """Raise ``BadValue`` unless these are write verbs of RBAC."""
     if not isinstance(verbs, tuple) or not verbs:
-        raise BadValue(wanted=wanted, value=verbs, rule='they are a tuple: verbs=("patch",)')
+        raise BadValue(wanted=wanted, value=verbs, rule='they must be a tuple: verbs=("patch",)')
     for verb in verbs:
         if verb not in VERBS:
             raise BadValue(

@@ -208,7 +208,7 @@ class EventRecorder:
     async def _write_now(self, entry: EventEntry) -> float:
         now_at = self._clock.monotonic()
         if now_at < self._closed_until.get(entry.namespace, now_at):
-            self._correlator.give_up(entry, "the namespace takes no events")
+            self._correlator.give_up(entry, "the namespace does not accept events")
             return 0.0
         times = entry.count
         try:

@@ -49,9 +49,9 @@ class OwnerCheck:
         try:
             now = await self._client.get(kind, owner.name, namespace=owner.namespace)
         except NotFound as error:
-            raise _owner_gone(owner, child, "is gone") from error
+            raise _owner_gone(owner, child, "no longer exists") from error
         if now.uid != owner.uid:
-            raise _owner_gone(owner, child, "is another object of the same name now")
+            raise _owner_gone(owner, child, "is now another object of the same name")
         if now.deletion_time is not None and owner.deletion_time is None:
             raise _owner_gone(owner, child, "is being deleted")
         # A child that was lost during the request may have been lost for another reason.

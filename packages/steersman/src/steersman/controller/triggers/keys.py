@@ -18,7 +18,7 @@ def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
     if not isinstance(returned, Iterable) or isinstance(returned, ObjectKey | str | Resource):
         if inspect.iscoroutine(returned):
             returned.close()  # avoids Python's warning that it was never awaited
-            raise TypeError("it is `async def`; make it a plain function that reads what is cached")
+            raise TypeError("it is `async def`; make it a plain function that reads the cache")
         raise TypeError(
             f"it returned {_shown(returned)}; return an iterable of keys, or of objects of"
             f" {kind.gvk.kind}"
