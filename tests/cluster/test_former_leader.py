@@ -170,7 +170,7 @@ async def test_a_plain_function_can_check_leadership_in_its_thread(
         hang.set()
         await answered.wait()
 
-    assert "another may act by now" in str(asked[0])
+    assert "another replica may lead now" in str(asked[0])
 
 
 async def test_a_leader_runnable_is_cancelled_when_leadership_is_lost(scene: Scene) -> None:

@@ -76,7 +76,7 @@ async def test_nothing_is_reconciled_before_every_cache_has_synced(scene: Scene)
 
 async def test_two_controllers_with_the_same_name_are_an_error() -> None:
     with pytest.raises(
-        BadController, match='Give one of them another: Controller\\(…, name="…"\\)'
+        BadController, match='Give one of them another name: Controller\\(…, name="…"\\)'
     ):
         Manager(controllers=[sm.Controller(Widget, reconcile=nothing), owning()])
 
@@ -292,7 +292,7 @@ async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None
         transport.answer = None
         await scene.until(lambda: said() == [True, False, True], seconds=1.0)
 
-    assert ("cache-of-widgets", "it is not up to date") in why
+    assert ("cache-of-widgets", "it has not synced") in why
 
 
 async def test_a_permission_that_cannot_be_checked_is_reported(scene: Scene) -> None:
@@ -345,5 +345,5 @@ async def test_a_manager_without_controllers_must_name_its_lease(scene: Scene) -
     operator = Operator(scene, "one")
     settings = ManagerSettings(health_address="", metrics_address="", preflight="off")
 
-    with pytest.raises(BadSettings, match="Set a name that no other operator has"):
+    with pytest.raises(BadSettings, match="Set a name that no other operator uses"):
         await operator.run([], [Runnable(no_reconcile)], settings)

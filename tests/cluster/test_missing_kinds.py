@@ -153,9 +153,9 @@ async def test_the_deadline_error_names_the_missing_kind(scene: Scene) -> None:
     error = overdue[0].error
     assert error.pending == ((KIND, "the API server does not serve it"),)
     assert str(error) == (
-        "could not start the controller octopus: after 30 s there is no complete list of"
+        "could not start the controller octopus: these lists did not complete within 30 s:"
         f" {KIND}: the API server does not serve it. Install the CustomResourceDefinition of a kind"
-        " that is not served, or grant the right to list it; the list is tried again until it"
+        " that is not served, or grant permission to list it; the list is retried until it"
         " succeeds."
     )
 
@@ -169,7 +169,7 @@ async def test_readiness_names_the_controller_and_the_kind_that_it_waits_for(sce
         status, body = await ask(ListenAddress("127.0.0.1", port), "/readyz")
 
     assert status == 503
-    assert f"[-]controller-octopus failed: it waits for {KIND}: the API server" in body
+    assert f"[-]controller-octopus failed: waiting for {KIND}: the API server" in body
 
 
 async def test_a_runnable_that_installs_the_missing_kind_can_start(scene: Scene) -> None:

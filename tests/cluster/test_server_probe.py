@@ -250,4 +250,4 @@ async def test_an_operator_that_stops_renewing_its_lease_is_not_alive(scene: Sce
         is_over.set()
 
     assert status == 503
-    assert "[-]leader-election failed: the lease has been neither sought nor renewed for" in body
+    assert "[-]leader-election failed: the lease has been neither requested nor renewed for" in body

@@ -118,7 +118,7 @@ async def test_a_missing_definition_blocks_only_its_own_controller(
 
     await client.delete(type(GHOSTS), GHOSTS.name)
     assert ready == 503
-    assert f"[-]controller-ghost failed: it waits for {GROUP}/v1 Ghost: the API server" in why_not
+    assert f"[-]controller-ghost failed: waiting for {GROUP}/v1 Ghost: the API server" in why_not
 
 
 def too_busy(request: Request) -> Reply | None:

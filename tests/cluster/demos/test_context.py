@@ -71,7 +71,7 @@ async def test_a_demo_waits_for_nothing_longer_than_it_states(
         ctx.until_printed("anything"),
         ctx.gone(core_v1.ConfigMap, "a"),
     ):
-        with pytest.raises(NotSettled, match=r"^waited 60 s for .*, in vain; last seen: "):
+        with pytest.raises(NotSettled, match=r"^waited 60 s for .* without success; last seen: "):
             await waiting
 
     assert cluster.clock.monotonic() - started_at == pytest.approx(4 * 60, abs=1)

@@ -113,7 +113,7 @@ async def test_a_timeout_is_an_error_with_the_last_object() -> None:
         await wait(world, waited_for="a large size")
 
     assert str(caught.value) == (
-        "waited 30 s for a large size of Widget default/web, in vain; last seen: version 13."
+        "waited 30 s for a large size of Widget default/web without success; last seen: version 13."
     )
     assert clock.monotonic() - began_at == 30
     assert world.server.open_answers == 0

@@ -221,7 +221,7 @@ async def test_a_write_without_an_answer_is_given_up_once_the_fence_closes() -> 
 
     assert isinstance(scene.outcome, NotLeading)
     assert scene.outcome.may_have_happened
-    assert "may have been carried out" in str(scene.outcome)
+    assert "may have succeeded" in str(scene.outcome)
     assert scene.observed == []
 
 

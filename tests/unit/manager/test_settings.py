@@ -276,14 +276,14 @@ def test_an_unknown_key_is_refused_with_the_one_that_was_meant(
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (None, "there is no such file"),
+        (None, "the file does not exist"),
         (b"", "is empty"),
         (b"- a\n", "is not a mapping"),
         (b"a: [\n", "is not YAML"),
         (b"context: a\ncontext: b\n", "a second time"),
         (b"context: !!python/name:os.system\n", "has a tag"),
         (b"\xff\xfe\x00", "is not"),
-        (b"context: a\n---\ncontext: b\n", "begins a second document"),
+        (b"context: a\n---\ncontext: b\n", "starts a second document"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_its_name(

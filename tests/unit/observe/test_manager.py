@@ -99,10 +99,10 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             SYNC_OVERDUE,
             ALARM,
-            "could not start the controller backup: after 120 s there is no complete list of"
+            "could not start the controller backup: these lists did not complete within 120 s:"
             " acme.io/v1 Backup: the API server does not serve it. Install the"
-            " CustomResourceDefinition of a kind that is not served, or grant the right to list it;"
-            " the list is tried again until it succeeds.",
+            " CustomResourceDefinition of a kind that is not served, or grant permission to list"
+            " it; the list is retried until it succeeds.",
         ),
         (
             UNKNOWN,

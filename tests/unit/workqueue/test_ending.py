@@ -26,7 +26,7 @@ async def test_workers_end_when_the_queue_is_closed(way: str) -> None:
         await settle()
 
         assert workers.ended == 2
-        with pytest.raises(QueueClosed, match="the work queue apps gives out no more keys"):
+        with pytest.raises(QueueClosed, match="the work queue apps was shut down"):
             await queue.get()
 
 

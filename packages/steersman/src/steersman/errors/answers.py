@@ -59,7 +59,7 @@ class Unauthorized(ApiError):
 class Forbidden(ApiError):
     """The user lacks the permission."""
 
-    what_now = "Grant this verb on this resource in a Role or ClusterRole, or ask as someone else."
+    what_now = "Grant this verb on this resource in a Role or ClusterRole, or use another identity."
 
 
 class NotFound(ApiError):
@@ -97,7 +97,7 @@ class Invalid(ApiError):
 class TooManyRequests(ApiError):
     """The server sheds load, or an eviction would break a disruption budget."""
 
-    what_now = "Ask again later, and less often."
+    what_now = "Retry later, and less often."
 
 
 class ServerFailed(ApiError):
@@ -117,7 +117,7 @@ class ServerTimeout(ServerFailed):
 class TooLargeResourceVersion(ServerTimeout):
     """This server has not reached the requested resourceVersion."""
 
-    what_now = "Wait for it to catch up, then ask again with the same version."
+    what_now = "Wait for it to catch up, then retry with the same version."
 
 
 class Unreachable(SteersmanError):
@@ -153,8 +153,8 @@ class EndlessList(BadAnswer):
             wanted=wanted,
             problem=f"the list does not end: {problem}",
             what_now="Check the proxies in between, and an aggregated API server's paging; raise"
-            " pages_limit in ClientSettings, for a Manager with client=…, if there are really so"
-            " many pages.",
+            " pages_limit in ClientSettings, for a Manager with client=…, if the list really has"
+            " that many pages.",
         )
 
 

@@ -22,8 +22,8 @@ class ExitRaised(SteersmanError):
         self.raised = raised
         self.where = where
         super().__init__(
-            f"{raised} was raised at {where}, and the operator goes on: only a signal ends it."
-            f" Raise another exception, or sm.Permanent where a retry does not help."
+            f"{raised} was raised at {where}, and the operator keeps running: only a signal stops"
+            f" it. Raise another exception, or sm.Permanent where a retry does not help."
         )
 
 

@@ -37,9 +37,9 @@ class CacheSyncTimeout(CacheError):
         listed = "; ".join(f"{kind}: {problem}" for kind, problem in self.pending)
         super().__init__(
             wanted=wanted,
-            problem=f"after {waited_seconds:g} s there is no complete list of {listed}",
+            problem=f"these lists did not complete within {waited_seconds:g} s: {listed}",
             what_now="Install the CustomResourceDefinition of a kind that is not served, or grant"
-            " the right to list it; the list is tried again until it succeeds.",
+            " permission to list it; the list is retried until it succeeds.",
         )
 
 
@@ -49,10 +49,10 @@ class UnknownIndex(SteersmanError, LookupError):
     def __init__(self, *, name: str, known: Sequence[str]) -> None:
         self.name = name
         self.known = tuple(known)
-        there = f"it has {', '.join(known)}" if known else "it has none"
+        existing = f"its indexes are {', '.join(known)}" if known else "it has no indexes"
         super().__init__(
-            f"there is no index {shown(name)} in this cache: {there}."
-            f" Add an index with that name, or use one of the existing ones."
+            f"this cache does not have the index {shown(name)}: {existing}."
+            f" Add an index with that name, or use an existing one."
         )
 
 
@@ -78,7 +78,7 @@ class QueueClosed(SteersmanError):
     def __init__(self, *, queue: str) -> None:
         self.queue = queue
         super().__init__(
-            f"the work queue {queue} gives out no more keys: it was shut down. End this worker."
+            f"the work queue {queue} was shut down and returns no more keys. End this worker."
         )
 
 
@@ -145,7 +145,7 @@ class NotOurs(SteersmanError):
         self.actual_controller = actual_controller
         self.fields = tuple(fields)
         holder = f"controlled by {actual_controller}" if actual_controller else "not controlled"
-        held = f", and others hold {', '.join(self.fields)}" if self.fields else ""
+        held = f", and others own {', '.join(self.fields)}" if self.fields else ""
         super().__init__(
             f"{owner} wants to own {wanted}, which already exists and is {holder}{held}."
             f" Rename one of them, or delete the existing object."
@@ -175,7 +175,7 @@ class BadOutcome(SteersmanError, TypeError):
         what_now = (
             "Write it as `async def`, and use await in it."
             if isinstance(returned, Awaitable)
-            else "Return sm.Done(), sm.Later() or sm.Later(after_seconds=…); raise what went wrong."
+            else "Return sm.Done(), sm.Later() or sm.Later(after_seconds=…); raise errors."
         )
         super().__init__(f"{function} returned {self.returned} for {ref}. {what_now}")
 
@@ -193,8 +193,8 @@ class NotAwaited(SteersmanError):
         self.where = where
         self.has_begun = has_begun
         super().__init__(
-            f"the reconcile of {ref} returned before {verb} had ended, which it called at {where},"
-            f" and the write was cancelled. Await the task that calls {verb}."
+            f"the reconcile of {ref} returned before {verb}, called at {where}, was done, and the"
+            f" write was cancelled. Await the task that calls {verb}."
             if has_begun
             else f"the reconcile of {ref} called {verb} at {where} without await, and nothing was"
             f" sent. Write `await {verb}(…)`."
@@ -209,9 +209,9 @@ class ReconcileTimedOut(SteersmanError):
         self.ref = ref
         self.timeout_seconds = timeout_seconds
         super().__init__(
-            f"the controller {controller} was not done with {ref} after {timeout_seconds:g} s, and"
-            f" will try again. Return sm.Later(after_seconds=…) instead of waiting, or raise"
-            f" timeout_seconds of the controller."
+            f"the controller {controller} did not finish the reconcile of {ref} within"
+            f" {timeout_seconds:g} s, and will retry it. Return sm.Later(after_seconds=…) instead"
+            f" of waiting, or raise timeout_seconds of the controller."
         )
 
 
@@ -222,8 +222,8 @@ class ContextEnded(SteersmanError):
         self.controller = controller
         self.ref = ref
         super().__init__(
-            f"the reconcile of {ref} by the controller {controller} has ended, and nothing more is"
-            f" read or written for it. Let the function end."
+            f"the reconcile of {ref} by the controller {controller} has ended, and its context"
+            f" no longer reads or writes. Return from the function."
         )
 
 
@@ -250,12 +250,12 @@ class NotLeading(SteersmanError):
         if was_stopped:
             problem = f"stopped {wanted}"
         elif may_have_happened:
-            problem = f"gave up on {wanted}, which was sent and may have been carried out"
+            problem = f"stopped waiting for {wanted}, which was sent and may have succeeded"
         else:
             problem = f"did not send {wanted}"
         super().__init__(
-            f"{problem}: this replica no longer leads, and another may act by now. The leader will"
-            f" do it."
+            f"{problem}: this replica no longer leads, and another replica may lead now. The"
+            f" leader does this work."
         )
 
 
@@ -285,9 +285,9 @@ class NoLifespanValue(SteersmanError, LookupError):
     def __init__(self, *, wanted: str, given: str | None) -> None:
         self.wanted = wanted
         self.given = given
-        problem = f"its lifespan gave an object of {given}" if given else "it has no lifespan"
+        problem = f"its lifespan yields an object of {given}" if given else "it has no lifespan"
         super().__init__(
-            f"a {wanted} was wanted from the manager, and {problem}. Pass Manager(lifespan=…) a"
+            f"the manager cannot provide a {wanted}: {problem}. Pass Manager(lifespan=…) a"
             f" function whose async context manager yields a {wanted}."
         )
 
@@ -308,5 +308,5 @@ class NotSettled(SteersmanError):
         self.waited_seconds = waited_seconds
         self.last_seen = last_seen
         super().__init__(
-            f"waited {waited_seconds:g} s for {waited_for}, in vain; last seen: {last_seen}."
+            f"waited {waited_seconds:g} s for {waited_for} without success; last seen: {last_seen}."
         )

@@ -54,6 +54,6 @@ class NoConversion(SteersmanError):
         self.source = source
         self.target = target
         super().__init__(
-            f"no conversion leads from {source} to {target}."
-            f" Give the Scheme a Conversion for each step between them."
+            f"the Scheme does not convert {source} to {target}."
+            f" Add a Conversion for each step between them."
         )

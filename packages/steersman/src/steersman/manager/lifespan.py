@@ -63,5 +63,5 @@ def _failed(when: str, raised: BaseException) -> ManagerFailed:
     error = failure_of(raised)
     return ManagerFailed(
         problem=f"the lifespan raised {type(error).__name__} when it was {when}: {error}",
-        what_now="Catch in it what it can answer for; the manager cannot.",
+        what_now="Handle this exception in the lifespan; the manager cannot.",
     )

@@ -262,7 +262,7 @@ def _check_names(controllers: Sequence[Controller[Any]]) -> None:
         if other is not controller or controllers.count(controller) > 1:
             raise BadController(
                 controller=controller.name,
-                problem=f"there are two of this name, of {other.gvk} and of {controller.gvk}, and"
-                f" they would share a queue, a finalizer and a field manager",
-                what_now='Give one of them another: Controller(…, name="…").',
+                problem=f"the controllers of {other.gvk} and of {controller.gvk} have the same"
+                f" name, and would share a queue, a finalizer and a field manager",
+                what_now='Give one of them another name: Controller(…, name="…").',
             )

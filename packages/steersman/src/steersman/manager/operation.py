@@ -288,7 +288,7 @@ class Operation:
             self._observe(RunnableFailed(runnable=runnable.name, error=error))
             raise ManagerFailed(
                 problem=f"the runnable {runnable.name} raised {type(error).__name__}: {error}",
-                what_now="Catch in it what it can answer for; the manager cannot.",
+                what_now="Handle this exception in the runnable; the manager cannot.",
             ) from error
 
     async def _run_leading(self, runnable: Runnable, services: Services, leads: IsLeader) -> None:
@@ -481,11 +481,11 @@ class Operation:
 
         informers = self._caches.informers if self._caches is not None else ()
         return (
-            Check("running", said(not self._stopping.is_set(), "it has been asked to stop")),
-            Check("permissions", said(self._is_permitted, "some are missing")),
+            Check("running", said(not self._stopping.is_set(), "the operator is stopping")),
+            Check("permissions", said(self._is_permitted, "some permissions are missing")),
             *server_checks(self._server),
             *cache_checks(self._startup, informers),
-            *self._readyz.checks(before="it has not been asked yet"),
+            *self._readyz.checks(before="the check has not run yet"),
             *map(_hanging_objects, self._loops),
         )
 

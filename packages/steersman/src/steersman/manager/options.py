@@ -54,19 +54,19 @@ class HealthCheck(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if not self.name or not all(each.isalnum() or each in "-_." for each in self.name):
             raise BadManager(
-                problem=f"a health check has the name {self.name!r}",
-                what_now="Name it with letters, digits and dashes: probes show it.",
+                problem=f"the name of a health check is invalid: {self.name!r}",
+                what_now="Use letters, digits and dashes, because probes show the name.",
             )
         if not callable(self.check):
             raise BadManager(
                 problem=f"the health check {self.name} has an object of"
-                f" {type(self.check).__name__} in the place of a function",
-                what_now="Pass a function of Services that returns None, or why not.",
+                f" {type(self.check).__name__} instead of a function",
+                what_now="Pass a function of Services that returns None, or the problem as text.",
             )
         if not 0 < self.every_seconds < float("inf"):
             raise BadManager(
                 problem=f"the health check {self.name} has every_seconds={self.every_seconds:g}",
-                what_now="Give a positive number of seconds.",
+                what_now="Set a positive number of seconds.",
             )
 
 
@@ -89,16 +89,16 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
         if self.client is not None and self.client.dry_run:
             raise BadManager(
-                problem="its client is one for dry runs, and what it wrote would be cached",
-                what_now="Leave dry_run out.",
+                problem="its client sets dry_run, and its caches would contain dry-run writes",
+                what_now="Remove dry_run.",
             )
         for what, kind in (("healthz", HealthCheck), ("readyz", HealthCheck)):
             _check_each(what, getattr(self, what), kind)
             names = [each.name for each in getattr(self, what)]
             if len(set(names)) < len(names):
                 raise BadManager(
-                    problem=f"two of its {what} have one name: {', '.join(sorted(names))}",
-                    what_now="Give each a name of its own.",
+                    problem=f"two of its {what} have the same name: {', '.join(sorted(names))}",
+                    what_now="Give each a unique name.",
                 )
         _check_each("caches", self.caches, CacheOptions)
         if self.metrics:
@@ -116,20 +116,20 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
             if each.group_kind in seen:
                 raise BadManager(
                     problem=f"it has two CacheOptions for {each.kind.resource_type}",
-                    what_now="Put all that is meant for a kind into one of them.",
+                    what_now="Set all options of a kind in one CacheOptions.",
                 )
             seen.add(each.group_kind)
             if each.group_kind not in known:
                 raise BadManager(
-                    problem=f"it has CacheOptions for {each.kind.resource_type}, which none of its"
-                    " controllers and runnables watches",
-                    what_now="Leave them out, or declare the kind where it is read.",
+                    problem=f"it has CacheOptions for {each.kind.resource_type}, which its"
+                    " controllers and runnables do not watch",
+                    what_now="Remove them, or declare the kind in a controller or runnable.",
                 )
             if each.transform is not None and not any(_is_like(each.kind, one) for one in declared):
                 raise BadManager(
                     problem=f"the transform of its CacheOptions for {each.kind.resource_type} is"
-                    f" for {each.kind.__name__}, and the kind is watched as another class",
-                    what_now="Name in CacheOptions the class that the controller names.",
+                    f" for {each.kind.__name__}, but the kind is watched as another class",
+                    what_now="Use the controller's class of the kind in CacheOptions.",
                 )
 
 
@@ -146,7 +146,7 @@ def _is_like(one: type[Any], other: type[Any]) -> bool:
 def _check_each(what: str, given: object, kind: type[Any]) -> None:
     if not isinstance(given, tuple) or not all(isinstance(each, kind) for each in given):
         raise BadManager(
-            problem=f"its {what} are not all of {kind.__name__}",
+            problem=f"its {what} must contain only {kind.__name__}",
             what_now=f"Write {what}=[{kind.__name__}(…)].",
         )
 
@@ -159,14 +159,14 @@ def _check_metrics(metrics: Sequence[Collector]) -> None:
     for each in metrics:
         if not callable(getattr(each, "collect", None)):
             raise BadManager(
-                problem=f"an object of {type(each).__name__} is among its metrics, and has none",
-                what_now="Pass metrics of prometheus_client, made with registry=None.",
+                problem=f"an object of {type(each).__name__} in its metrics is not a metric",
+                what_now="Pass metrics of prometheus_client, created with registry=None.",
             )
         for name in _names(each):
             if name.startswith(_TAKEN):
                 raise BadManager(
-                    problem=f"its metric {name} has a name that the operator's own may have",
-                    what_now=f"Rename it: names with {', '.join(_TAKEN)} are taken.",
+                    problem=f"its metric {name} has a name that steersman reserves",
+                    what_now=f"Rename it: the prefixes {', '.join(_TAKEN)} are reserved.",
                 )
         register(registry, each)
 
@@ -186,6 +186,6 @@ def register(registry: Any, collector: Collector) -> None:
         registry.register(collector)
     except ValueError as error:
         raise BadManager(
-            problem=f"two metrics have one name: {error}",
-            what_now="Give each a name of its own.",
+            problem=f"two metrics have the same name: {error}",
+            what_now="Give each a unique name.",
         ) from error

@@ -63,7 +63,7 @@ def lease_name(controllers: Sequence[Controller[Any]]) -> str:
     if not controllers:
         raise BadSettings(
             source="lease_name",
-            problem="the manager has no controller that its lease could be named after",
-            what_now="Set a name that no other operator has, or switch leader_election off.",
+            problem="the manager has no controllers from which to derive the name of its lease",
+            what_now="Set a name that no other operator uses, or disable leader_election.",
         )
     return controllers[0].field_manager

@@ -84,7 +84,9 @@ class Runnable(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not callable(self.run):
-            raise TypeError(f"a runnable is a function of Services, not {type(self.run).__name__}")
+            raise TypeError(
+                f"a runnable must be a function of Services, not {type(self.run).__name__}"
+            )
         if not self.name:
             name = getattr(self.run, "__qualname__", type(self.run).__qualname__)
             msgspec.structs.force_setattr(self, "name", name)
@@ -94,7 +96,7 @@ class Runnable(msgspec.Struct, frozen=True):
                 raise BadValue(
                     wanted=f"the {what} of the runnable {self.name}",
                     value=declared,
-                    rule=f"they are a tuple: {what}=(kind,)",
+                    rule=f"they must be a tuple: {what}=(kind,)",
                 )
             for each in declared:
                 if what != "writes" or not isinstance(each, Writes):

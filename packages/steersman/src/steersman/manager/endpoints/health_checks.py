@@ -64,7 +64,7 @@ class HealthChecks:
                 async with self._clock.timeout(seconds):
                     self._last[check.name] = _problem_of(await ask(services))
             except TimeoutError:
-                self._last[check.name] = f"it has not answered within {seconds:g} s"
+                self._last[check.name] = f"it did not return within {seconds:g} s"
             except AUTHOR_ERRORS as raised:
                 error = failure_of(raised)
                 self._last[check.name] = f"it raised {type(error).__name__}: {error}"
@@ -74,4 +74,4 @@ class HealthChecks:
 def _problem_of(answer: object) -> str | None:
     if answer is None or isinstance(answer, str):
         return answer
-    return f"it returned {answer!r} in the place of None or a reason"
+    return f"it returned {answer!r} instead of None or a reason"

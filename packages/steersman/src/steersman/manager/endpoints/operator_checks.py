@@ -28,21 +28,19 @@ def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) ->
     The reason of a failure names the kinds whose cache is not.
     """
     is_filled = startup is not None and startup.is_complete
-    yield Check(
-        "caches", _problem_unless(is_filled, "not all have been filled yet"), is_public=True
-    )
+    yield Check("caches", _problem_unless(is_filled, "not all caches have synced"), is_public=True)
     if startup is not None:
         for controller, pending in startup.pending:
             kinds = "; ".join(f"{kind}: {problem}" for kind, problem in pending)
             yield Check(
                 f"controller-{controller}",
-                _problem_unless(False, f"it waits for {kinds or 'its caches'}"),
+                _problem_unless(False, f"waiting for {kinds or 'its caches'}"),
                 is_public=True,
             )
     for each in informers:
         yield Check(
             f"cache-of-{each.kind.resource_type.gvr.resource}",
-            _problem_unless(each.has_synced, "it is not up to date"),
+            _problem_unless(each.has_synced, "it has not synced"),
             is_public=True,
         )
 
@@ -67,7 +65,7 @@ def live_checks(
         "event-loop",
         _problem_unless(
             loop_idle_seconds < MISSED_CHECKS * loop_check_seconds,
-            f"the operator has not checked itself for {loop_idle_seconds:.0f} s",
+            f"the event loop has not run its check for {loop_idle_seconds:.0f} s",
         ),
         is_public=True,
     )
@@ -86,7 +84,7 @@ def live_checks(
             _problem_unless(
                 # Several attempts fit into one lease, whether or not the server answers.
                 idle_seconds < IDLE_SECONDS + lease_seconds,
-                f"the lease has been neither sought nor renewed for {idle_seconds:.0f} s",
+                f"the lease has been neither requested nor renewed for {idle_seconds:.0f} s",
             ),
             is_public=True,
         )

@@ -54,7 +54,7 @@ class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not self.namespace or not self.name or not self.identity:
-            raise ValueError("a lease needs a namespace, a name, and the identity of a candidate")
+            raise ValueError("a lease needs a namespace, a name and an identity")
         rhythm = (self.retry_seconds * JITTER, self.renew_seconds, self.lease_seconds)
         if not 0 < rhythm[0] < rhythm[1] < rhythm[2] <= LONGEST_SECONDS or rhythm[2] < 1:
             raise ValueError(
