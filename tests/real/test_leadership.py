@@ -160,7 +160,7 @@ async def test_a_lease_of_another_holder_ends_the_term_and_its_writes(
 
         taken = MergePatch({"spec": {"holderIdentity": "other"}})
         await client.patch(coordination_v1.Lease, "web", taken, namespace=namespace)
-        await term.lost()
+        await term.wait_until_lost()
 
         assert term.reason == "other holds the lease"
         with pytest.raises(NotLeading):
