@@ -1,13 +1,14 @@
 """``steersman demo podwatch``: the worker prints the changes of Pods."""
 
-from steersman.kinds import core_v1, recipes
-from steersman.manager import Manager, Runnable, Services
+import steersman as sm
+from steersman import recipes
+from steersman.kinds import core_v1
 from steersman_cluster.demos import Demo, DemoContext
 
 from podwatch.podwatch import watch_pods
 
 
-async def watching(services: Services) -> None:
+async def watching(services: sm.Services) -> None:
     """Run the example with the client of a manager."""
     await watch_pods(services.client, observe=services.observe)
 
@@ -38,7 +39,7 @@ async def steps(ctx: DemoContext) -> None:
 
 demo = Demo(
     title="The work queue example: a worker prints the changes of Pods",
-    manager=Manager(runnables=[Runnable(watching)]),
+    manager=sm.Manager(runnables=[sm.Runnable(watching)]),
     kinds=(core_v1.Pod,),
     steps=steps,
 )

@@ -1,7 +1,7 @@
 """``steersman demo robot``: drift, deletion and a name conflict of two Robots."""
 
-from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1
-from steersman.manager import Manager, Runnable
+import steersman as sm
+from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman_cluster.demos import Demo, DemoContext
 
 from robot_operator.controller import run_robots
@@ -18,11 +18,11 @@ async def steps(ctx: DemoContext) -> None:
     """Two Robots, from creation to deletion."""
     await ctx.step("apply robot-one, a Robot with two replicas")
     await ctx.apply("artifacts/examples/robotone.yaml")
-    await ctx.until(Robot, "robot-one", is_ready)
+    await ctx.until(Robot, "robot-one", sm.is_ready)
 
     await ctx.step("set its replicas to three")
     await ctx.patch(Robot, "robot-one", {"spec": {"replicas": 3}})
-    await ctx.until(Robot, "robot-one", is_ready)
+    await ctx.until(Robot, "robot-one", sm.is_ready)
 
     await ctx.step("set its replicas to -1: the API server rejects it")
     await ctx.refused(ctx.patch(Robot, "robot-one", {"spec": {"replicas": -1}}))
@@ -32,13 +32,13 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.until(
         apps_v1.Deployment,
         "robot-one",
-        lambda found: found.generation > changed.generation and is_ready(found),
+        lambda found: found.generation > changed.generation and sm.is_ready(found),
     )
 
     await ctx.step("delete its Deployment: the controller creates it again")
     await ctx.delete(apps_v1.Deployment, "robot-one")
     await ctx.until_back(apps_v1.Deployment, "robot-one", not_uid=changed.uid)
-    await ctx.until(Robot, "robot-one", is_ready)
+    await ctx.until(Robot, "robot-one", sm.is_ready)
 
     await ctx.step("apply robot-two with the same Deployment: robot-one keeps it")
     await ctx.apply(ROBOT_TWO)
@@ -47,7 +47,7 @@ async def steps(ctx: DemoContext) -> None:
 
     await ctx.step("delete robot-one: its Deployment is deleted, and robot-two gets the name")
     await ctx.delete(Robot, "robot-one")
-    await ctx.until(Robot, "robot-two", is_ready)
+    await ctx.until(Robot, "robot-two", sm.is_ready)
 
     await ctx.step("delete robot-two: its Deployment and Pods are deleted")
     await ctx.delete(Robot, "robot-two")
@@ -55,11 +55,11 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.until_all(core_v1.Pod, lambda pods: not pods)
 
 
-operator = Runnable(lambda services: run_robots(services.client, observe=services.observe))
+operator = sm.Runnable(lambda services: run_robots(services.client, observe=services.observe))
 
 demo = Demo(
     title="Robots in Deployments, with informers, listers and a work queue",
-    manager=Manager(runnables=[operator]),
+    manager=sm.Manager(runnables=[operator]),
     kinds=(Robot,),
     below=(apps_v1.Deployment,),
     steps=steps,

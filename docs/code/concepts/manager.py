@@ -4,10 +4,9 @@ import steersman as sm
 from docs.code.concepts import reconcile
 from steersman import recipes
 from steersman.kinds import core_v1
-from steersman.manager import Services
 
 
-async def announce(services: Services) -> None:
+async def announce(services: sm.Services) -> None:
     """Write the version of the operator, once this replica leads."""
     about = recipes.config_map("greeter", {"version": "1.4"}, namespace="default")
     await services.client.apply(about, field_manager="greeter")

@@ -2,10 +2,10 @@
 
 import pytest
 
+import steersman as sm
 from docs.code.concepts.manager import manager
 from docs.code.concepts.reconcile import Greeting, Spec
 from steersman.kinds import coordination_v1, core_v1, meta_v1
-from steersman.manager import ManagerSettings
 from steersman_cluster.simulation import Cluster, Operator
 
 
@@ -14,7 +14,9 @@ async def replica(cluster: Cluster, name: str) -> Operator:
         *manager.controllers,
         runnables=manager.runnables,
         name=name,
-        settings=ManagerSettings(lease_namespace="default", health_address="", metrics_address=""),
+        settings=sm.ManagerSettings(
+            lease_namespace="default", health_address="", metrics_address=""
+        ),
     )
 
 

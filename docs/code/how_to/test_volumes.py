@@ -3,9 +3,9 @@
 import pytest
 
 from docs.code.how_to.volumes import Database, Spec, controller, has_grown, size_of
-from steersman import is_ready, recipes
+from steersman import is_ready, recipes, replace
 from steersman.errors import Invalid
-from steersman.kinds import core_v1, meta_v1, replace
+from steersman.kinds import core_v1, meta_v1
 from steersman.units import Quantity
 from steersman_cluster.simulation import Cluster
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+import steersman as sm
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
-from steersman.manager import Runnable
 from steersman.names import ObjectKey
 from steersman.observe import ignore
 from steersman.workqueue import WorkQueue, default_limiter
@@ -77,7 +77,7 @@ def test_killed_at_ten_moments_it_prints_every_pod_after_the_last_start(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rng = Random(10)
-    podwatch = Runnable(lambda services: watch_pods(services.client, observe=services.observe))
+    podwatch = sm.Runnable(lambda services: watch_pods(services.client, observe=services.observe))
 
     async def steps(cluster: SimulatedCluster) -> None:
         for number in range(10):

@@ -11,10 +11,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import steersman as sm
 import yaml
 from steersman.client import connect, find_config, wait_for
 from steersman.clock import SystemClock
-from steersman.kinds import Codec, is_ready
+from steersman.kinds import Codec
 from steersman.manifests import as_document, crd_of, yaml_of
 from steersman.observe import ignore
 from steersman_cluster.demos import Demo, DemoContext, apply_file
@@ -105,7 +106,12 @@ async def test_the_program_runs_until_sigterm() -> None:
                 await apply_file(client, ARTIFACTS / "crd.yaml")
                 await apply_file(client, ARTIFACTS / "robotone.yaml")
                 await wait_for(
-                    client, Robot, "robot-one", is_ready, namespace="default", within_seconds=20.0
+                    client,
+                    Robot,
+                    "robot-one",
+                    sm.is_ready,
+                    namespace="default",
+                    within_seconds=20.0,
                 )
                 running.send_signal(signal.SIGTERM)
 

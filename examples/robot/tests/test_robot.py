@@ -3,17 +3,18 @@
 from random import Random
 
 import pytest
+import steersman as sm
+from steersman import recipes
 from steersman.client import MergePatch
 from steersman.errors import Invalid
-from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, meta_v1, recipes
-from steersman.manager import Runnable
+from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman_cluster.simulation import Cluster, Operator, Scenario, survives_crashes
 
 from robot_operator.controller import IMAGE, run_robots
 from robot_operator.robot import Robot, Spec
 
 ROBOT = {"name": "robot", "image": IMAGE}
-OPERATOR = Runnable(lambda services: run_robots(services.client, observe=services.observe))
+OPERATOR = sm.Runnable(lambda services: run_robots(services.client, observe=services.observe))
 
 
 def robot(name: str = "robot-one", *, replicas: int = 2, deployment: str = "") -> Robot:
@@ -53,7 +54,7 @@ async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
     await cluster.settle()
 
     deployment = await cluster.get(apps_v1.Deployment, "robot-one")
-    assert is_ready(deployment)
+    assert sm.is_ready(deployment)
     assert [each.kind for each in deployment.metadata.owner_references or ()] == ["Robot"]
     assert len(await cluster.list(core_v1.Pod)) == 2
 
@@ -67,7 +68,7 @@ async def test_its_status_has_the_number_of_available_replicas(cluster: Cluster)
     found = await cluster.get(Robot, "robot-one")
     assert found.status is not None
     assert found.status.available_replicas == 3
-    assert is_ready(found)
+    assert sm.is_ready(found)
 
 
 async def test_events_report_the_changes(cluster: Cluster) -> None:
@@ -162,7 +163,7 @@ async def test_a_deleted_deployment_is_created_again(cluster: Cluster) -> None:
 
     after = await cluster.get(apps_v1.Deployment, "robot-one")
     assert after.uid != before.uid
-    assert is_ready(await cluster.get(Robot, "robot-one"))
+    assert sm.is_ready(await cluster.get(Robot, "robot-one"))
 
 
 # Deployments of other owners
@@ -193,7 +194,7 @@ async def test_a_robot_gets_its_deployment_once_the_name_is_free(cluster: Cluste
     await cluster.delete(apps_v1.Deployment, "robot-one")
     await cluster.settle()
 
-    assert is_ready(await cluster.get(Robot, "robot-one"))
+    assert sm.is_ready(await cluster.get(Robot, "robot-one"))
 
 
 async def test_the_second_of_two_robots_with_one_deployment_waits(cluster: Cluster) -> None:
@@ -202,12 +203,12 @@ async def test_the_second_of_two_robots_with_one_deployment_waits(cluster: Clust
     await cluster.settle()
     await cluster.apply(robot("robot-two", deployment="robot-one"))
     await cluster.settle()
-    assert not is_ready(await cluster.get(Robot, "robot-two"))
+    assert not sm.is_ready(await cluster.get(Robot, "robot-two"))
 
     await cluster.delete(Robot, "robot-one")
     await cluster.settle()
 
-    assert is_ready(await cluster.get(Robot, "robot-two"))
+    assert sm.is_ready(await cluster.get(Robot, "robot-two"))
 
 
 # Invalid specs
@@ -274,7 +275,7 @@ async def test_the_result_is_right_after_the_operator_is_killed_ten_times(
     await cluster.run_operator(runnables=[OPERATOR])
     await cluster.settle()
 
-    assert is_ready(await cluster.get(Robot, "robot-one"))
+    assert sm.is_ready(await cluster.get(Robot, "robot-one"))
     assert len(await cluster.list(core_v1.Pod)) == 3
 
 

@@ -13,11 +13,13 @@ state from the listers, and changes the actual state.
 import asyncio
 from typing import Final
 
+import steersman as sm
+from steersman import recipes
 from steersman.cache import Informer, background_tasks, handler_funcs, key_of
 from steersman.client import Client, MergePatch
 from steersman.controller import EventRecorder, controller_of, owned_by, status_to_apply
 from steersman.errors import Forbidden, Invalid, NotOurs, QueueClosed
-from steersman.kinds import Condition, apps_v1, core_v1, covers, is_ready, recipes
+from steersman.kinds import apps_v1, core_v1, covers
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ControllerStarted, Observer, ReconcileFinished, Write
 from steersman.workqueue import WorkQueue, default_limiter
@@ -165,11 +167,13 @@ class Controller:
         except (Forbidden, Invalid, NotOurs) as error:
             # A user has to act, and finds the reason in the status of the Robot.
             reason = type(error).__name__
-            ready = Condition.false("Ready", reason=reason, message=str(error))
+            ready = sm.Condition.false("Ready", reason=reason, message=str(error))
             if await self.report(robot, ready, writes):
                 self.recorder.record(robot, reason, str(error), type="Warning")
             raise
-        ready = Condition.when(is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut")
+        ready = sm.Condition.when(
+            sm.is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut"
+        )
         available = (deployment.status and deployment.status.available_replicas) or 0
         if await self.report(robot, ready, writes, available=available) and ready.is_true:
             self.recorder.record(robot, "Synced", f"{available} replicas are available")
@@ -202,7 +206,7 @@ class Controller:
         return corrected
 
     async def report(
-        self, robot: Robot, ready: Condition, writes: list[Write], *, available: int = 0
+        self, robot: Robot, ready: sm.Condition, writes: list[Write], *, available: int = 0
     ) -> bool:
         """Write the Robot's status if it has changed, and return whether it has."""
         wanted = Status(available_replicas=available, conditions=(ready,))
