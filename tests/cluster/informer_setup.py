@@ -81,7 +81,7 @@ class Scene:
             await turns()
             if seconds:
                 self.clock.advance(seconds)
-        raise AssertionError("it never came to that")
+        raise AssertionError("the condition was never met")
 
     async def settle(self) -> None:
         """Deliver the events of all writes."""

@@ -43,7 +43,7 @@ def keepalive_of(watchful: socket.socket) -> dict[str, int]:
 
 
 def hurry(watchful: socket.socket, *, after_seconds: int) -> None:
-    """Have the kernel find out as it was going to, only sooner."""
+    """Shorten the timeouts after which the kernel reports a dead connection."""
     sooner = {"idle": 1, "interval": 1, "user_timeout": after_seconds * 1000}
     for name, value in sooner.items():
         watchful.setsockopt(socket.IPPROTO_TCP, KEEPALIVE[name], value)
@@ -55,7 +55,7 @@ def sockets_to(port: int) -> Iterator[list[socket.socket]]:
     with ExitStack() as opened:
         found: list[socket.socket] = []
         for entry in Path("/proc/self/fd").iterdir():
-            # What is no socket, is not connected, or was closed meanwhile.
+            # Not a socket, not connected, or closed in between.
             with suppress(OSError):
                 each = opened.enter_context(socket.socket(fileno=os.dup(int(entry.name))))
                 if each.family == socket.AF_INET and each.getpeername()[1] == port:

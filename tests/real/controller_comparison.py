@@ -112,7 +112,7 @@ class ControllerComparison:
         return asyncio.run(run())
 
     async def _run_on(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
-        """The resulting state after each of the scenarios, all run at once."""
+        """The resulting state of each scenario; all run concurrently."""
 
         async def run(scenario: Scenario) -> RecordingObserver:
             group = self.scenarios[scenario]

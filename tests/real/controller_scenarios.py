@@ -156,7 +156,7 @@ def _shown(obj: Object, namespace: str) -> Object:
 
 
 def template(**labels: str) -> Object:
-    """Of a Pod that would run for ever."""
+    """The spec of a Pod that never completes."""
     container = {"name": "main", "image": "image:1"}
     return {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
 
@@ -388,7 +388,7 @@ def volumes(stage: Stage) -> None:
 
 
 def an_end(stage: Stage) -> None:
-    """A namespace goes with all that is in it, once the last finalizer does."""
+    """A namespace and its objects are removed once the last finalizer is."""
     stage.make("apps/v1/deployments", workload("web", replicas=1))
     stage.until_status("apps/v1/deployments/web", availableReplicas=1)
     held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}

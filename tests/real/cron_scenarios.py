@@ -24,7 +24,7 @@ _MINUTE = re.compile(r"\btick-\d+\b")
 
 
 def state(cron_job: CronJob) -> Any:
-    """How a CronJob stands, without when."""
+    """The state of a CronJob without times."""
     status = cron_job.status or batch_v1.CronJobStatus()
     return {
         "active": [

@@ -135,7 +135,7 @@ async def set_taints(stage: Stage, node: str, *taints: tuple[str, str]) -> None:
 
 
 async def remove_nodes(stage: Stage, *names: str) -> None:
-    """They are gone."""
+    """Wait until they are deleted."""
     for name in names:
         await stage.client.delete(Node, node_name(stage, name))
 
@@ -149,7 +149,7 @@ async def set_image(stage: Stage, image: str) -> None:
 
 
 async def rest(stage: Stage) -> None:
-    """Wait until all have come to rest, and note how everything stands then."""
+    """Wait until nothing changes, and record the state."""
     await stage.quiet()
     reads: list[tuple[type[Any], Read]] = [
         (DaemonSet, _daemons),

@@ -61,7 +61,7 @@ OldWidget = Unstructured.of(f"{GROUP}/v1beta1", "Widget")
 
 
 def widget(namespace: str, name: str, **spec: Any) -> Widget:
-    """A Widget; what is not said of it is the author's default."""
+    """A Widget; other fields have the author's defaults."""
     return Widget(
         metadata=meta_v1.ObjectMeta(name=name, namespace=namespace), spec=WidgetSpec(**spec)
     )

@@ -102,7 +102,7 @@ async def rolling_over(stage: Stage) -> None:
 
 
 async def recreate(stage: Stage) -> None:
-    """Another template, and all Pods at once."""
+    """Another template, with all Pods replaced together."""
     await stage.create(deployment(strategy="Recreate", replicas=3))
     await stage.all_ready()
     await set_image(stage, "web:2")
@@ -140,7 +140,7 @@ async def undo(stage: Stage) -> None:
 
 
 async def undo_of_one(stage: Stage) -> None:
-    """The same with a single Pod, which goes when the next one comes."""
+    """The same with a single Pod, which is deleted when its replacement is created."""
     await stage.create(deployment(replicas=1))
     await stage.all_ready()
     for image in ("web:2", "web:1"):

@@ -8,7 +8,7 @@ from steersman_cluster.testing import Component, ControlPlane, RealControlPlane
 
 
 def save(cluster: ControlPlane) -> None:
-    """Keep what the cluster knows now, as a snapshot of its disk would."""
+    """Copy the cluster's data, like a snapshot of its disk."""
     keeper, files = _kept_by(cluster)
     # A process that does not run changes nothing while it is copied.
     with keeper.paused():
@@ -17,7 +17,7 @@ def save(cluster: ControlPlane) -> None:
 
 
 def restore(cluster: ControlPlane, *, in_good_order: bool) -> None:
-    """Stop everything, ``in_good_order`` or at once, put back what was saved, and start again."""
+    """Stop the servers, gracefully if ``in_good_order``, restore the backup, and restart."""
     keeper, files = _kept_by(cluster)
     with ExitStack() as away:
         for each in dict.fromkeys((cluster.api_server, keeper)):

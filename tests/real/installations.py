@@ -22,7 +22,7 @@ CRD = "CustomResourceDefinition"
 
 
 def as_object(document: Document) -> Unstructured:
-    """The document, to be sent as it is."""
+    """The document as an unstructured object."""
     kind = Unstructured.of(
         document["apiVersion"],
         document["kind"],
@@ -67,7 +67,7 @@ async def installed(
 async def operating(
     cluster: ControlPlane, installation: Installation, token: str, seen: RecordingObserver
 ) -> AsyncIterator[None]:
-    """The operator as it is in its Pods, but for probes and metrics, while the block runs."""
+    """The operator as in its Pods, without probes and metrics, during the block."""
     clock = SystemClock()
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=seen

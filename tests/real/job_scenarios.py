@@ -23,7 +23,7 @@ _POD = re.compile(r"\b(work-(?:\d+-)?)[a-z0-9]{5}\b")
 
 
 def state(job: Job) -> Any:
-    """How a Job stands, without when."""
+    """The state of a Job without times."""
     status = job.status or batch_v1.JobStatus()
     pods = status.uncounted_terminated_pods or batch_v1.UncountedTerminatedPods()
     return {
@@ -137,7 +137,7 @@ async def end_all(stage: Stage, *, exit_code: int = 0) -> None:
 
 
 async def succeeding(stage: Stage) -> None:
-    """Five completions, two at once."""
+    """Five completions, two in parallel."""
     await stage.create(job(parallelism=2, completions=5))
     await all_ready(stage)
     for _ in range(3):
@@ -159,7 +159,7 @@ async def indexed(stage: Stage) -> None:
 
 
 async def failing_index(stage: Stage) -> None:
-    """One of three indexes fails for good."""
+    """One of three indexes fails permanently."""
     await stage.create(
         job(parallelism=3, completions=3, completion_mode="Indexed", backoff_limit_per_index=0)
     )
@@ -182,7 +182,7 @@ async def suspended(stage: Stage) -> None:
 
 
 async def smaller(stage: Stage) -> None:
-    """Fewer at once than before."""
+    """A lower parallelism than before."""
     await stage.create(job(parallelism=3, completions=6))
     await all_ready(stage)
     await stage.patch(Job, WORK, {"spec": {"parallelism": 1}})

@@ -19,7 +19,7 @@ RUNNING = "running for"
 
 
 async def obedient(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
-    """Done at once."""
+    """Return immediately."""
     _tell(target)
     return sm.Done()
 
@@ -39,7 +39,7 @@ async def blocking(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
 
 
 def hanging(target: core_v1.ConfigMap, ctx: sm.BlockingContext) -> sm.Outcome:
-    """A plain function that never comes back."""
+    """A plain function that never returns."""
     _tell(target)
     threading.Event().wait()
     return sm.Done()
@@ -53,7 +53,7 @@ async def waiting(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
 
 
 async def deaf(services: Services) -> None:
-    """A runnable that goes on when it is cancelled."""
+    """A runnable that ignores its cancellation."""
     while True:
         try:
             await asyncio.Event().wait()

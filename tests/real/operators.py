@@ -103,25 +103,27 @@ class Operator:
         await manager.operate(environment, settings=settings, stop=self.stop)
 
     def of(self, kind: type[T]) -> list[T]:
-        """What it has observed of this sort."""
+        """The observations of one kind."""
         return self.seen.of(kind)
 
     def counted(self, metric: str, /, **labels: str) -> float:
-        """What a metric says."""
+        """The value of a metric."""
         return self.registry.get_sample_value(metric, labels) or 0.0
 
     async def until(self, is_so: Callable[[], object]) -> None:
-        """Wait until what it observes makes it so."""
+        """Wait for observations until the condition is true."""
         try:
             async with SystemClock().timeout(WITHIN_SECONDS):
                 while not is_so():
                     await self.seen.more()
         except TimeoutError:
             last = self.of(ReconcileFinished)[-3:]
-            raise AssertionError(f"it never came to that; the last looks were {last}") from None
+            raise AssertionError(
+                f"the condition was not met; the last reconciles were {last}"
+            ) from None
 
     async def looked(self, name: str, outcome: str = "done", *, after: int = 0) -> None:
-        """Wait until it has looked at an object of this name, with this outcome."""
+        """Wait until an object of this name was reconciled with this outcome."""
         await self.until(
             lambda: any(
                 each.ref.name == name and each.outcome == outcome
@@ -131,11 +133,11 @@ class Operator:
 
     @property
     def looks(self) -> int:
-        """How often it has looked at anything."""
+        """The number of finished reconciles."""
         return len(self.of(ReconcileFinished))
 
     async def wait_until_quiet(self) -> None:
-        """Wait until it has looked at nothing for a while, and no write is under way."""
+        """Wait until no reconcile finished for a while and no write is in progress."""
         clock = SystemClock()
         async with clock.timeout(WITHIN_SECONDS):
             while True:
@@ -153,7 +155,7 @@ async def operating(
     token: str | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:
-    """An operator that runs in this namespace while the block does, and then ends in peace."""
+    """An operator that runs in this namespace during the block and stops gracefully after it."""
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
     )
@@ -172,14 +174,14 @@ async def operating(
 async def becomes(
     client: Client, kind: type[Obj], name: str, is_so: Callable[[Obj], bool], *, namespace: str
 ) -> Obj:
-    """The object, once it is there and so."""
+    """The object, once it exists and meets the condition."""
     return await wait_for(
         client, kind, name, is_so, namespace=namespace, within_seconds=WITHIN_SECONDS
     )
 
 
 async def event_about(client: Client, namespace: str, name: str, reason: str) -> events_v1.Event:
-    """The event with this reason on the object of this name, once it is there."""
+    """The event with this reason about the object of this name, once it exists."""
     clock = SystemClock()
     reasons: set[str | None] = set()
     try:

@@ -82,7 +82,7 @@ class Place:
         raise AssertionError(f"it never came to rest: {await self.seen()}")
 
     async def seen(self) -> dict[str, Any]:
-        """What there is, without what is different each time."""
+        """The objects, without values that differ on each run."""
         return {
             f"{each.kind} {each.name}": {
                 "owners": [

@@ -16,7 +16,7 @@ async def new_account(client: Client, namespace: str, name: str) -> str:
 async def token_for(
     client: Client, namespace: str, name: str, *, bound_to: str | None = None
 ) -> str:
-    """Another token of the account, void once the Secret that it is bound to is gone."""
+    """Another token of the account; it is invalid once its bound Secret is deleted."""
     request = authentication_v1.TokenRequest(
         spec=authentication_v1.TokenRequestSpec(
             audiences=(),

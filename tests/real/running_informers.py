@@ -156,7 +156,7 @@ async def started(
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
 ) -> AsyncIterator[Followed[Obj]]:
-    """An informer that runs while the block does, entered at once; all that it tells is judged."""
+    """An informer that runs during the block; all its notifications are checked."""
     scenario = Scenario[Obj]()
     informer = Informer(
         client,
@@ -194,7 +194,7 @@ async def following(
 
 
 class Writer:
-    """A client who goes on writing ConfigMaps, whatever happens to the server."""
+    """A client that keeps writing ConfigMaps, whatever happens to the server."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         # What fails may be forgotten: there is always something else to write.

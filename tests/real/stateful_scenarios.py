@@ -93,7 +93,7 @@ async def change(stage: Stage, **spec: Any) -> None:
 
 
 async def rest(stage: Stage) -> None:
-    """Wait until all have come to rest, and note how the set stands then."""
+    """Wait until nothing changes, and record the state of the set."""
     await stage.quiet()
     stage.steps.note(StatefulSet, WEB, _status((await stage.get(StatefulSet, WEB)).status))
 
@@ -141,7 +141,7 @@ async def scale_in_parallel(stage: Stage) -> None:
 
 
 async def scale_down_with_an_unwell_pod(stage: Stage) -> None:
-    """Nothing goes while one that stays is not ready."""
+    """No Pod is deleted while a remaining one is not ready."""
     await stage.create(stateful_set(replicas=3))
     await kubelets(stage)
     await stage.set_pod_status(await stage.get(Pod, "web-0"), "Running", is_ready=False)
@@ -165,7 +165,7 @@ async def rolling_update_with_partition(stage: Stage) -> None:
 
 
 async def update_in_parallel(stage: Stage) -> None:
-    """One by one all the same."""
+    """Pods are still replaced one by one."""
     await stage.create(stateful_set(replicas=3, pod_management_policy="Parallel"))
     await kubelets(stage)
     await set_image(stage, "web:2")

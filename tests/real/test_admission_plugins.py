@@ -16,7 +16,7 @@ from tests.real.differential.servers import real
 pytestmark = pytest.mark.timeout(60)
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 Answer: TypeAlias = tuple[int, Object, list[str]]
-# The longest that the real server's plugins may take to hear of what is new.
+# The longest time until the real server's plugins receive a new object.
 RECEIVE_SECONDS = 30.0
 
 
@@ -58,7 +58,7 @@ class ScenarioRunner:
         self._server = server
 
     def begin(self, scenario: Scenario, namespace: str) -> None:
-        """Make what is given."""
+        """Create the given objects."""
         metadata = {"name": namespace, "labels": scenario.labels}
         self._must("POST", "/api/v1/namespaces", {"metadata": metadata})
         for path, body in scenario.given:

@@ -60,7 +60,7 @@ def missing(sent: Any, kept: Any, where: str = "") -> list[str]:
             for index, (one, other) in enumerate(zip(sent, kept, strict=True))
             for place in missing(one, other, f"{where}[{index}]")
         ]
-    # The server leaves out what is empty, and means the same by it.
+    # The server omits empty values.
     empty = sent in ("", 0, False, [], {}) and kept is None
     return [] if sent == kept or empty else [f"{where}: sent {sent!r}, kept {kept!r}"]
 

@@ -33,7 +33,7 @@ def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
 
 @pytest.fixture(scope="module")
 def place(control_plane: RealControlPlane) -> Iterator[str]:
-    """One namespace for all cases: each leaves it as it was."""
+    """One namespace for all cases: no case changes it."""
     with fresh_namespace(control_plane) as name:
         yield name
 

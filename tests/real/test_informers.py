@@ -50,7 +50,7 @@ async def populate(client: Client, namespace: str) -> None:
 
 
 async def stir(client: Client, namespace: str) -> None:
-    """What happens meanwhile."""
+    """The writes during the disconnection."""
     for name in ("doomed", "reborn"):
         await client.delete(core_v1.ConfigMap, name, namespace=namespace)
     await create_config_maps(client, namespace, "new", "reborn")

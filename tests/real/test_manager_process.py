@@ -147,7 +147,7 @@ async def test_a_second_signal_ends_an_operator_immediately(
     async with lone(manner, control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
         await operator.said(RUNNING)
         operator.signal(signal.SIGINT)
-        # Two of a kind that come at once may be made one.
+        # The kernel may merge two signals of the same kind.
         await operator.said("asked to stop (SIGINT)")
         operator.signal(signal.SIGINT)
         status, said = await operator.ended(within_seconds=SLACK_SECONDS)

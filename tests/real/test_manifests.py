@@ -293,7 +293,7 @@ async def other_token(client: Client, namespace: str) -> str:
 
 
 async def settled(client: Client, what: Installation, expected: set[str]) -> None:
-    """Wait until the server goes by the roles as they are now: it misses exactly these paths."""
+    """Wait until the server applies the current roles: exactly these paths are missing."""
     rules = needed_rules(what.controllers, settings=what.settings, namespace=what.namespace)
 
     async def holds() -> bool:

@@ -224,7 +224,7 @@ def child(request: pytest.FixtureRequest, namespace: str) -> apps_v1.Deployment 
 
 
 async def made(controller: ControllerWriter, child: Any, namespace: str) -> core_v1.ConfigMap:
-    """The child is there and its owner has applied it twice, the second time in vain."""
+    """Create the child by two applies, of which the second changes nothing."""
     owner = await an_owner(controller.client, namespace)
     await controller.apply_owned(child, owner)
     await controller.catch_up(child)

@@ -23,7 +23,7 @@ ADA = Impersonation(user="ada")
 
 @pytest.fixture
 async def one_at_a_time_for_ada(client: Client, namespace: str) -> AsyncIterator[None]:
-    """Of what ada wants, the server does one thing at a time, and turns the rest away."""
+    """The server handles one request of ada at a time and rejects the others."""
     await client.create(
         rbac_v1.RoleBinding(
             metadata=meta_v1.ObjectMeta(name="ada", namespace=namespace),

@@ -37,7 +37,7 @@ Ends: TypeAlias = dict[str, Any]
 
 
 async def run_on(client: Client, scenarios: Sequence[Scenario], prefix: str) -> Ends:
-    """What was seen of each scenario, all run at once, each in a namespace of its own."""
+    """The steps of each scenario; all run concurrently, each in its own namespace."""
 
     async def run(scenario: Scenario) -> Any:
         name = f"{prefix}-{scenario.__name__.replace('_', '-')}"

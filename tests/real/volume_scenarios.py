@@ -16,7 +16,7 @@ SOURCE = "persistentvolume-controller"
 
 
 def state(claim: Claim) -> str:
-    """Where a claim stands."""
+    """The state of a claim."""
     phase = claim.status.phase if claim.status is not None else None
     return f"{phase} ending" if claim.deletion_time is not None else f"{phase}"
 
@@ -110,7 +110,7 @@ async def by_name(stage: Stage) -> None:
 
 
 async def kept_when_released(stage: Stage) -> None:
-    """A volume whose claim is gone is released, and no claim gets it."""
+    """A volume whose claim was deleted is released and not bound again."""
     await volume(stage, "kept", "1Gi")
     await claim(stage, "first")
     await delete(stage, Claim, "first")
@@ -118,7 +118,7 @@ async def kept_when_released(stage: Stage) -> None:
 
 
 async def protected(stage: Stage) -> None:
-    """Nothing goes while it is used."""
+    """A volume or claim in use is not deleted."""
     await volume(stage, "disk", "1Gi")
     await claim(stage, "data")
     source = core_v1.PersistentVolumeClaimVolumeSource(claim_name="data")

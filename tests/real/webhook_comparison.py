@@ -79,7 +79,7 @@ class Stage:
         return answer.status, json.loads(answer.body) if is_json else None, warnings
 
     def step(self, method: str, path: str, body: Any = None, **more: str) -> Any:
-        """Ask, and remember the answer and what webhooks were asked meanwhile."""
+        """Send a request, and record the response and the calls of webhooks."""
         if method in ("PUT", "PATCH", "DELETE"):
             self._catch_up(path)
         self.hooks.forget()
@@ -219,7 +219,7 @@ class Stage:
 
 
 def without_chance(text: str, *, port: int, namespace: str) -> str:
-    """What happened, without what is another each time it does."""
+    """The text without values that differ on each run."""
     text = _MADE_UP.sub(r"\1XXXXX", _TIME.sub("TIME", _UID.sub("UID", text)))
     text = _RECORD.sub("in record (VERSION)", text)
     # With its colon: the same five digits may stand in a version.

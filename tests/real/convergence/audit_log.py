@@ -8,8 +8,7 @@ import msgspec
 
 from steersman_cluster.testing.control_plane.control_plane import Flags
 
-# Reads do not matter here. The leader renews a Lease all the time, who wants to asks for its
-# rights, and what the server does for itself is its own affair.
+# Left out are reads, renewals of Leases, access reviews, and writes of the server itself.
 _POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -66,7 +65,7 @@ class AuditLog:
 
 
 class Following:
-    """A reader of the log that goes on where it was."""
+    """A reader of the log that continues at its last position."""
 
     def __init__(self, log: Path) -> None:
         self._log = log

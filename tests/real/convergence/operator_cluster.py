@@ -143,7 +143,7 @@ class OperatorCluster:
             yield client
 
     async def look(self, client: Client) -> Sight:
-        """Everything as it is now."""
+        """The current state of all objects."""
         apps = await client.list(AppService, namespace=NAMESPACE)
         deployments = await client.list(apps_v1.Deployment, namespace=NAMESPACE)
         services = await client.list(core_v1.Service, namespace=NAMESPACE)
@@ -179,7 +179,7 @@ class OperatorCluster:
         return after
 
     async def _flaws(self, client: Client, log: Following) -> list[str]:
-        """Some of what is not as it should be, or who still writes."""
+        """Some of the current flaws, or the clients that still write."""
         await client.clock.sleep(QUIET_SECONDS)
         if new := log.read():
             # A list of everything is work for the server, too: not while others need it.
@@ -201,7 +201,7 @@ class OperatorCluster:
         await self._all(names, create)
 
     async def delete(self, client: Client, names: Sequence[str]) -> None:
-        """Want those no more."""
+        """Delete these AppServices."""
         for name in names:
             del self.wanted[name]
         await self._all(names, lambda name: client.delete(AppService, name, namespace=NAMESPACE))

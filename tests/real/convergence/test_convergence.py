@@ -101,7 +101,7 @@ async def test_a_second_operator_continues_after_the_first_is_killed(
     await cluster.until_gone(client, apps_v1.Deployment)
     log = cluster.audit.follow()
     cluster.start_operator()
-    # Early: it goes on while we stutter.
+    # Early: the kill happens during the writes.
     await cluster.until_written(APPS // 10, "deployments", log=log)
     cluster.kill_operator()
     some = await cluster.look(client)

@@ -53,7 +53,7 @@ class Server(Protocol):
     def call(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Answer:
-        """Ask, and wait for the whole answer; several threads may do so at once."""
+        """Send a request and read the whole response; it is thread-safe."""
         ...
 
     def follow(self, path: str, headers: Mapping[str, str]) -> Stream:
@@ -143,7 +143,7 @@ def slug(name: str) -> str:
 
 
 def edited(document: Json, changes: Mapping[str, Json]) -> Json:
-    """A copy in which each dotted path has its new value, or is gone."""
+    """A copy in which each dotted path has its new value or is removed."""
     result = json.loads(json.dumps(document))  # much quicker than deepcopy
     for path, value in changes.items():
         *way, last = path.split(".")

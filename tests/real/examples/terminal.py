@@ -52,7 +52,7 @@ class Terminal:
         return self._inside.directory / "beside.log"
 
     async def follow(self, text: str) -> None:
-        """Type a transcript, step by step, and hold what is shown against it."""
+        """Run the steps of a transcript and compare the output with it."""
         for step in steps(text):
             await self.take(step)
 
@@ -97,7 +97,7 @@ class Terminal:
         return process
 
     def end_all(self) -> None:
-        """Ctrl-C, for all that goes on beside."""
+        """Send Ctrl-C to all commands that still run."""
         for each in self._beside:
             each.terminate()
         for each in self._beside:

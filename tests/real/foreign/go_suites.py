@@ -64,7 +64,7 @@ class GoSuite:
         """Where it is, once it is built."""
         if not self.package:
             return GoProgram(name=f"{self}.test", family="foreign", sources=SOURCES).path
-        # Of what is not ours, go.mod says all.
+        # go.mod determines all third-party code.
         digest = sha256((SOURCES / "go.mod").read_bytes()).hexdigest()[:16]
         return cache_directory(os.environ) / "foreign" / digest / f"{self}.test"
 

@@ -82,7 +82,7 @@ each_operator = pytest.mark.parametrize("operator", [GO, KOPF, STEERSMAN], ids=s
 
 @pytest.fixture(scope="module")
 def server(home: Path) -> Iterator[EmbeddedControlPlane]:
-    """A cluster that lives, so that Deployments get Pods and what has lost its owner goes."""
+    """A cluster with controllers: Deployments get Pods, and orphans are deleted."""
     with running_embedded_control_plane(clock=SystemClock(), nodes=1) as cluster:
         kubectl = Kubectl(server=cluster, namespace="default", home=home)
         kubectl("apply", f"--filename={DEFINITION}")
@@ -125,7 +125,7 @@ def ready(status: str) -> str:
 
 @contextmanager
 def running_operator(operator: Operator, kubectl: Kubectl) -> Iterator[Callable[..., None]]:
-    """The operator runs, and a Site is ready; what is given is ``kubectl apply``."""
+    """Run the operator and wait until a Site is ready; yield ``kubectl apply``."""
 
     def apply(*objects: dict[str, Any]) -> None:
         for each in objects:

@@ -21,7 +21,7 @@ from tests.real.kubectl_sessions.scripts import Session, all_sessions, commands
 
 
 def main() -> None:
-    """Do what is asked for on the command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="tests.real.kubectl_sessions")
     parser.add_argument("names", nargs="*", help="of sessions; all of them if none is given")
     parser.add_argument("--real-twice", action="store_true", help="the real server beside itself")

@@ -28,7 +28,7 @@ SUFFIX = ".session"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """kubectl with these arguments, again until its output is right if ``until`` says what is."""
+    """kubectl with these arguments, repeated until its output matches ``until``, if given."""
 
     line: int
     arguments: tuple[str, ...]
@@ -48,7 +48,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A kubectl that goes on beside the next steps."""
+    """A kubectl that keeps running during the next steps."""
 
     line: int
     name: str

@@ -97,7 +97,7 @@ def _has_status(status: int) -> Settled:
 
 
 def _from_the_beginning() -> Scenario:
-    """What is there for good is not put back while the server runs."""
+    """A built-in APIService is not restored while the server runs."""
     name = "v1.scheduling.k8s.io"
     changed = {"spec": {"versionPriority": 16}}
     return Scenario(

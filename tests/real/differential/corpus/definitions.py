@@ -337,12 +337,12 @@ def is_judged(answer: Answer) -> bool:
 
 
 def is_found(answer: Answer) -> bool:
-    """Whether there is such a path."""
+    """Whether the path exists."""
     return answer.status == 200
 
 
 def is_missing(answer: Answer) -> bool:
-    """Whether there is no such path, or no such object."""
+    """Whether the path or the object does not exist."""
     return answer.status == 404
 
 

@@ -211,7 +211,7 @@ def _ways_of_watching(at: Place) -> Scenario:
 
 
 def _parts(at: Place) -> Scenario:
-    """Of what is no object, and of parts of objects."""
+    """Tables of responses that are not objects, and of parts of objects."""
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "first"}}
     review = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
     reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
