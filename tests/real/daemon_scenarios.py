@@ -135,7 +135,7 @@ async def set_taints(stage: Stage, node: str, *taints: tuple[str, str]) -> None:
 
 
 async def remove_nodes(stage: Stage, *names: str) -> None:
-    """Wait until they are deleted."""
+    """Delete the nodes."""
     for name in names:
         await stage.client.delete(Node, node_name(stage, name))
 
