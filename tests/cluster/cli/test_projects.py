@@ -90,7 +90,7 @@ def test_a_breaking_schema_change_is_reported(operator: Path) -> None:
     assert broken.returncode == 1
     assert "spec.size" in broken.stdout
     assert all(line.startswith("settings.app.example.com: ") for line in broken.stdout.splitlines())
-    assert "what old.yaml allows" in broken.stderr
+    assert "breaking changes since old.yaml" in broken.stderr
 
 
 def test_a_removed_kind_is_a_breaking_change(operator: Path) -> None:

@@ -153,7 +153,7 @@ def _number_problems(value: float, schema: Schema) -> Iterator[str]:
             yield f"it is above its maximum of {_shown(limit)}"
     factor = schema.get("multipleOf")
     if factor and (number / exact(factor)).denominator != 1:
-        yield f"it is no multiple of {factor}"
+        yield f"it is not a multiple of {factor}"
 
 
 def _shown(number: Fraction) -> str:
@@ -185,7 +185,7 @@ def _list_errors(
         items = schema.get("items") or {}
         yield from schema_errors(each, items, f"{path}[{number}]", trusting=trusting)
     if schema.get(LIST_TYPE) in ("set", "map") and not _is_set(value, schema):
-        yield path, "two of its items are the same"
+        yield path, "it contains duplicate items"
 
 
 def _is_set(value: list[Any], schema: Schema) -> bool:
@@ -232,9 +232,9 @@ def _junctor_problems(value: Any, schema: Schema, trusting: bool) -> Iterator[st
     )
     for key, enough, words in alternatives:
         if (schemas := schema.get(key)) and not enough(sum(map(fits, schemas)), len(schemas)):
-            yield f"it does not fit {words} of its {key}"
+            yield f"it does not match {words} of its {key}"
     if isinstance(schema.get("not"), Mapping) and fits(schema["not"]):
-        yield "it fits what it must not"
+        yield "it matches the schema of `not`"
 
 
 def matches(pattern: str, text: str) -> bool | None:

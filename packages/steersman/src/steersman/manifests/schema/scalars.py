@@ -33,26 +33,26 @@ SCALARS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
 # Why a type has no schema, and what to use instead.
 WRONG_TYPES: Final[Mapping[type[Any], tuple[str, str]]] = {
     set: (
-        "a set has no order, and lists on the wire have one",
+        "a set has no order, but a list in JSON has one",
         "Use tuple[X, ...] with Rule(list_type='set').",
     ),
     frozenset: (
-        "a set has no order, and lists on the wire have one",
+        "a set has no order, but a list in JSON has one",
         "Use tuple[X, ...] with Rule(list_type='set').",
     ),
-    object: ("nothing is known of an object", "Use Any for whatever it may be."),
+    object: ("object does not describe any fields", "Use Any for arbitrary values."),
     timedelta: (
-        "Kubernetes does not write a length of time as Python does",
+        "the JSON form of a timedelta is not a Kubernetes duration",
         "Use str with Rule(format='duration') and units.parse_duration, or a number of seconds.",
     ),
-    time: ("Kubernetes has no time of day", "Use str with a pattern."),
-    Decimal: ("a number on the wire is not exact", "Use Quantity, or text."),
-    complex: ("no JSON holds it", "Use a Part with two fields."),
+    time: ("Kubernetes has no type for a time of day", "Use str with a pattern."),
+    Decimal: ("a number in JSON is not exact", "Use Quantity or str."),
+    complex: ("JSON cannot represent a complex number", "Use a Part with two fields."),
     dict: ("the type of its values is missing", "Write Mapping[str, X]."),
     list: ("the type of its items is missing", "Write tuple[X, ...]."),
     tuple: ("the type of its items is missing", "Write tuple[X, ...]."),
     Unstructured: (
-        "an Unstructured has no fields that could be read from inside another object",
+        "an Unstructured cannot be a field of another object",
         "Use Mapping[str, Any] with Rule(embedded_resource=True).",
     ),
 }
