@@ -7,12 +7,12 @@ from typing import Any
 
 from steersman.names import GroupVersionKind
 from steersman.units import same_json
-from steersman_cluster.apiserver.apply.conflicts import conflict
 from steersman_cluster.apiserver.apply.field_sets import (
     difference,
     intersection,
     ordered,
     outside,
+    paths,
     union,
 )
 from steersman_cluster.apiserver.apply.last_applied import (
@@ -22,6 +22,7 @@ from steersman_cluster.apiserver.apply.last_applied import (
 )
 from steersman_cluster.apiserver.apply.managed_fields import (
     Managed,
+    ManagerEntry,
     Managers,
     applier,
     capped,
@@ -41,7 +42,7 @@ from steersman_cluster.apiserver.apply.typed_values import (
 from steersman_cluster.apiserver.apply.validation import mismatches
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
+from steersman_cluster.apiserver.meta.status_errors import StatusError, apply_conflict, bad_request
 from steersman_cluster.apiserver.schema.defaults import copied
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
@@ -248,7 +249,7 @@ class FieldManager:
             own = fields_of_last_applied(live, self._schema, self.gvk)
             disputed = {each: difference(fields, own) for each, fields in disputed.items()}
         if any(disputed.values()):
-            raise conflict({each: fields for each, fields in disputed.items() if fields})
+            raise _conflict_error({each: fields for each, fields in disputed.items() if fields})
 
 
 class _Changes:
@@ -327,3 +328,26 @@ def _blank(schema: Schema) -> Object:
         for name, child in schema.properties.items()
         if child.absent is not UNSET
     }
+
+
+def _conflict_error(disputed: Mapping[ManagerEntry, FieldSet]) -> StatusError:
+    """Return a conflict error that names the managers, with one cause for each field."""
+    owners = [
+        (str(manager), list(paths(ordered(disputed[manager]))))
+        for manager in sorted(disputed, key=lambda each: each.identity)
+    ]
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": path}
+        for owner, fields in owners
+        for path in fields
+    ]
+    if len(causes) == 1:
+        what = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        lines = [
+            line
+            for owner, fields in owners
+            for line in (f"conflicts with {owner}:", *(f"- {path}" for path in fields))
+        ]
+        what = f"{len(causes)} conflicts: " + "\n".join(lines)
+    return apply_conflict(f"Apply failed with {what}", causes)
