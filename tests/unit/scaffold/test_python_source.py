@@ -23,8 +23,8 @@ RENAMES = merged_map(
             "attributes": {
                 "steersman.controller.Context.hold": "add_finalizer",
                 "steersman.simulation.World.asked": "requests",
-                "steersman.errors.Deadlock.story": "trace",
-                "steersman.simulation.Disturbance.sending": "before_request",
+                "steersman.errors.Deadlock.log": "trace",
+                "steersman.simulation.Faults.sending": "before_request",
                 "whys": "reasons",
             },
             "keywords": {
@@ -231,11 +231,11 @@ def test_attributes_of_a_variable_whose_class_a_check_determines_are_renamed() -
             try:
                 f()
             except Deadlock as error:
-                print(error.story)
+                print(error.log)
             except Mine as error:
-                print(error.story)
+                print(error.log)
             with pytest.raises(Deadlock) as failed, simulated_world() as world:
-                print(failed.value.story, failed.story, world.asked)
+                print(failed.value.log, failed.log, world.asked)
             if isinstance(x, World) and x.asked:
                 print(x.asked, y.asked)
             print(x.asked, [each.asked for each in x if isinstance(each, World)])
@@ -262,9 +262,9 @@ def test_attributes_of_a_variable_whose_class_a_check_determines_are_renamed() -
             except Deadlock as error:
                 print(error.trace)
             except Mine as error:
-                print(error.story)
+                print(error.log)
             with pytest.raises(Deadlock) as failed, simulated_world() as world:
-                print(failed.value.trace, failed.story, world.requests)
+                print(failed.value.trace, failed.log, world.requests)
             if isinstance(x, Cluster) and x.requests:
                 print(x.requests, y.asked)
             print(x.asked, [each.requests for each in x if isinstance(each, Cluster)])
@@ -284,9 +284,9 @@ def test_attributes_of_a_variable_whose_class_a_check_determines_are_renamed() -
 
 def test_methods_that_override_a_renamed_method_are_renamed() -> None:
     text = """\
-        from steersman.simulation import Disturbance
+        from steersman.simulation import Faults
 
-        class Slow(Disturbance):
+        class Slow(Faults):
             whys = ()
 
             async def sending(self, call):
@@ -306,9 +306,9 @@ def test_methods_that_override_a_renamed_method_are_renamed() -> None:
         """
 
     assert renamed(text) == dedent("""\
-        from steersman_cluster.simulation import Disturbance
+        from steersman_cluster.simulation import Faults
 
-        class Slow(Disturbance):
+        class Slow(Faults):
             whys = ()
 
             async def before_request(self, call):

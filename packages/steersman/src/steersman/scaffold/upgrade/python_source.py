@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from steersman.scaffold.upgrade.narrowing import narrowed_names
+from steersman.scaffold.upgrade.object_types import DERIVED, GENERIC, ObjectTypes
 from steersman.scaffold.upgrade.rename_map import PACKAGES, RenameMap, is_ours
 from steersman.scaffold.upgrade.syntax_facts import (
     FUNCTIONS,
@@ -35,11 +35,6 @@ from steersman.scaffold.upgrade.syntax_facts import (
 )
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
-
-# After the path of a class: of an instance of a generic class, and of an instance of a class of
-# the file that derives from the class.
-_GENERIC: Final = "[]"
-_DERIVED: Final = "<"
 
 Spanned: TypeAlias = ast.expr | ast.stmt | ast.alias | ast.keyword | ast.pattern
 
@@ -105,17 +100,7 @@ class _File:
             if isinstance(each, ast.JoinedStr)
             for part in ast.walk(each)
         }
-        self._classes = [each for each in nodes if isinstance(each, ast.ClassDef)]
-        self._derived = self._derived_classes()
-        self._supers = {
-            id(each): self._derived[cls.name]
-            for cls in self._classes
-            if cls.name in self._derived
-            for each in ast.walk(cls)
-            if isinstance(each, ast.Call) and ast.unparse(each) == "super()"
-        }
-        self._narrowed = narrowed_names(self._tree, self._class_of)
-        self._fields = self._fields_of_methods()
+        self._types = ObjectTypes(self._tree, self._bound, self._stored, renames)
         self._new_locals: dict[str, str] = {}
         self._extra_imports: set[str] = set()
         self._replaced: set[int] = set()  # nodes inside replaced ones
@@ -250,7 +235,7 @@ class _File:
         inner = {id(each.value) for each in ast.walk(self._tree) if isinstance(each, ast.Attribute)}
         for each in ast.walk(self._tree):
             if isinstance(each, ast.Attribute | ast.Name) and id(each) not in inner:
-                path = self._path(each)
+                path = self._types.path(each)
                 if path is not None:
                     yield path
 
@@ -292,7 +277,7 @@ class _File:
 
     def _rename_dotted(self, node: ast.Attribute) -> None:
         """Replace ``module.name``, where ``import`` binds the module."""
-        path = self._path(node)
+        path = self._types.path(node)
         new = self._renames.current(path) if path is not None else None
         if path is None or new is None or new == path or id(node) in self._replaced:
             return
@@ -330,22 +315,10 @@ class _File:
         between = b"; " if before.strip() else self._newline + before
         self._edits[end, end] = between + f"import {module}".encode()
 
-    def _path(self, node: ast.expr) -> str | None:
-        """Return the dotted path of a steersman name to which an expression refers."""
-        match node:
-            case ast.Name(id=name) if name not in self._stored:
-                path = self._bound.get(name)
-                return path if path and is_ours(path) else None
-            case ast.Attribute(value=value, attr=name):
-                owner = self._path(value)
-                return f"{owner}.{name}" if owner else None
-            case _:
-                return None
-
     # Attributes and keywords
 
     def _rename_members(self, scope: ast.AST, outer: dict[str, str]) -> None:
-        known = {**outer, **self._types_in(scope), **self._fields.get(id(scope), {})}
+        known = {**outer, **self._types.in_scope(scope)}
         for node in inside(scope):
             if isinstance(node, ast.Attribute):
                 self._rename_attribute(node, known)
@@ -359,189 +332,10 @@ class _File:
                 # Methods do not see the variables of their class.
                 self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
-    def _types_in(self, scope: ast.AST) -> dict[str, str]:
-        """Map the variables of one scope to the steersman classes of their values.
-
-        The value is an empty string for a variable without such a class.
-        """
-        types: dict[str, set[str]] = {}
-        if isinstance(scope, (*FUNCTIONS, ast.Lambda)):
-            arguments = scope.args
-            named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-            for each in (*named, arguments.vararg, arguments.kwarg):
-                if each is not None:
-                    plain = each in named and each.annotation is not None
-                    types[each.arg] = {self._annotated(each.annotation) if plain else ""}
-        handled: set[int] = set()
-        for node in inside(scope):
-            match node:
-                case ast.Assign(targets=[ast.Name() as target], value=value):
-                    handled.add(id(target))
-                    types.setdefault(target.id, set()).add(self._instance(value))
-                case ast.AnnAssign(target=ast.Name() as target, annotation=annotation):
-                    handled.add(id(target))
-                    types.setdefault(target.id, set()).add(self._annotated(annotation))
-                case ast.withitem(context_expr=value, optional_vars=ast.Name() as target):
-                    handled.add(id(target))
-                    types.setdefault(target.id, set()).add(self._instance(value))
-                    types.setdefault(f"{target.id}.value", set()).add(self._raised(value))
-                case _:
-                    pass
-        for node in inside(scope):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                if id(node) not in handled:
-                    types.setdefault(node.id, set()).add("")
-            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-                types.setdefault(node.name, set()).add("")
-        return {name: found.pop() if len(found) == 1 else "" for name, found in types.items()}
-
-    def _fields_of_methods(self) -> dict[int, dict[str, str]]:
-        """Return for each method the steersman class of each ``self.x`` that its class assigns."""
-        found: dict[int, dict[str, str]] = {}
-        for cls in self._classes:
-            methods = {
-                id(each): each.args.args[0].arg
-                for each in cls.body
-                if isinstance(each, FUNCTIONS)
-                and each.args.args
-                and not any(ast.unparse(one) == "staticmethod" for one in each.decorator_list)
-            }
-            types: dict[str, set[str]] = {}
-            for each in cls.body:
-                match each:
-                    case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
-                        types.setdefault(name, set()).add(self._annotated(annotation))
-                    case ast.FunctionDef() | ast.AsyncFunctionDef() if id(each) in methods:
-                        for name, type_ in self._assigned_fields(each, methods[id(each)]):
-                            types.setdefault(name, set()).add(type_)
-                    case _:
-                        pass
-            known = {name: each.pop() for name, each in types.items() if len(each) == 1}
-            for method, owner in methods.items():
-                found[method] = {f"{owner}.{name}": type_ for name, type_ in known.items()}
-                if cls.name in self._derived:
-                    found[method][owner] = self._derived[cls.name] + _DERIVED
-        return found
-
-    def _derived_classes(self) -> dict[str, str]:
-        """Map each class of the file to the steersman class from which it derives."""
-        names = [each.name for each in self._classes]
-        found: dict[str, str] = {}
-        for cls in sorted(self._classes, key=lambda each: each.lineno):
-            if names.count(cls.name) > 1 or cls.name in self._bound:
-                continue
-            for base in cls.bases:
-                plain = base.value if isinstance(base, ast.Subscript) else base
-                local = found.get(plain.id, "") if isinstance(plain, ast.Name) else ""
-                path = self._class_of(plain) or local
-                if path:
-                    found.setdefault(cls.name, path)
-        return found
-
-    def _class_of(self, node: ast.expr) -> str:
-        path = self._path(node) or ""
-        return path if path.rpartition(".")[2][:1].isupper() else ""
-
-    def _assigned_fields(
-        self, method: ast.FunctionDef | ast.AsyncFunctionDef, owner: str
-    ) -> Iterator[tuple[str, str]]:
-        parameters = self._types_in(method)
-        for node in ast.walk(method):
-            match node:
-                case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()) if (
-                    name == owner
-                ):
-                    yield attr, self._value_of(node, method, parameters)
-                case _:
-                    pass
-
-    def _value_of(
-        self,
-        target: ast.Attribute,
-        method: ast.FunctionDef | ast.AsyncFunctionDef,
-        parameters: dict[str, str],
-    ) -> str:
-        for node in ast.walk(method):
-            match node:
-                case ast.Assign(targets=[found], value=ast.Name(id=name)) if found is target:
-                    return parameters.get(name, "")
-                case ast.Assign(targets=[found], value=value) if found is target:
-                    return self._instance(value)
-                case ast.AnnAssign(target=found, annotation=annotation) if found is target:
-                    return self._annotated(annotation)
-                case _:
-                    pass
-        return ""
-
-    def _annotated(self, annotation: ast.expr | None) -> str:
-        match annotation:
-            case ast.Constant(value=str(text)):
-                try:
-                    return self._annotated(ast.parse(text, mode="eval").body)
-                except SyntaxError:
-                    return ""
-            case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
-                return self._annotated(left)
-            case ast.Subscript(value=value):
-                found = self._annotated(value)
-                # A generic class may contain the author's own objects.
-                return found + _GENERIC if found else ""
-            case ast.Name(id=name) if name in self._derived:
-                return self._derived[name] + _DERIVED
-            case ast.Name() | ast.Attribute():
-                return self._path(annotation) or ""
-            case _:
-                return ""
-
-    def _instance(self, value: ast.expr) -> str:
-        """Return the steersman class of which a call creates an instance."""
-        if isinstance(value, ast.Call):
-            function = value.func
-            generic = isinstance(function, ast.Subscript)
-            if isinstance(function, ast.Subscript):
-                function = function.value
-            if isinstance(function, ast.Name) and function.id in self._derived:
-                return self._derived[function.id] + _DERIVED
-            path = self._class_of(function) or self._renames.results.get(
-                self._path(function) or "", ""
-            )
-            return path + _GENERIC if path and generic else path
-        return ""
-
-    def _raised(self, value: ast.expr) -> str:
-        """Return the steersman class in ``pytest.raises(Class)``."""
-        match value:
-            case ast.Call(
-                func=ast.Name(id="raises") | ast.Attribute(attr="raises"), args=[type_, *_]
-            ):
-                return self._class_of(type_)
-            case _:
-                return ""
-
-    def _owner(self, node: ast.expr, known: dict[str, str]) -> str | None:
-        """Return the class of a steersman object; an empty string if its class is unknown."""
-        match node:
-            case ast.Name() if id(node) in self._narrowed:
-                return self._narrowed[id(node)]
-            case ast.Name(id=name) if known.get(name):
-                return known[name]
-            case ast.Call() if id(node) in self._supers:
-                return self._supers[id(node)] + _DERIVED
-            case ast.Call():
-                return self._instance(node) or None
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if f"{name}.{attr}" in known:
-                return known[f"{name}.{attr}"] or None
-            case ast.Attribute(value=value):
-                owner = self._owner(value, known)
-                known_class = owner is not None and not owner.endswith((_GENERIC, _DERIVED))
-                return "" if known_class else None
-            case _:
-                return None
-
     def _rename_attribute(self, node: ast.Attribute, known: dict[str, str]) -> None:
-        owner = self._owner(node.value, known)
+        owner = self._types.owner(node.value, known)
         if owner is None:
-            path = self._path(node.value)  # an attribute of the class itself
+            path = self._types.path(node.value)  # an attribute of the class itself
             if path is None or not path.rpartition(".")[2][:1].isupper():
                 return
             owner = path
@@ -550,13 +344,13 @@ class _File:
             self._replace_attribute(node, new)
 
     def _new_attribute(self, owner: str, name: str) -> str | None:
-        if owner.endswith(_DERIVED):
-            return self._renames.inherited(owner.removesuffix(_DERIVED), name)
-        return self._renames.attribute(owner.removesuffix(_GENERIC), name)
+        if owner.endswith(DERIVED):
+            return self._renames.inherited(owner.removesuffix(DERIVED), name)
+        return self._renames.attribute(owner.removesuffix(GENERIC), name)
 
     def _rename_methods(self, cls: ast.ClassDef) -> None:
         """Rename the methods that override a renamed method of a steersman class."""
-        base = self._derived.get(cls.name)
+        base = self._types.derived.get(cls.name)
         for each in cls.body:
             if base is not None and isinstance(each, FUNCTIONS):
                 new = self._renames.inherited(base, each.name)
@@ -567,7 +361,7 @@ class _File:
                     self._note(each.name, new)
 
     def _rename_pattern(self, node: ast.MatchClass) -> None:
-        owner = self._class_of(node.cls)
+        owner = self._types.class_of(node.cls)
         for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
             new = self._renames.attribute(owner, name) if owner else None
             start, _ = self._span(pattern)
@@ -580,11 +374,13 @@ class _File:
                 self._note(name, new)
 
     def _rename_keywords(self, node: ast.Call, known: dict[str, str]) -> None:
-        path = self._path(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
+        path = self._types.path(
+            node.func.value if isinstance(node.func, ast.Subscript) else node.func
+        )
         if path is None and isinstance(node.func, ast.Attribute):
-            owner = self._owner(node.func.value, known)
+            owner = self._types.owner(node.func.value, known)
             if owner is not None:
-                cls = owner.removesuffix(_GENERIC).removesuffix(_DERIVED)
+                cls = owner.removesuffix(GENERIC).removesuffix(DERIVED)
                 path = f"{cls}.{node.func.attr}".removeprefix(".")
         if path is None:
             return

@@ -7,9 +7,10 @@ Each file has some of these tables, with ``"old" = "new"``:
     attributes   of a steersman class: ``"steersman.simulation.History.asked" = "requests"``; a
                  key without a dot, such as ``"whys"``, applies to every steersman object, also
                  to one whose class is unknown
-    keywords     arguments: ``"steersman.simulation.Scenario.story" = "steps"``; of a method,
+    keywords     arguments: ``"steersman.dashboard.Screen.colour" = "color"``; of a method,
                  ``"steersman.controller.Context.list.everywhere" = "all_namespaces"``
-    results      functions that return, or yield in a ``with``, an object of a steersman class
+    results      classes of attributes, and of what functions return, or yield in a ``with``:
+                 ``"steersman.simulation.SimulatedWorld.history" = "steersman.simulation.History"``
     flags        of the command line, with their dashes
     metrics      full names, without the suffixes of histograms
     extras       of the distribution: ``"webhooks" = "tls"`` for ``steersman[webhooks]``
@@ -59,6 +60,10 @@ class RenameMap:
         """Return the new name of an attribute; ``owner`` is its class, or empty if unknown."""
         return _member(self.attributes, owner, name)
 
+    def result(self, owner: str, name: str) -> str | None:
+        """Return the class of an attribute of a class, or of what a function returns."""
+        return _member(self.results, owner, name)
+
     def inherited(self, owner: str, name: str) -> str | None:
         """Return the new name of an attribute that a class of the project has from ``owner``.
 
@@ -103,12 +108,10 @@ def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
             if between not in current and between != old:
                 tables[table].setdefault(between, new)
     named = RenameMap(modules=tables["modules"], names=tables["names"])
-    for table in ("attributes", "keywords"):
+    for table in ("attributes", "keywords", "results"):
         for old, new in list(tables[table].items()):
             owner, dot, member = old.rpartition(".")
             tables[table].setdefault(f"{named.current(owner)}{dot}{member}", new)
-    for old, new in list(tables["results"].items()):
-        tables["results"].setdefault(named.current(old), new)
     return RenameMap(**tables)
 
 
