@@ -43,7 +43,7 @@ class Failing:
         if self.is_hung:
             await asyncio.Event().wait()
         if self.is_dead:
-            raise Unreachable("the server was not reached")
+            raise Unreachable("cannot reach the server")
         async with self._inner.open(request) as response:
             if self.loses_answers:
                 self.loses_answers -= 1

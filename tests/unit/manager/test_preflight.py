@@ -132,7 +132,7 @@ async def test_without_permission_for_reviews_the_operator_continues() -> None:
 
 
 async def test_an_unreachable_server_is_one_error_and_no_group() -> None:
-    scene = Scene(answer=Unreachable("the server was not reached"))
+    scene = Scene(answer=Unreachable("cannot reach the server"))
 
     with pytest.raises(Unreachable):
         await scene.missing(PODS, STATUS, LEASE)

@@ -15,7 +15,7 @@ from steersman.observe import (
 )
 
 WEB = ObjectRef("Pod", "default", "web")
-LOST = Unreachable("GET /api/v1/pods on https://kube: the server was not reached. Wait.")
+LOST = Unreachable("GET /api/v1/pods on https://kube: cannot reach the server. Wait.")
 UNDECODABLE = InvalidObject(ref="Pod default/web", into="Pod", problem="spec is missing", body={})
 
 SYNCED = CacheSynced(resource="pods", scope="in default", objects=3)

@@ -23,7 +23,7 @@ from steersman.observe import (
 
 APP = ObjectRef("AppService", "default", "web")
 DEPLOYMENT = ObjectRef("Deployment", "default", "web")
-LOST = Unreachable("GET /apis on https://kube: the server was not reached. Wait.")
+LOST = Unreachable("GET /apis on https://kube: cannot reach the server. Wait.")
 
 UPDATED = ReconcileReason(about=APP, event="updated", find_changes=lambda: ("spec.size",))
 APPLIED = Write(verb="apply", ref=DEPLOYMENT, is_change=True)

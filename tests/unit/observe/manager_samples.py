@@ -28,7 +28,7 @@ from steersman.observe import (
 )
 
 LEASE = ObjectRef("Lease", "apps", "operator")
-LOST = Unreachable("PUT /lease on https://kube: the server was not reached. Wait.")
+LOST = Unreachable("PUT /lease on https://kube: cannot reach the server. Wait.")
 RULE = "- {apiGroups: [apps], resources: [deployments], verbs: [list]}"
 
 SEEN = LeaderChanged(lease=LEASE, holder="pod-1", identity="pod-0")

@@ -26,7 +26,7 @@ from tests.unit.observe.manager_samples import MANAGED
 from tests.unit.observe.watch_samples import WATCHED
 
 WEB = ObjectRef("Deployment", "default", "web")
-UNREACHABLE = Unreachable("PATCH /web on https://kube: the server was not reached. Wait.")
+UNREACHABLE = Unreachable("PATCH /web on https://kube: cannot reach the server. Wait.")
 CONFLICT = Conflict(wanted="patch Deployment default/web", code=409, reason="Conflict", message="")
 
 FINISHED = RequestFinished(

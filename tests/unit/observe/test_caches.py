@@ -31,7 +31,7 @@ LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
             STALE,
             LOUD,
             "cache of pods, in default: stale, unable to watch for 61.0 s:"
-            " GET /api/v1/pods on https://kube: the server was not reached. Wait.",
+            " GET /api/v1/pods on https://kube: cannot reach the server. Wait.",
         ),
         (ENDED, NORMAL, "cache of pods, in default: stopped"),
         (

@@ -223,7 +223,7 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
         ),
         (
             {"outcome": "failed", "error": LOST, "reasons": (UPDATED,), "writes": (APPLIED,)},
-            "failed in 12 ms: GET /apis on https://kube: the server was not reached. Wait;"
+            "failed in 12 ms: GET /apis on https://kube: cannot reach the server. Wait;"
             " updated spec.size; applied Deployment default/web",
         ),
     ],

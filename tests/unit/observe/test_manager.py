@@ -56,14 +56,18 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             replace(NOT_RENEWED, left_seconds=0.0),
             LOUD,
-            f"Lease apps/operator: out of reach: {LOST}",
+            f"Lease apps/operator: unreachable: {LOST}",
         ),
         (
             LOST_IT,
             ALARM,
             "Lease apps/operator: this replica no longer leads: not renewed in time",
         ),
-        (RELEASED, NORMAL, "Lease apps/operator: released, for another replica to take at once"),
+        (
+            RELEASED,
+            NORMAL,
+            "Lease apps/operator: released, so that another replica can take it over immediately",
+        ),
         (
             HELD_BACK,
             LOUD,
@@ -86,7 +90,7 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             NOT_MISSED,
             LOUD,
-            "the operator may not create events.events.k8s.io (it works without, and does less)."
+            "the operator may not create events.events.k8s.io (the operator works without it, with reduced function)."
             f" This rule would allow it: {RULE}",
         ),
         (
@@ -114,7 +118,7 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             LOUD,
             "the event loop was blocked for 1.5 s in the reconcile of App default/web by app:"
             " app.py:9 in reconcile > app.py:3 in compute. This code computed or waited without"
-            " await: make that reconcile a plain function, and it gets a thread",
+            " await: make that reconcile a plain function, which runs in a thread",
         ),
         (
             replace(BLOCKED, ref=None, controller="", stack=()),

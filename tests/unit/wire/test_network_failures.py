@@ -213,8 +213,8 @@ async def test_a_refused_connection_means_that_nothing_was_sent(unused_tcp_port:
     assert not failure.may_have_happened
     assert isinstance(failure.__cause__, ConnectionRefusedError)
     assert str(failure) == (
-        f"POST {PATH} on http://127.0.0.1:{unused_tcp_port}: the server was not reached"
-        f" (connection refused). Check the address, and what listens there."
+        f"POST {PATH} on http://127.0.0.1:{unused_tcp_port}: cannot reach the server"
+        f" (connection refused). Check the address, and that the server is running."
     )
     assert "canary" not in "".join(everything_said(failure))
 
@@ -228,7 +228,7 @@ async def test_an_unknown_host_means_that_nothing_was_sent() -> None:
         failure = await failure_of(transport, "POST")
 
     assert not failure.may_have_happened
-    assert "the name was not found" in str(failure)
+    assert "the host name does not resolve" in str(failure)
 
 
 async def test_an_unusual_spelling_of_an_address_means_that_nothing_was_sent() -> None:
@@ -254,7 +254,7 @@ async def test_an_unreachable_proxy_means_that_nothing_was_sent(
         failure = await failure_of(transport, "POST")
 
     assert not failure.may_have_happened
-    assert "the proxy was not reached (connection refused)" in str(failure)
+    assert "cannot reach the proxy (connection refused)" in str(failure)
     assert "canary" not in "".join(everything_said(failure))
 
 

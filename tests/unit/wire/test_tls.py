@@ -86,7 +86,7 @@ def test_a_ca_that_cannot_be_read_is_refused_by_name(bundle: bytes) -> None:
 def test_a_ca_and_no_verification_contradict_each_other(authority: Authority) -> None:
     settings = TlsSettings(ca_data=authority.certificate, verify=False)
 
-    with pytest.raises(ConfigError, match=f"^{SOURCE}: a CA is given"):
+    with pytest.raises(ConfigError, match=f"^{SOURCE}: a CA is set"):
         tls_context(settings, source=SOURCE)
 
 

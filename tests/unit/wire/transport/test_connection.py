@@ -391,5 +391,5 @@ async def test_a_response_can_be_read_only_inside_its_block() -> None:
     async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             pass
-        with pytest.raises(RuntimeError, match="inside the block"):
+        with pytest.raises(RuntimeError, match="inside the `async with` block"):
             await response.read(limit_bytes=10)

@@ -118,11 +118,11 @@ async def test_tls_can_be_tunneled_inside_tls(authority: Authority) -> None:
 
 
 PROXY_SAYS = {
-    "nothing": (b"", "the proxy ended the connection"),
-    "nonsense": (b"SSH-2.0-canary\r\n\r\n", "the proxy's answer is not HTTP"),
+    "nothing": (b"", "the proxy closed the connection"),
+    "nonsense": (b"SSH-2.0-canary\r\n\r\n", "the proxy's response is not HTTP"),
     "too much": (
         b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ncanary",
-        "the proxy's answer is not HTTP",
+        "the proxy's response is not HTTP",
     ),
     "no": (ok(b"canary", status="502 Bad Gateway"), "the proxy answered 502"),
     "another yes": (ok(b"", status="201 Created"), "the proxy answered 201"),
@@ -187,7 +187,7 @@ async def test_an_unknown_proxy_is_reported_as_unreachable() -> None:
         through("http://no-such-host.invalid:3128", to="https://kube.example.com")
     )
 
-    assert "the proxy was not reached" in str(failure)
+    assert "cannot reach the proxy" in str(failure)
 
 
 async def test_refusals_of_all_addresses_of_a_name_are_one_error(
@@ -199,7 +199,7 @@ async def test_refusals_of_all_addresses_of_a_name_are_one_error(
         )
     )
 
-    assert "the server was not reached (connection refused)" in str(failure)
+    assert "cannot reach the server (connection refused)" in str(failure)
     assert isinstance(failure.__cause__, ConnectionRefusedError)
 
 

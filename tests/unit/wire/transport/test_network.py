@@ -224,7 +224,7 @@ async def test_a_corrupt_compressed_response_is_an_error(cut: slice) -> None:
     answer = ok(gzip.compress(b"items")[cut], "Content-Encoding: gzip")
 
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
-        with pytest.raises(Unreachable, match="ended before the answer did"):
+        with pytest.raises(Unreachable, match="closed before the response was complete"):
             await body_of(transport, LARGE)
 
 

@@ -125,7 +125,7 @@ async def test_closing_the_transport_closes_all_connections() -> None:
         assert await anext(response.chunks()) == b"x"
         pool = transport._pool
         await transport.__aexit__(None, None, None)
-        with pytest.raises(Unreachable, match="ended before the answer did"):
+        with pytest.raises(Unreachable, match="closed before the response was complete"):
             await anext(response.chunks())
         await watch.__aexit__(None, None, None)
 

@@ -55,8 +55,8 @@ def server_address(text: str) -> Address:
     if "@" in url.netloc or url.query or url.fragment:
         raise ConfigError(
             source=source,
-            problem="it has more than a scheme, a host, a port and a path",
-            what_now="Give it like https://kube.example.com:6443.",
+            problem="it contains more than a scheme, a host, a port and a path",
+            what_now="Write it like https://kube.example.com:6443.",
         )
     return address
 
@@ -91,7 +91,7 @@ def _address(text: str, *, source: str) -> tuple[SplitResult, Address]:
     raise ConfigError(
         source=source,
         problem="it is not an http:// or https:// URL",
-        what_now="Give it like https://kube.example.com:6443.",
+        what_now="Write it like https://kube.example.com:6443.",
     )
 
 

@@ -51,8 +51,8 @@ def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
         if settings.ca_data is not None:
             raise ConfigError(
                 source=source,
-                problem="a CA is given, and the server's certificate is not to be verified",
-                what_now="Remove one of the two.",
+                problem="a CA is set, but verification of the server's certificate is disabled",
+                what_now="Remove one of these settings.",
             )
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -70,20 +70,20 @@ def certificate_refused(error: ssl.SSLError, *, server: str) -> CertificateRefus
         if error.verify_code in _NAMES_ANOTHER:
             what_now = "Use an address that the certificate names, or set tls-server-name."
         elif error.verify_code in _OUT_OF_DATE:
-            what_now = "Renew the server's certificate, or set this machine's clock right."
+            what_now = "Renew the server's certificate, or correct this machine's clock."
         else:
-            what_now = "Check that this is the right server, and give the CA that signed for it."
+            what_now = "Check that this is the right server, and use the CA of its certificate."
         return CertificateRefused(
             source=server,
-            problem=f"the server's certificate was refused: {error.verify_message.rstrip('.')}",
+            problem=f"the server's certificate was rejected: {error.verify_message.rstrip('.')}",
             what_now=what_now,
         )
     reason = error.reason or ""
     if "ALERT" in reason and ("CERTIFICATE" in reason or "UNKNOWN_CA" in reason):
         return CertificateRefused(
             source=server,
-            problem=f"the server refused the client certificate: {ssl_reason_text(error)}",
-            what_now="Give one that is still valid, from a CA that the server trusts.",
+            problem=f"the server rejected the client certificate: {ssl_reason_text(error)}",
+            what_now="Use a valid certificate from a CA that the server trusts.",
         )
     return None
 
@@ -97,7 +97,7 @@ def _trust_only(context: ssl.SSLContext, ca_data: bytes, source: str) -> None:
         raise ConfigError(
             source=source,
             problem="no certificate can be read from the CA bundle",
-            what_now="Give PEM, from BEGIN CERTIFICATE to END CERTIFICATE.",
+            what_now="Use PEM, from BEGIN CERTIFICATE to END CERTIFICATE.",
         ) from error
 
 
@@ -108,8 +108,8 @@ def _come_as(
         missing = "certificate" if certificate is None else "key"
         raise ConfigError(
             source=source,
-            problem=f"of the client certificate and its key, the {missing} is missing",
-            what_now="Give both, or neither.",
+            problem=f"the client {missing} is missing: a client certificate needs its key",
+            what_now="Set both, or neither.",
         )
     try:
         # OpenSSL reads these two from files only.
@@ -120,19 +120,19 @@ def _come_as(
         raise ConfigError(
             source=source,
             problem="the client key is encrypted",
-            what_now="Give a key that needs no password.",
+            what_now="Use a key without a password.",
         ) from None
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
             raise CertificateRefused(
                 source=source,
                 problem="the client key does not belong to the client certificate",
-                what_now="Give the key that the certificate was made for.",
+                what_now="Use the key of that certificate.",
             ) from error
         raise ConfigError(
             source=source,
             problem=f"the client certificate or its key cannot be read: {ssl_reason_text(error)}",
-            what_now="Give both in PEM.",
+            what_now="Use PEM for both.",
         ) from error
 
 

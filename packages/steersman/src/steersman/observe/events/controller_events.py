@@ -369,7 +369,7 @@ class SourceFailed(Observation, frozen=True, kw_only=True):
         what = "ended" if error is None else "failed"
         why = "" if error is None else f": {raised(error)}"
         wait = self.wait_seconds
-        then = f"and will be opened again in {length(wait)}" if wait else "and goes on"
+        then = f"and will be opened again in {length(wait)}" if wait else "and continues"
         name = "" if error is None else type(error).__name__
         return f"{self.controller}: the source {self.source} {what}, {then}{why}", {
             "controller": self.controller,

@@ -152,7 +152,7 @@ class RenewalFailed(_OfALease, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the error and the time left."""
         left = self.left_seconds
-        what = f"not renewed, with {length(left)} left to lead" if left else "out of reach"
+        what = f"not renewed, with {length(left)} left to lead" if left else "unreachable"
         text = f"{self.lease}: {what}: {self.error}"
         return text, self._fields(left_seconds=left, error=type(self.error).__name__)
 
@@ -185,7 +185,7 @@ class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text that names the lease."""
-        text = f"{self.lease}: released, for another replica to take at once"
+        text = f"{self.lease}: released, so that another replica can take it over immediately"
         return text, self._fields()
 
     def samples(self) -> Iterable[Sample]:
@@ -294,7 +294,7 @@ class PermissionMissing(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the permission and the rule that grants it."""
-        harm = "" if self.is_needed else " (it works without, and does less)"
+        harm = "" if self.is_needed else " (the operator works without it, with reduced function)"
         text = f"the operator may not {self.what}{harm}. This rule would allow it: {self.rule}"
         return text, {"what": self.what, "rule": self.rule, "is_needed": self.is_needed}
 
@@ -451,7 +451,7 @@ class LoopBlocked(Observation, frozen=True, kw_only=True):
         text = f"the event loop was blocked for {length(self.seconds)}"
         text += (
             f"{where}: {' > '.join(self.stack)}. This code computed or waited without await: make"
-            f" that reconcile a plain function, and it gets a thread"
+            f" that reconcile a plain function, which runs in a thread"
             if self.stack
             else ", and so was the thread that watches it: the process was stopped or got no"
             " CPU time, or an extension module held the GIL"

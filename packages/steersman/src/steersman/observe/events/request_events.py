@@ -73,7 +73,7 @@ class RequestRetried(_OfARequest, frozen=True, kw_only=True):
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
             "steersman_client_retries",
-            "Attempts that failed and were repeated.",
+            "Attempts that failed and were retried.",
             "verb",
             "resource",
         ),
@@ -99,7 +99,7 @@ class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
             "steersman_client_retries_spent",
-            "Requests that were not repeated because the retry budget was empty.",
+            "Requests that were not retried because the retry budget was empty.",
             "verb",
             "resource",
         ),

@@ -129,7 +129,7 @@ def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
         raise ConfigError(
             source=source,
             problem=f"the certificate and its key cannot be used: {ssl_reason_text(error)}",
-            what_now="Give both in PEM, without a password, and see that they belong together.",
+            what_now="Use PEM without a password for both, and check that they belong together.",
         ) from error
     return context
 
@@ -141,5 +141,5 @@ def _content(path: Path) -> bytes:
         raise ConfigError(
             source=str(path),
             problem=f"cannot be read: {error.strerror}",
-            what_now="Make it a file that this process may read.",
+            what_now="Make the file readable for this process.",
         ) from error

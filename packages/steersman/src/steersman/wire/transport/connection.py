@@ -25,8 +25,8 @@ RECEIVED_BYTES: Final = 2**16
 # A longer body is written in pieces, each when the one before is nearly sent.
 PIECE_BYTES: Final = 2**16
 
-NOT_HTTP: Final = "the answer is not HTTP"
-ENDED: Final = "the connection ended before the answer did"
+NOT_HTTP: Final = "the response is not HTTP"
+ENDED: Final = "the connection was closed before the response was complete"
 
 # Where a head begins and ends, and a line in it that may be a ``Warning``.
 _BEGINNING: Final = b"HTTP/"

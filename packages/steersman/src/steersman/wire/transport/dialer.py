@@ -21,8 +21,8 @@ NEXT_ADDRESS_SECONDS: Final = 0.25
 _NUMBER: Final = re.compile(r"\[Errno (\d+)\]")
 
 _OF_THE_PROXY: Final = {
-    ENDED: "the proxy ended the connection",
-    NOT_HTTP: "the proxy's answer is not HTTP",
+    ENDED: "the proxy closed the connection",
+    NOT_HTTP: "the proxy's response is not HTTP",
 }
 
 
@@ -93,11 +93,11 @@ async def _reach(connection: Connection, route: Route) -> None:
     else:
         return
     if route.proxy is not None:
-        problem = "the proxy was not reached"
+        problem = "cannot reach the proxy"
     elif isinstance(cause, socket.gaierror):
-        problem = "the name was not found"
+        problem = "the host name does not resolve"
     else:
-        problem = "the server was not reached"
+        problem = "cannot reach the server"
     raise Broken(problem, cause=cause, was_sent=False)
 
 
@@ -129,9 +129,9 @@ async def _secure(connection: Connection, *, name: str, proxy: Address | None = 
     else:
         return
     if isinstance(cause, ssl.SSLError):
-        problem = "TLS was not agreed upon"
+        problem = "the TLS handshake failed"
     else:
-        problem = f"the {'server' if proxy is None else 'proxy'} was not reached"
+        problem = f"cannot reach the {'server' if proxy is None else 'proxy'}"
     server = None if proxy is None else f"{proxy.scheme}://{proxy.host_header}"
     raise Broken(problem, cause=cause, was_sent=False, server=server)
 

@@ -48,4 +48,4 @@ class Inflater:
     def end(self) -> None:
         """End the input; raise ``ValueError`` if the stream is incomplete."""
         if not self._member.eof:
-            raise ValueError("the body ended in the middle of its compression")
+            raise ValueError("the compressed body is incomplete")

@@ -70,7 +70,7 @@ class NetworkTransport:
         Raise ``ValueError`` if the server could read the request as another one.
         """
         if self._pool is None:
-            raise RuntimeError(f"{self!r} carries requests only inside its `async with` block")
+            raise RuntimeError(f"{self!r} sends requests only inside its `async with` block")
         # In this order: whatever is wrong with the credentials is known first.
         tls = self._context()
         head = self._heads.head_of(request)
@@ -189,7 +189,7 @@ class _Exchange:
     async def __anext__(self) -> bytes:
         connection = self._connection
         if connection is None:
-            raise RuntimeError("an answer is read inside the block that it was opened for")
+            raise RuntimeError("read the response inside the `async with` block that opened it")
         try:
             if self._inflater is None:
                 piece = await connection.receive()
@@ -258,11 +258,11 @@ def _too_long(limit_bytes: int) -> ValueError:
 
 def _unreachable(broken: Broken, request: Request, server: str) -> Unreachable:
     if not broken.was_sent:
-        what_now = "Check the address, and what listens there."
+        what_now = "Check the address, and that the server is running."
     elif request.method in ("GET", "HEAD"):
-        what_now = "Ask again."
+        what_now = "Retry the request."
     else:
-        what_now = "It may have been carried out all the same: read before writing again."
+        what_now = "The write may have happened: read before writing again."
     problem = broken.problem
     if broken.cause is not None:
         problem = f"{problem} ({_words_of(broken.cause)})"

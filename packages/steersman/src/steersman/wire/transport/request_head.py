@@ -107,4 +107,4 @@ def _refuse_half_characters(text: str) -> None:
         pass  # Raised below, because this one has the whole head in it.
     else:
         return
-    raise ValueError("a header has half a character in it")
+    raise ValueError("a header contains a lone surrogate")
