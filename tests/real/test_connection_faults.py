@@ -26,7 +26,7 @@ async def test_a_read_fails_at_its_deadline_if_the_server_sends_nothing(
     started_at = client.clock.monotonic()
 
     with control_plane.api_server.paused():
-        with pytest.raises(DeadlinePassed, match=r"no answer within 0\.2 s"):
+        with pytest.raises(DeadlinePassed, match=r"no response within 0\.2 s"):
             await hasty.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
     assert 0.2 <= client.clock.monotonic() - started_at < 5.0

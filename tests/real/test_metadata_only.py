@@ -204,11 +204,11 @@ async def test_metadata_alone_cannot_be_created_updated_or_applied(
     await client.create(config_map(namespace, "settings", color="blue"))
     found = await client.get(ConfigMapMetadata, "settings", namespace=namespace)
 
-    with pytest.raises(BadValue, match="nothing but metadata; patch that, or create"):
+    with pytest.raises(BadValue, match="contains only metadata; patch that, or create"):
         await client.create(found)
-    with pytest.raises(BadValue, match="nothing but metadata; patch that, or apply"):
+    with pytest.raises(BadValue, match="contains only metadata; patch that, or apply"):
         await client.apply(found, field_manager="tests")
-    with pytest.raises(BadValue, match="nothing but metadata; patch that, or update"):
+    with pytest.raises(BadValue, match="contains only metadata; patch that, or update"):
         await client.update(found)  # type: ignore[type-var]
 
     whole = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -223,5 +223,5 @@ async def test_the_status_subresource_can_be_read_as_metadata(
 
     assert (await status.get()).metadata == whole.metadata
     found = await status.get()
-    with pytest.raises(BadValue, match="nothing but metadata"):
+    with pytest.raises(BadValue, match="contains only metadata"):
         await status.apply(found, field_manager="tests")

@@ -56,8 +56,8 @@ async def client_of(
     ("answer", "error", "says_why"),
     [
         (says(b"garbage\r\n\r\n", then_close=True), Unreachable, "not HTTP"),
-        (says(b"", then_close=True), Unreachable, "connection ended"),
-        (says(CUT_OFF, then_close=True), Unreachable, "connection ended"),
+        (says(b"", then_close=True), Unreachable, "connection was closed"),
+        (says(CUT_OFF, then_close=True), Unreachable, "connection was closed"),
         (says(ENDLESS), BadAnswer, "larger than 8192 bytes"),
         (says(ok(b" " * 10_000_000)), BadAnswer, "larger than 8192 bytes"),
         (says(ok(b'{"kind": "Pod", ')), BadAnswer, "not the JSON"),
@@ -81,14 +81,14 @@ async def test_a_bad_answer_to_a_get_is_one_typed_error(
 
 async def test_a_stalled_response_fails_at_the_deadline() -> None:
     async with client_of(says(CUT_OFF), deadline_seconds=1.0) as client:
-        with pytest.raises(DeadlinePassed, match="no answer within 1 s"):
+        with pytest.raises(DeadlinePassed, match="no response within 1 s"):
             await client.get(core_v1.Pod, "web", namespace="default")
 
 
 @pytest.mark.parametrize(
     ("body", "error", "says_why"),
     [
-        (STREAM + chunk(b'{"type": "ADDED", "obj'), Unreachable, "connection ended"),
+        (STREAM + chunk(b'{"type": "ADDED", "obj'), Unreachable, "connection was closed"),
         (STREAM + chunk(b'{"type": "ADD') + b"0\r\n\r\n", Unreachable, "middle of an event"),
         (STREAM + chunk(b"{]\n"), BadAnswer, "an event cannot be read"),
         (STREAM + chunk(b'{"type": "ADDED", "object": {"kind": "Node"}}\n'), BadAnswer, "Node"),
@@ -114,4 +114,4 @@ async def test_a_write_with_an_undecodable_response_is_reported_as_done() -> Non
         with pytest.raises(BadAnswer) as refused:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
 
-    assert refused.value.__notes__ == ["The server had answered that it was carried out."]
+    assert refused.value.__notes__ == ["The server responded that the write succeeded."]

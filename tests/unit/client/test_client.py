@@ -282,20 +282,22 @@ async def test_a_typed_object_is_never_sent_as_a_full_update() -> None:
         metadata=meta_v1.ObjectMeta(name="web", resource_version="7"), spec=TYPED.spec
     )
 
-    await refused(world, world.client.update(read), "a typed object is a view")
+    await refused(world, world.client.update(read), "a typed object lacks the fields")
     status = world.client.status(Widget, "web", namespace="default")
-    await refused(world, status.update(read), "a typed object is a view")
+    await refused(world, status.update(read), "a typed object lacks the fields")
 
 
 async def test_an_update_without_a_resource_version_is_refused() -> None:
     world = Fixture()
     loose = LooseWidget(widget(version=""))
 
-    await refused(world, world.client.update(loose), "undo what others wrote since")
+    await refused(world, world.client.update(loose), "overwrite the changes of other clients")
     status = world.client.status(LooseWidget, "web", namespace="default")
-    await refused(world, status.update(loose), "undo what others wrote since")
+    await refused(world, status.update(loose), "overwrite the changes of other clients")
     scale = world.client.scale(Widget, "web", namespace="default")
-    await refused(world, scale.update(autoscaling_v1.Scale()), "undo what others wrote since")
+    await refused(
+        world, scale.update(autoscaling_v1.Scale()), "overwrite the changes of other clients"
+    )
 
 
 @pytest.mark.parametrize(
@@ -314,11 +316,11 @@ async def test_an_update_without_a_resource_version_is_refused() -> None:
 async def test_a_namespaced_object_without_a_namespace_is_refused(verb: Verb) -> None:
     world = Fixture()
 
-    await refused(world, verb(world.client), "are namespaced; set a namespace")
+    await refused(world, verb(world.client), "is namespaced; pass a namespace")
 
 
 def test_a_subresource_of_a_namespaced_object_needs_a_namespace() -> None:
-    with pytest.raises(BadName, match="set a namespace"):
+    with pytest.raises(BadName, match="pass a namespace"):
         Fixture().client.status(Widget, "web")
 
 

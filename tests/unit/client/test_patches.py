@@ -44,7 +44,7 @@ def test_a_json_patch_without_operations_is_refused() -> None:
 
 
 def test_a_path_that_is_not_a_json_pointer_is_refused() -> None:
-    with pytest.raises(BadValue, match="begins with /"):
+    with pytest.raises(BadValue, match="must begin with /"):
         JsonPatch.remove("spec/size")
 
 

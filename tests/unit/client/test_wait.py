@@ -144,7 +144,7 @@ async def test_an_object_that_cannot_be_decoded_ends_the_wait() -> None:
 async def test_a_namespaced_object_requires_a_namespace() -> None:
     world = Fixture()
 
-    with pytest.raises(BadName, match="set a namespace"):
+    with pytest.raises(BadName, match="pass a namespace"):
         await wait_for(world.client, Widget, "web", large, within_seconds=1)
 
     assert world.server.requests == []

@@ -67,7 +67,7 @@ async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
     }
     world = Fixture(answers[where], clock=clock, settings=ClientSettings(deadline_seconds=7.0))
 
-    with pytest.raises(DeadlinePassed, match="no answer within 7 s") as caught:
+    with pytest.raises(DeadlinePassed, match="no response within 7 s") as caught:
         await verb(world.client)
 
     assert clock.monotonic() - began_at == 7.0

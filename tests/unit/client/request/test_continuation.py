@@ -44,7 +44,7 @@ async def all_of(world: Fixture, way: str) -> list[str]:
 
 ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
     "the same continue token twice": lambda number: with_token("again", f"w{number}"),
-    "begins with the object": lambda number: with_token(f"t{number}", "w0", "w1"),
+    "begin with the same object": lambda number: with_token(f"t{number}", "w0", "w1"),
     "in a row are empty": lambda number: with_token(f"t{number}"),
     "more than 100 pages": lambda number: with_token(f"t{number}", f"w{number}"),
 }
@@ -61,7 +61,7 @@ async def test_an_endless_list_is_an_error(
         await all_of(world, way)
 
     assert isinstance(endless.value, BadAnswer)
-    assert len(world.server.requests) == endless.value.pages + ("begins" in problem)
+    assert len(world.server.requests) == endless.value.pages + ("begin with" in problem)
     assert len(world.server.requests) <= 100
     assert "could not list Widget *: the list does not end: " in str(endless.value)
 

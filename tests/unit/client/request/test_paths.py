@@ -85,9 +85,9 @@ def test_a_name_that_could_reach_another_path_is_refused(name: str) -> None:
 
 
 def test_a_namespaced_kind_requires_a_namespace() -> None:
-    with pytest.raises(BadName, match=r"example.com/v1 Widget.* are namespaced; set a namespace"):
+    with pytest.raises(BadName, match=r"example.com/v1 Widget.* is namespaced; pass a namespace"):
         object_path(WIDGETS, None, "web")
-    with pytest.raises(BadName, match="set a namespace"):
+    with pytest.raises(BadName, match="pass a namespace"):
         home_path(WIDGETS, None)
 
 

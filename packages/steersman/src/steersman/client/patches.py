@@ -52,7 +52,9 @@ class JsonPatch:
 
     def __init__(self, *steps: Mapping[str, Any]) -> None:
         if not steps:
-            raise BadValue(wanted="a JSON patch", value=steps, rule="it contains at least one step")
+            raise BadValue(
+                wanted="a JSON patch", value=steps, rule="it must contain at least one step"
+            )
         object.__setattr__(self, "body", steps)
 
     def __repr__(self) -> str:
@@ -95,6 +97,6 @@ def _step(
         raise BadValue(
             wanted="a JSON pointer",
             value=path,
-            rule="it begins with /; JsonPatch.pointer creates one from its steps",
+            rule="it must begin with /; JsonPatch.pointer creates one from its steps",
         )
     return {"op": op, "path": path, **rest}

@@ -133,7 +133,9 @@ class Fields(msgspec.Struct, frozen=True):
         for path, _, _ in self.terms:
             if not _FIELD_PATH.fullmatch(path):
                 raise BadValue(
-                    wanted="a field selector's path", value=path, rule="it is like status.phase"
+                    wanted="a field selector's path",
+                    value=path,
+                    rule="it must be a path like status.phase",
                 )
 
     @classmethod
@@ -155,12 +157,14 @@ class Fields(msgspec.Struct, frozen=True):
 
 def _required(key: str, operator: Operator, values: tuple[str, ...] = ()) -> _Requirement:
     if operator in ("in", "notin") and not values:
-        raise BadValue(wanted=f"a selector on {key}", value=values, rule="name at least one value")
+        raise BadValue(
+            wanted=f"a selector on {key}", value=values, rule="it must have at least one value"
+        )
     # Sorted and once each, so that equal selectors are equal values and equal requests.
     unique = tuple(sorted({check_label_value(value) for value in values}))
     if operator in ("above", "below") and _whole_number(unique[0]) is None:
         raise BadValue(
-            wanted=f"a limit for {key}", value=unique[0], rule="it is a whole number of 64 bits"
+            wanted=f"a limit for {key}", value=unique[0], rule="it must be a 64-bit integer"
         )
     return _Requirement(check_label_key(key), operator, unique)
 
@@ -194,6 +198,6 @@ def _parsed(part: str, whole: str) -> _Requirement:
     raise BadValue(
         wanted="a label selector",
         value=whole,
-        rule="its parts are KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B),"
+        rule="its parts must be KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B),"
         " KEY>N or KEY<N, joined by commas",
     )

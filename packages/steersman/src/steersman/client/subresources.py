@@ -126,18 +126,18 @@ def refuse_metadata_only(obj: Part | Unstructured, verb: str) -> None:
     """
     if isinstance(obj, MetadataOnly):
         raise BadValue(
-            wanted=f"a whole {obj.ref} to {verb}",
+            wanted=f"a complete {obj.ref} to {verb}",
             value=type(obj).__name__,
-            rule=f"it has nothing but metadata; patch that, or {verb} an object of the whole kind",
+            rule=f"it contains only metadata; patch that, or {verb} a complete object",
         )
 
 
 def whole_typed_write(ref: ObjectRef) -> BadValue:
     """Return the error for an attempt to replace an object by a typed one."""
     return BadValue(
-        wanted=f"a whole {ref}",
+        wanted=f"a complete {ref}",
         value=ref.kind,
-        rule="a typed object is a view and would lose what its class does not name;"
+        rule="a typed object lacks the fields that its class does not define;"
         " apply or patch it, or update it as Unstructured",
     )
 
@@ -145,8 +145,8 @@ def whole_typed_write(ref: ObjectRef) -> BadValue:
 def unread_write(ref: ObjectRef) -> BadValue:
     """Return the error for an attempt to replace an object without a version to compare."""
     return BadValue(
-        wanted=f"a version of {ref} to write back",
+        wanted=f"a resourceVersion for an update of {ref}",
         value="",
-        rule="without the one that was read it would undo what others wrote since;"
-        " read it first, or patch it",
+        rule="without it, the update would overwrite the changes of other clients;"
+        " read the object first, or patch it",
     )

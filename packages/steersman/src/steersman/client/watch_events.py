@@ -96,14 +96,14 @@ async def events_in(
             raise BadAnswer(
                 wanted=wanted,
                 problem=f"one event is longer than {limit_bytes} bytes",
-                what_now="Raise the limit in ClientSettings if objects are really so large.",
+                what_now="If this is expected, increase the limit in ClientSettings.",
             ) from error
         for event in read_events(lines, kind, codec=codec, wanted=wanted):
             yield event
     if splitter.rest:
         raise Unreachable(
             f"could not {wanted}: the stream was closed in the middle of an event."
-            f" Watch again from the last version that was line."
+            f" Watch again from the last resourceVersion."
         )
 
 
@@ -149,7 +149,7 @@ def _event(data: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEven
         case "ERROR":
             raise error_from(wanted, code=500, body=line.object)
         case other:
-            raise _unreadable(wanted, f"its type is {other[:20]!r}")
+            raise _unreadable(wanted, f"its type {other[:20]!r} is unknown")
 
 
 def _decoded(decoder: msgspec.json.Decoder[D], data: bytes | msgspec.Raw, wanted: str) -> D:

@@ -40,7 +40,7 @@ def find_config(
         raise ConfigError(
             source="the cluster's configuration",
             problem="not found: no kubeconfig is given, $KUBECONFIG is not set, there is no"
-            f" service account in {service_account}, and no {default}",
+            f" service account in {service_account}, and {default} does not exist",
             what_now="Name a kubeconfig, or mount a service account token in the Pod.",
         )
     # Here, because inside a cluster YAML is not needed.

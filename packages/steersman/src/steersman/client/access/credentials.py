@@ -238,6 +238,6 @@ def _bearer(token: str, *, source: str) -> str:
         raise ConfigError(
             source=source,
             problem="the token is empty, or contains invalid characters",
-            what_now="Write the token to it, as one line of text.",
+            what_now="Write the token as a single line of text.",
         )
     return f"Bearer {token}"

@@ -23,7 +23,7 @@ class Impersonation:
             raise BadValue(
                 wanted="a user to impersonate",
                 value=self.user,
-                rule="a user is set, and no value contains a character that is invalid in a header",
+                rule="a user must be set, and all characters must be printable",
             )
 
     def headers(self) -> tuple[tuple[str, str], ...]:

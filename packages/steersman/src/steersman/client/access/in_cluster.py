@@ -37,7 +37,7 @@ def in_cluster_config(
         if read_if_exists(path) is None:
             raise ConfigError(
                 source=str(path),
-                problem="the Pod has no such service account file",
+                problem="this service account file does not exist in the Pod",
                 what_now="Set automountServiceAccountToken to true in the Pod's spec.",
             )
     namespace = read_if_exists(service_account / "namespace") or b""

@@ -199,29 +199,29 @@ class Caller:
 
 def _late(call: ApiCall) -> DeadlinePassed:
     what_now = (
-        "Ask again, or allow more time."
+        "Retry, or allow more time."
         if call.reads
         else "The write may have happened: read before writing again."
     )
     within = f"within {call.deadline_seconds:g} s"
-    return DeadlinePassed(f"could not {call.spec.wanted}: no answer {within}. {what_now}")
+    return DeadlinePassed(f"could not {call.spec.wanted}: no response {within}. {what_now}")
 
 
 def response_stalled_error(spec: RequestSpec, seconds: float) -> DeadlinePassed:
     """Return the error for a response that began and then stopped arriving."""
-    silence = f"nothing more of the answer came within {seconds:g} s"
-    return DeadlinePassed(f"could not {spec.wanted}: {silence}. Ask again.")
+    silence = f"the rest of the response did not arrive within {seconds:g} s"
+    return DeadlinePassed(f"could not {spec.wanted}: {silence}. Retry the request.")
 
 
 def too_large(spec: RequestSpec, limit_bytes: int) -> BadAnswer:
     """Return the error for a response that is larger than the limit."""
     return BadAnswer(
         wanted=spec.wanted,
-        problem=f"the answer is larger than {limit_bytes} bytes",
-        what_now="List in smaller pages, or raise the limit in ClientSettings, for a Manager with"
-        " client=…, if it is right."
+        problem=f"the response is larger than {limit_bytes} bytes",
+        what_now="List in smaller pages, or raise the limit in ClientSettings (for a Manager:"
+        " client=…) if the size is expected."
         if spec.method == "GET"
-        else "It may have been carried out all the same: read before writing again.",
+        else "The write may have happened: read before writing again.",
     )
 
 

@@ -33,7 +33,7 @@ class Continuation:
         if items:
             first = items[0].namespace, items[0].name
             if first in self._beginnings:
-                raise self._endless("a page begins with the object that an earlier page began with")
+                raise self._endless("two pages begin with the same object")
             self._beginnings.add(first)
 
     def advance(self, token: str, *, is_empty: bool) -> bool:

@@ -14,7 +14,7 @@ def collection_path(resource: ResourceType, namespace: str | None) -> str:
         return f"{root}/{resource.plural}"
     if not resource.namespaced:
         raise BadName(
-            wanted=f"a place for {gvk}", value=namespace, rule="this kind is cluster-scoped"
+            wanted=f"a namespace for {gvk}", value=namespace, rule="this kind is cluster-scoped"
         )
     check_label(namespace, wanted="a namespace")
     return f"{root}/namespaces/{namespace}/{resource.plural}"
@@ -36,8 +36,8 @@ def home_path(resource: ResourceType, namespace: str | None) -> str:
     """Return the path of the collection of an object: for a namespaced kind, in its namespace."""
     if resource.namespaced and namespace is None:
         raise BadName(
-            wanted=f"a place for {resource.gvk}",
+            wanted=f"a namespace for {resource.gvk}",
             value=namespace,
-            rule="objects of this kind are namespaced; set a namespace",
+            rule="this kind is namespaced; pass a namespace",
         )
     return collection_path(resource, namespace)

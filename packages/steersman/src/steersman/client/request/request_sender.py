@@ -53,7 +53,7 @@ class RequestSender:
             return self.codec.decode_slowly(kind, answer, wanted=spec.wanted)
         except (BadAnswer, InvalidObject) as error:
             if spec.method != "GET":
-                error.add_note("The server had answered that it was carried out.")
+                error.add_note("The server responded that the write succeeded.")
             raise
 
     def stream(self, spec: RequestSpec) -> AbstractAsyncContextManager[Response]:

@@ -72,7 +72,9 @@ class Status(msgspec.Struct, rename="camel"):
 _STATUS = msgspec.json.Decoder(Status)
 
 # An API server says this in two words of its own for every path that it does not serve.
-_UNKNOWN_PATH: Final = "it serves no such resource. Perhaps its CustomResourceDefinition is missing"
+_UNKNOWN_PATH: Final = (
+    "it does not serve this resource. Its CustomResourceDefinition may be missing"
+)
 
 # The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
 # object that would come of it, of a strategic one the map that is odd, of an apply the value.
@@ -102,8 +104,8 @@ def error_from(
     if 300 <= code < 400:
         return BadAnswer(
             wanted=wanted,
-            problem=f"the server answered {code}, a redirect, and credentials are not sent on",
-            what_now="Put the final address of the API server into the configuration.",
+            problem=f"the server answered {code}, a redirect, which the client does not follow",
+            what_now="Use the final address of the API server in the configuration.",
         )
     status = read_status(body)
     if status is None:
