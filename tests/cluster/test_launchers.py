@@ -195,7 +195,7 @@ def test_a_real_etcd_is_rejected(assets: Path, tmp_path: Path) -> None:
             _, said = server.communicate()
 
     assert server.returncode == 1
-    assert "is a real one" in said
+    assert "is a real etcd" in said
 
 
 def test_the_command_prints_the_directory_for_a_shell_variable(tmp_path: Path) -> None:

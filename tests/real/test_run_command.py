@@ -49,7 +49,7 @@ def test_steersman_run_applies_the_operators_crds(
     made = control_plane.kubectl("get", "-n", namespace, "cm/one", "-o", "jsonpath={.data.size}")
 
     assert before.returncode == 1
-    assert f"the cluster does not know {GROUP}/v1 Setting. Run it with" in before.stderr
+    assert f"the API server does not serve {GROUP}/v1 Setting. Run it with" in before.stderr
     assert started.process.returncode == 0
     assert made == "3"
 

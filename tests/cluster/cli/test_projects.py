@@ -104,7 +104,7 @@ def test_a_removed_kind_is_a_breaking_change(operator: Path) -> None:
     )
     broken = steersman("generate", "crd", "operator.py", "--against=old.yaml", directory=operator)
 
-    assert broken.stdout == "settings.app.example.com: the kind is gone\n"
+    assert broken.stdout == "settings.app.example.com: the kind was removed\n"
 
 
 def test_an_invalid_schema_is_reported_with_its_field_and_nothing_is_written(
@@ -147,7 +147,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
         "steersman init DIR --domain example.com",
     ),
     "nothing to generate": (("generate",), 1, "steersman init DIR --domain example.com"),
-    "a target that is not there": (("generate", "crd", "nowhere.py"), 1, "there is no file"),
+    "a target that is not there": (("generate", "crd", "nowhere.py"), 1, "does not exist"),
     "a chart for nowhere": (("generate", "chart", "operator.py"), 2, "--into"),
     "no definition": (("generate", "models"), 2, "name a FILE with definitions"),
     "a shell that is none": (("completion", "csh"), 2, "'csh' is not one of"),
@@ -250,8 +250,8 @@ def test_create_gets_the_kinds_from_the_operator(tmp_path: Path) -> None:
     controller = steersman("create", "controller", *kind, directory=project)
 
     assert (again.returncode, controller.returncode) == (1, 1)
-    assert "the kind is there already: app.example.com/v1 Web in src/shop/sites.py" in again.stderr
-    assert "Web is a kind of this project and has its controller there" in controller.stderr
+    assert "the kind already exists: app.example.com/v1 Web in src/shop/sites.py" in again.stderr
+    assert "Web is a kind of this project and already has a controller" in controller.stderr
     assert files(project) == before
 
 
@@ -267,7 +267,7 @@ def test_create_reads_the_source_of_an_operator_that_does_not_load(tmp_path: Pat
     again = steersman("create", "api", *kind, directory=project)
     other = steersman("create", "api", *kind[:2], "--kind=Other", directory=project)
 
-    assert "the kind is there already" in again.stderr
+    assert "the kind already exists" in again.stderr
     assert other.returncode == 0
     assert (
         "note: the operator cannot be loaded, so its kinds are read from its source: "
@@ -298,7 +298,7 @@ channel = "fast"
     (project / "pyproject.toml").write_text(wrong, encoding="utf-8")
     refused = steersman("generate", directory=project)
 
-    warning = "warning: DATABASE_URL is postgres://db, and the NetworkPolicy lets nothing out to"
+    warning = "warning: DATABASE_URL is postgres://db, but the NetworkPolicy blocks connections to"
     assert done.returncode == 0
     assert warning in done.stderr
     deployment = yaml.safe_load((project / "deploy/operator/deployment.yaml").read_text())

@@ -64,8 +64,8 @@ def test_the_error_for_an_unknown_kind_says_what_to_do(home: Path) -> None:
 
     assert finished.returncode == 1
     assert finished.stderr == (
-        "steersman: the cluster does not know app.example.com/v1 Setting. Run it with"
-        " --install-crds, or apply what `steersman generate crd` prints.\n"
+        "steersman: the API server does not serve app.example.com/v1 Setting. Run it with"
+        " --install-crds, or apply the output of `steersman generate crd`.\n"
     )
 
 
@@ -86,8 +86,8 @@ manager = sm.Manager(controllers=[controller, anvils])
 
     assert finished.returncode == 1
     assert finished.stderr == (
-        "steersman: the cluster does not know app.example.com/v1 Setting, acme.io/v1 Anvil."
-        " Install first what defines acme.io/v1 Anvil, or correct group and version;"
+        "steersman: the API server does not serve app.example.com/v1 Setting, acme.io/v1 Anvil."
+        " First install the CRDs of acme.io/v1 Anvil, or correct group and version;"
         " --install-crds installs the others.\n"
     )
 
@@ -104,7 +104,7 @@ manager = sm.Manager(controllers=[anvils, controller])
     (home / "operator.py").write_text(OPERATOR + anvils, encoding="utf-8")
 
     with run(home, "--install-crds") as started:
-        started.until("the controller anvil starts once the cluster knows acme.io/v1 Anvil")
+        started.until("the controller anvil starts once the API server serves acme.io/v1 Anvil")
         started.until("setting: started with")
         started.end()
 
@@ -119,7 +119,7 @@ def test_the_error_for_an_unreachable_cluster_says_what_to_do(home: Path) -> Non
     assert finished.returncode == 1
     assert finished.stderr.count("\n") == 1
     assert finished.stderr.startswith(
-        "steersman: there is no answer from https://127.0.0.1:1, the cluster of context a of"
+        "steersman: https://127.0.0.1:1, the API server of context a of"
     )
     assert finished.stderr.endswith("`steersman cluster up` starts one.\n")
 
@@ -145,7 +145,7 @@ def test_command_line_options_override_the_settings_in_code(home: Path) -> None:
     )
 
     assert "does not contain the context 'b'" in with_theirs.stderr
-    assert "there is no answer" in with_ours.stderr
+    assert "does not respond" in with_ours.stderr
 
 
 def test_a_script_gets_the_address_of_a_cluster(home: Path) -> None:
@@ -166,8 +166,8 @@ def test_the_error_for_a_missing_definition_says_what_to_do(home: Path) -> None:
 
     assert finished.returncode == 1
     assert finished.stderr == (
-        "steersman: widgets is not a CustomResourceDefinition: the cluster contains no definition with this name. Name"
-        " it by plural and group, as `kubectl get crd` does: widgets.example.com\n"
+        "steersman: widgets is not a CustomResourceDefinition: the cluster contains no definition"
+        " with this name. Use plural and group, as in `kubectl get crd`: widgets.example.com\n"
     )
 
 
@@ -178,4 +178,4 @@ def test_generating_models_from_an_unreachable_cluster_reports_its_address(home:
     finished = steersman(*asked, directory=home)
 
     assert finished.returncode == 1
-    assert finished.stderr.startswith("steersman: there is no answer from https://127.0.0.1:1")
+    assert finished.stderr.startswith("steersman: https://127.0.0.1:1, the API server")

@@ -50,8 +50,8 @@ async def cluster_client(
             yield client
         except Unreachable as error:
             raise ManagerFailed(
-                problem=f"{config.server} does not respond; it is the cluster of"
-                f" {config.source}: {_why(error)}",
+                problem=f"{config.server}, the API server of {config.source}, does not respond:"
+                f" {_why(error)}",
                 what_now="Check that the cluster runs, or name another with --kubeconfig or"
                 " --context; `steersman cluster up` starts one.",
             ) from error

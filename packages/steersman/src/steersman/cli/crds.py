@@ -136,7 +136,7 @@ async def _waiting_controllers(
         what_now=f"First install the CRDs of {_listed(of_others)}, or correct group and version"
         f"{'' if len(of_others) == len(missing) else '; --install-crds installs the others'}."
         if of_others
-        else "Run it with --install-crds, or apply what `steersman generate crd` prints.",
+        else "Run it with --install-crds, or apply the output of `steersman generate crd`.",
     )
 
 
