@@ -14,6 +14,12 @@ from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.calls import CALL_SECONDS, HttpCaller
 from steersman_cluster.testing.control_plane.component import Component
+from steersman_cluster.testing.control_plane.controller_manager import (
+    CONTROLLERS,
+    GRACE_SECONDS,
+    START_SECONDS,
+    controller_manager_flags,
+)
 from steersman_cluster.testing.control_plane.credentials import (
     ADMIN,
     make_credentials,
@@ -21,12 +27,6 @@ from steersman_cluster.testing.control_plane.credentials import (
 )
 from steersman_cluster.testing.control_plane.enclosure import Enclosure
 from steersman_cluster.testing.control_plane.programs import Program, find_binaries
-from steersman_cluster.testing.controllers import (
-    CONTROLLERS,
-    GRACE_SECONDS,
-    START_SECONDS,
-    controller_manager_flags,
-)
 
 LOOPBACK = "127.0.0.1"
 
@@ -120,8 +120,8 @@ class ControlPlane:
         if finished.returncode != 0:
             # Not the arguments: some of them may be the data of a Secret.
             raise ControlPlaneError(
-                problem=f"kubectl, asked as {context}, ended with status {finished.returncode}",
-                what_now="See what it said:",
+                problem=f"kubectl with context {context} exited with status {finished.returncode}",
+                what_now="See its output:",
                 log_tail=finished.stderr.strip(),
             )
         return finished.stdout
