@@ -207,7 +207,7 @@ class OperatorCluster:
         await self._all(names, lambda name: client.delete(AppService, name, namespace=NAMESPACE))
 
     async def change(self, client: Client, *, image: str) -> None:
-        """Set another image and other sizes on all AppServices, even if the server is interrupted."""
+        """Set another image and other sizes on all AppServices, even during an outage."""
         self._shift += 1
         for number, name in enumerate(self.wanted):
             self.wanted[name] = spec_of(number + self._shift, image=image)

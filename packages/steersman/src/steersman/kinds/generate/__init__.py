@@ -6,7 +6,7 @@ Promises:  - the same schemas always give the same text
            - every field keeps its exact name on the wire
            - every name in a schema becomes only an identifier in the source
            - a description becomes only a string literal
-           - what is generated is formatted as ruff would format it
+           - generated modules are formatted as by ruff
 Never:     reads a file (``__main__`` does), sends a request, or copies Kubernetes' descriptions
 
 ``python -m steersman.kinds.generate`` writes the modules of the built-in kinds. With ``--check``,
