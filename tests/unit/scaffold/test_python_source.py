@@ -31,7 +31,10 @@ RENAMES = merged_map(
                 "steersman.simulation.Scenario.plot": "steps",
                 "steersman.controller.Context.get.everywhere": "all_namespaces",
             },
-            "results": {"steersman.simulation.simulated_world": "steersman.simulation.World"},
+            "results": {
+                "steersman.simulation.simulated_world": "steersman.simulation.World",
+                "steersman.simulation.World.twin": "steersman.simulation.World",
+            },
             "metrics": {"steersman_old_seconds": "steersman_new_seconds"},
         }
     ]
@@ -168,7 +171,7 @@ def test_attributes_and_keywords_of_our_objects_are_renamed() -> None:
         async def f(app: App, ctx: Context[App], cluster: World, mine: Mine) -> None:
             await ctx.hold(app, "x")
             ctx.get(App, plot=1, everywhere=True)
-            print(f"{ctx.hold} hold", cluster.asked[0], lambda: cluster.asked)
+            print(f"{ctx.hold} hold", cluster.asked, lambda: cluster.twin.twin.asked)
             scenario = Scenario(plot=f)
         """
 
@@ -179,7 +182,7 @@ def test_attributes_and_keywords_of_our_objects_are_renamed() -> None:
         async def f(app: App, ctx: Context[App], cluster: Cluster, mine: Mine) -> None:
             await ctx.add_finalizer(app, "x")
             ctx.get(App, plot=1, all_namespaces=True)
-            print(f"{ctx.add_finalizer} hold", cluster.requests[0], lambda: cluster.requests)
+            print(f"{ctx.add_finalizer} hold", cluster.requests, lambda: cluster.twin.twin.requests)
             scenario = Scenario(steps=f)
         """)
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from steersman.scaffold.upgrade.narrowing import narrowed_names
+from steersman.scaffold.upgrade.checked_types import narrowed_names
 from steersman.scaffold.upgrade.rename_map import RenameMap, is_ours
 from steersman.scaffold.upgrade.syntax_facts import FUNCTIONS, inside
 

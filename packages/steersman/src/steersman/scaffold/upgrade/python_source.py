@@ -4,7 +4,7 @@
     import X.y              the module, and dotted uses
     object.attribute        if the object is an instance of a steersman class: a parameter with
                             such an annotation, a variable that is only assigned such a call, or
-                            a variable whose class a check determines (``narrowing.py``)
+                            a variable whose class a check determines (``checked_types.py``)
     case Class(attribute=…) if the class is imported from steersman
     def method              in a class that derives from a steersman class
     call(keyword=…)         if the function is imported from steersman, or is a method of such
