@@ -53,7 +53,10 @@ LOOP_GETTERS = {"get_event_loop", "get_running_loop", "new_event_loop"}
 
 # A library that only these files import; a folder stands for everything in it.
 LIBRARY_USERS = {
-    "httptools": ("steersman/wire/server/request_parser.py", "steersman/wire/transport/connection.py"),
+    "httptools": (
+        "steersman/wire/server/request_parser.py",
+        "steersman/wire/transport/connection.py",
+    ),
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
     # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.
