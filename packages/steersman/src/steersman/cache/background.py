@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 
 class Start(Protocol):
-    """A function that starts a background task of a ``background_tasks`` block."""
+    """A function that starts a background task inside a ``background_tasks`` block."""
 
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
-        """Start the task ``work``; the task may be cancelled before the block ends.
+        """Start ``work`` as a task, which is cancelled when the block ends; the caller may cancel
+        it earlier.
 
-        After the block has ended, a new task is cancelled before ``work`` begins. Code that runs
-        during shutdown therefore need not check whether the block has ended.
+        A task that is started after the block has ended is cancelled before ``work`` begins. Code
+        that runs during shutdown therefore need not check whether the block has ended.
         """
         ...
 
@@ -22,9 +23,9 @@ class Start(Protocol):
 async def background_tasks() -> AsyncIterator[Start]:
     """Run background tasks while the block runs, and cancel them when the block ends.
 
-    An exception of the block is raised unchanged. If a task fails, the block is cancelled and the
-    task's exception is raised in an exception group. The group also contains the exception of the
-    block if both failed.
+    If only the block raises, its exception is raised unchanged, not in a group. If a task fails,
+    the block is cancelled, and an exception group is raised that contains the exceptions of the
+    tasks and, if the block failed too, the exception of the block.
     """
     failure: Exception | None = None
     try:

@@ -38,9 +38,9 @@ class InformerSpec(NamedTuple):
 class Caches:
     """A set of shared informers: one for each kind and scope, whatever the number of users.
 
-    ``informer`` provides an informer. ``record_write`` shows a write of the operator in all
-    informers. Call both inside ``async with caches.running()``. ``options`` limit and transform the
-    objects of a kind, for all users.
+    ``informer`` provides an informer. ``record_write`` adds the response to a write of the operator
+    to every informer of the kind. Call both inside ``async with caches.running()``. ``options``
+    limit and transform the objects of a kind, for all users.
     """
 
     def __init__(
@@ -155,11 +155,12 @@ class Caches:
             raise current.sync_timeout(within_seconds or 0.0) from current.sync_error
 
     async def record_write(self, write: Awaitable[Answer]) -> Answer:
-        """Await a write, and show its response in all informers from then on.
+        """Await a write, and add its response to every informer of the kind.
 
         Do not use it for dry runs: their responses would be shown as real objects. If an informer
-        of the same kind uses another class, the response is shown immediately if the response has
-        all fields of that class. Otherwise the change is shown when the watch reports it.
+        uses another class for the kind, it shows the response immediately only if the class of the
+        response has every field of the informer's class. Otherwise it shows the change when its
+        watch receives the change.
         """
         with WriteToken(self._inflight) as token:
             answer = await write

@@ -30,10 +30,10 @@ BATCH = 500
 
 
 class Handler(Protocol[Obj]):
-    """A plain or async function that receives a delta."""
+    """A function, async or not, that receives a delta."""
 
     def __call__(self, delta: Delta[Obj], /) -> Awaitable[None] | None:
-        """Handle one change, which the cache already shows."""
+        """Handle one change; the cache already contains this change."""
         ...
 
 
@@ -156,7 +156,10 @@ class Registration(Generic[Obj]):
             self._caught_up.set()
 
     def check(self) -> None:
-        """Report the handler if it has processed one change for too long, once for each change."""
+        """Report the handler if it has been busy with one change for too long.
+
+        The same change is reported only once.
+        """
         if self._busy_with is None or self._is_reported:
             return
         busy_seconds = self._clock.monotonic() - self._busy_since_at

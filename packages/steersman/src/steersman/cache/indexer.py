@@ -19,9 +19,9 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 class Indexer(Generic[Obj]):
     """A store of objects by key and by index.
 
-    If an index function raises for an object, the object is missing from that index only.
-    ``failed`` is then called with the name of the index, the key and the error. ``failed`` is
-    called once until the function has succeeded for that object again, or the object is deleted.
+    If an index function raises for an object, the object is missing from that index only, and
+    ``failed`` is called with the name of the index, the key and the error. ``failed`` is not called
+    again for the same index and object before the function has succeeded or the object was deleted.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class InflightWrites:
                 self._record(_OTHER_HISTORY, place, "")
 
     def sequence_of(self, what: str, place: object, uid: str) -> int:
-        """Return the sequence number of the latest such event.
+        """Return the sequence number of the latest event of type ``what`` for ``uid`` at ``place``.
 
         0 means that no such event was received since the oldest write in flight was sent.
         """
@@ -100,8 +100,9 @@ class WriteToken:
         return self._inflight.sequence_of(_DELETED, place, uid) > self.sent_at_sequence
 
     def was_listed_since(self, place: object) -> bool:
-        """Whether ``place`` received a new list after the write was sent, and may have missed
-        events.
+        """Whether ``place`` received a new list after the write was sent.
+
+        Events before such a list may have been missed.
         """
         return self._inflight.sequence_of(_LIST, place, "") > self.sent_at_sequence
 

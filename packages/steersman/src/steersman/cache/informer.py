@@ -281,9 +281,9 @@ class Informer(Generic[Obj]):
 
         - ``resync_seconds``: the interval at which the handler receives every object again, as
           Sync.
-        - ``inline``: the handler is a plain function that the reflector calls directly. The
-          overhead is negligible, but everything else waits while the function runs. The function
-          should therefore only record what has changed.
+        - ``inline``: the handler is not async, and the reflector calls it directly. The overhead is
+          negligible, but everything else waits while the handler runs. The handler should
+          therefore only record what has changed.
         - ``may_yield``: a long list is delivered to an inline handler in batches, and the cache
           may be ahead of the handler.
         - ``newest_first``: existing objects are delivered with the most recently written ones
@@ -380,9 +380,9 @@ class Informer(Generic[Obj]):
     # Own writes
 
     async def record_write(self, write: Awaitable[Answer]) -> Answer:
-        """Await a write of the operator, and show its response from then on.
+        """Await a write of the operator, and add its response to the cache of this informer.
 
-        This is ``Caches.record_write`` for one informer.
+        ``Caches.record_write`` does the same for all informers of a kind.
         """
         with WriteToken(self._inflight) as token:
             answer = await write
@@ -509,7 +509,7 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
 
 
 def sync_problem(error: SteersmanError | None) -> str:
-    """Return a short reason why a cache is not synced, without any text of a response."""
+    """Return a short reason why a cache is not synced; it contains no text from the server."""
     if error is None:
         return "its list has not completed"
     if isinstance(error, NotFound):

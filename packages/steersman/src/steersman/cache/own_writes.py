@@ -4,10 +4,10 @@
                                    ├──▶ shown ──▶ readers
     write response ──▶ overlay ────┘
 
-The response to a write is an event that arrives early. The response is shown until the watch has
-reached its version. A deletion has no own version, so the uid of the deleted object is hidden until
-the watch has passed the deletion. Readers use one indexer without extra cost. Only keys with a
-recent own write are checked.
+The response to a write is treated as an event that arrives early: it is shown until the watch has
+reached the response's version. A deletion has no own version, so the uid of the deleted object is
+hidden until the watch has passed the deletion. Readers use one indexer without extra cost. Only
+keys with a recent own write are checked.
 """
 
 from collections import deque
@@ -58,9 +58,9 @@ class OwnWrites(Generic[Obj]):
     """For each key, the newer of the watch's state and the operator's own write, stored in
     ``shown``.
 
-    ``is_limited``: the watch selects only some objects. If only the server can evaluate the
-    selector (``overlays_new=False``), a write to a cached object is shown immediately. A write to
-    another object is then shown when its event is received.
+    ``is_limited``: the watch has selectors. ``overlays_new`` is false if only the server can
+    evaluate these selectors: a write to a cached object is then shown immediately, and a write to
+    an object that is not cached is shown when its event is received.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class OwnWrites(Generic[Obj]):
     # Own writes
 
     def add_write(self, obj: Obj, token: WriteToken, *, belongs: bool) -> None:
-        """Show the response to a write over the watch's state.
+        """Show ``obj``, the response to a write, instead of the watch's state.
 
         ``belongs``: the selectors match the object.
         """
@@ -266,9 +266,11 @@ class OwnWrites(Generic[Obj]):
             self._show(key, overlay)
 
     def _deletion_version(self, version: str) -> str:
-        """Return ``version`` if it can serve as the version of the object's last state.
+        """Return the version after which an object that is absent from the watch is certainly
+        deleted.
 
-        With selectors, return the mark for an unknown version.
+        ``version`` is the version of the object's last state. Without selectors, it is returned.
+        With selectors, ``_TO_COME`` is returned: an absent object may be selected again later.
         """
         # Without selectors, an object that is absent after this version is deleted. With selectors,
         # it may be selected later.
@@ -295,9 +297,7 @@ class OwnWrites(Generic[Obj]):
             self._overlays.pop(key, None)
 
     def _is_hidden(self, top: Obj, overlay: _Overlay[Obj]) -> bool:
-        """Whether the operator deleted ``top``, or ``top`` is older than a deleted object of its
-        name.
-        """
+        """Whether the operator deleted ``top``, or a newer object of the same name."""
         if top.uid in overlay.hidden:
             return True
         # Without selectors, that deletion will be received, unless a list skips it.

@@ -14,7 +14,7 @@ Gives:     data on stdout, everything else on stderr, and an exit status: 0, 1 (
 Promises:  - an error is one sentence and a hint that can be pasted
            - a rejected command leaves no partly written files
            - a command of another distribution does not slow down the others
-Never:     contains logic that only a command can use: programs call functions of other packages
+Never:     contains logic that a program would need: such functions are in other packages
 """
 
 from typing import TYPE_CHECKING

@@ -36,8 +36,8 @@ async def prepare_cluster(
     """Check that the cluster responds and serves the operator's kinds; with ``install``, install
     CRDs.
 
-    Return a line for each installed definition, and for each controller that has to wait for a kind
-    that the cluster does not serve.
+    Return a line for each installed CRD, and for each controller that has to wait for a kind that
+    the cluster does not serve.
     """
     wanted = crds_of(own_kinds(manager.controllers)) if install else ()
     async with cluster_client(
@@ -62,7 +62,7 @@ async def prepare_cluster(
 async def install_crds(
     client: Client, wanted: Sequence[apiextensions_v1.CustomResourceDefinition]
 ) -> None:
-    """Apply the definitions, and wait until the server serves their kinds."""
+    """Apply these CRDs, and wait until the server serves their kinds."""
     if not wanted:
         return
     for each in wanted:

@@ -1,4 +1,7 @@
-"""Generates an operator's manifests and docs; a part is named as its command of ``generate``."""
+"""Generates an operator's manifests and docs.
+
+Each part has the name of its subcommand of ``steersman generate``, such as ``crd``.
+"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -138,7 +141,7 @@ def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
 
 
 def broken_by(installation: Installation, *, against: Path) -> tuple[str, ...]:
-    """Return a line for each change that breaks a definition in ``against``."""
+    """Return a line for each breaking change since the CRDs in ``against``."""
     now = {str(each["metadata"]["name"]): each for each in crd_documents(installation)}
     lines: list[str] = []
     for old in _definitions_at(against):

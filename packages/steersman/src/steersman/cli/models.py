@@ -32,7 +32,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
-    """Return every definition in a YAML or JSON text, including those in lists."""
+    """Return every CRD in a YAML or JSON text, including those in lists."""
     try:
         # An alias of an alias of an alias can stand for more than any memory holds.
         if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=_Loader)):
@@ -90,7 +90,7 @@ async def definition_from_cluster(
     environ: Mapping[str, str],
     trust: Trust = Trust(),
 ) -> Document:
-    """Read the definition of this name, such as ``widgets.example.com``, from a cluster."""
+    """Read the CRD of this name, such as ``widgets.example.com``, from a cluster."""
     definitions = Unstructured.of(API, KIND, namespaced=False)
     async with cluster_client(
         kubeconfig=kubeconfig,
@@ -111,9 +111,9 @@ async def definition_from_cluster(
 
 
 def models_tree(definitions: Iterable[Document], *, version: str | None = None) -> Tree:
-    """Return a module for each definition and each version.
+    """Return one module for each CRD and version.
 
-    The version is ``version``, or without one, every served version.
+    With ``version``, only this version is included; otherwise every served version.
     """
     tree: dict[str, str] = {}
     for definition in definitions:

@@ -229,9 +229,9 @@ class Client:
         """Yield the objects of one list response in pieces, decoded while the response is received.
 
         The server sends the current objects from memory. Neither side holds the complete text. The
-        last piece contains the version. If the response stops arriving, the deadline applies to
-        each piece, and the request is not retried. If a server sends pages without a request for
-        pages, the next page is requested; each page then has a version.
+        last piece contains the version. The deadline applies to the wait for each piece, and the
+        request is not retried. Some servers respond with a page although none was requested: the
+        next page is then requested, and the last piece of each page contains a version.
         """
         pages = self._continuation(kind, namespace)
         while True:
@@ -349,11 +349,11 @@ class Client:
     async def apply(
         self, obj: Obj, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> Obj:
-        """Own exactly these fields, with these values (server-side apply).
+        """Set exactly the fields in ``obj``, and own them (server-side apply).
 
         Raise ``Conflict`` if another manager owns one of these fields with another value, unless
-        ``force``. Fields that were applied earlier and are missing now are given up. An object that
-        carries a uid is never re-created.
+        ``force``. A field that ``field_manager`` applied earlier and that ``obj`` lacks is no
+        longer owned. If ``obj`` has a uid, the object is not re-created after its deletion.
         """
         refuse_metadata_only(obj, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
@@ -375,7 +375,8 @@ class Client:
         """Request the deletion of an object; the result reports whether the object is already
         deleted.
 
-        Finalizers and grace periods delay the deletion: ``wait_until_gone`` waits for its end.
+        Finalizers and grace periods delay the deletion; ``wait_until_gone`` waits until it is
+        complete.
         """
         dry = self._sender.dry_run(dry_run)
         terms = delete_options(dry, preconditions, propagation, grace_seconds)

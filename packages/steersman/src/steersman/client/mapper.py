@@ -23,7 +23,9 @@ class _Discovers(Protocol):
 
 
 class RestMapper:
-    """A cache of discovery, which is requested again when an unknown kind is looked up."""
+    """A cache of the server's discovery, which is requested again when an unknown kind is looked
+    up.
+    """
 
     def __init__(self, client: _Discovers) -> None:
         self._client = client
@@ -47,9 +49,10 @@ class RestMapper:
         return Unstructured.at((await self.of_kind(api_version, kind)).resource_type)
 
     async def unstructured(self, body: Mapping[str, Any]) -> Unstructured:
-        """Return an object of a class that contains the object's resource type.
+        """Return ``body`` as an ``Unstructured`` object that can be passed to a client.
 
-        ``body`` is the object's content, for example from a file.
+        ``body`` is the object's content, for example from a file. The class of the result has the
+        resource type that the server serves for the object's kind.
         """
         bare = Unstructured(body)
         return (await self.class_of(bare.gvk.api_version, bare.gvk.kind))(body)

@@ -44,7 +44,8 @@ class StrategicMergePatch(_Merging):
 class JsonPatch:
     """A JSON patch (RFC 6902): steps that all succeed or all fail.
 
-    Begin with a ``test`` of the value that was read.
+    To reject a patch of an object that has changed meanwhile, begin with a ``test`` of the value
+    that was read.
     """
 
     content_type: ClassVar[str] = "application/json-patch+json"
@@ -63,22 +64,22 @@ class JsonPatch:
 
     @staticmethod
     def test(path: str, value: Any) -> Mapping[str, Any]:
-        """Fail unless ``path`` has this value."""
+        """Return a step that fails unless ``path`` has this value."""
         return _step("test", path, value=value)
 
     @staticmethod
     def add(path: str, value: Any) -> Mapping[str, Any]:
-        """Set ``path``, or insert into a list; ``/-`` is the end of a list."""
+        """Return a step that sets ``path``, or inserts into a list; ``/-`` is the end of a list."""
         return _step("add", path, value=value)
 
     @staticmethod
     def replace(path: str, value: Any) -> Mapping[str, Any]:
-        """Set ``path``, which must exist."""
+        """Return a step that sets ``path``, which must exist."""
         return _step("replace", path, value=value)
 
     @staticmethod
     def remove(path: str) -> Mapping[str, Any]:
-        """Remove ``path``, which must exist."""
+        """Return a step that removes ``path``, which must exist."""
         return _step("remove", path)
 
     @staticmethod

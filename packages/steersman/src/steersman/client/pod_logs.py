@@ -34,7 +34,8 @@ async def pod_log(
 ) -> AsyncIterator[AsyncIterator[str]]:
     """Provide the lines of the log while the block runs.
 
-    A log that is not followed is complete. If the response stalls, the deadline ends the wait.
+    Without ``follow``, the lines end with the last one written so far, and ``DeadlinePassed`` is
+    raised if the response stalls.
     """
     check_label(namespace, wanted="a namespace")
     spec = RequestSpec(

@@ -69,7 +69,9 @@ class _Requirement(msgspec.Struct, frozen=True):
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """A label selector: every requirement must match. Without any, every object matches."""
+    """A label selector: every requirement must match. A selector without requirements matches all
+    objects.
+    """
 
     requirements: tuple[_Requirement, ...] = ()
 
@@ -174,7 +176,9 @@ def _escaped(value: str) -> str:
 
 
 def _whole_number(value: str) -> int | None:
-    """Return the number as the server would parse it, with 64 bits; ``None`` if it is none."""
+    """Return the integer in ``value`` if the server would parse it, with 64 bits; otherwise
+    ``None``.
+    """
     number = int(value) if re.fullmatch("[0-9]{1,63}", value) else None
     return number if number is not None and number < 2**63 else None
 

@@ -41,7 +41,7 @@ class Subresource(Generic[S]):
     async def create(
         self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> S:
-        """Send ``body`` with POST: an eviction, a token request or a binding.
+        """Send ``body``, such as an eviction, a token request or a binding, with POST.
 
         Return ``body`` itself if the response only reports success.
         """
@@ -59,9 +59,9 @@ class Subresource(Generic[S]):
     ) -> S:
         """Replace the subresource; raise ``Conflict`` if the object was changed since it was read.
 
-        This is for objects without other fields, such as a Scale, and for ``Unstructured`` objects.
-        A typed object itself, as in a status update, is not accepted: the fields that its class
-        does not declare would be dropped.
+        ``body`` must be an object of the subresource's own kind, such as a Scale, or an
+        ``Unstructured`` object. A typed object of the main kind, as in a status update, is
+        rejected: the fields that its class does not declare would be dropped.
         """
         refuse_metadata_only(body, "update")
         if isinstance(body, Resource) and body.resource_type == self._resource:
@@ -82,7 +82,7 @@ class Subresource(Generic[S]):
     async def apply(
         self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> S:
-        """Own exactly these fields, with these values (server-side apply)."""
+        """Set exactly the fields in ``body``, and own them (server-side apply)."""
         refuse_metadata_only(body, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
         return await self._send("apply", "PATCH", options, body, APPLY)

@@ -39,7 +39,8 @@ async def wait_for(
     within_seconds: float,
     waited_for: str = "a state",
 ) -> Obj:
-    """Return the object once ``holds`` is true of it; raise ``NotSettled`` if that takes too long.
+    """Return the object once ``holds(object)`` is true; raise ``NotSettled`` if that takes too
+    long.
 
     The object need not exist yet.
     """

@@ -181,10 +181,10 @@ class BadOutcome(SteersmanError, TypeError):
 
 
 class NotAwaited(SteersmanError):
-    """A reconcile function called a method of its context without await: nothing was sent.
+    """A reconcile function called a method of its context without await.
 
-    ``has_begun`` if a task awaits the call and the function did not wait for that task: the write
-    is cancelled, but may have been sent.
+    If ``has_begun`` is false, nothing was sent. If it is true, a task awaits the call, and the
+    function did not wait for that task: the write is cancelled, but may have been sent.
     """
 
     def __init__(self, *, ref: str, verb: str, where: str, has_begun: bool = False) -> None:
@@ -216,7 +216,7 @@ class ReconcileTimedOut(SteersmanError):
 
 
 class ContextEnded(SteersmanError):
-    """A context was used after its reconcile had timed out, stopped, or lost leadership."""
+    """A context was used after its reconcile had timed out, was stopped, or had lost leadership."""
 
     def __init__(self, *, controller: str, ref: str) -> None:
         self.controller = controller
@@ -237,8 +237,8 @@ class Permanent(SteersmanError):
 class NotLeading(SteersmanError):
     """A write was blocked: this replica does not lead, or cannot be sure that it still leads.
 
-    ``may_have_happened`` if the write was sent earlier and no response arrived in time.
-    ``was_stopped`` if a function of the operator author was stopped instead of a write.
+    ``may_have_happened`` is true if the write was sent earlier and no response arrived in time.
+    ``was_stopped`` is true if a function of the operator author was stopped instead of a write.
     """
 
     def __init__(

@@ -90,7 +90,9 @@ def _by_folder(paths: Sequence[str]) -> Iterator[str]:
 def working(
     on: str, *, stream: TextIO | None = None, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Show the name of the work on a terminal if it takes longer than ``patience_seconds``."""
+    """Show ``on``, the name of the work, on a terminal if the block takes longer than
+    ``patience_seconds``.
+    """
     terminal = sys.stderr if stream is None else stream
     if not terminal.isatty():
         yield

@@ -213,7 +213,9 @@ def upgrade(output: str | None) -> None:
 
 
 def _kinds_of(project: "Project") -> "Sequence[DeclaredKind]":
-    """Return every kind that the operator defines, in every version; none if it does not load."""
+    """Return every kind that the operator defines, in every version; nothing if the operator cannot
+    be loaded.
+    """
     from steersman.cli.targets import load_manager
     from steersman.errors import BadTarget
     from steersman.manifests import own_kinds

@@ -215,7 +215,8 @@ class ConfiguredCredentials:
 def _with_reread_values(config: ClusterConfig) -> ClusterConfig:
     """Return ``config`` with the values that were replaced in its source.
 
-    A value that the caller has overridden is not replaced. A plugin stays the one that was started.
+    A value that the caller has overridden is not replaced. A credential plugin is neither replaced
+    nor introduced while the client runs.
     """
     if config.reread is None or (now := config.reread()) is (first := config.reread.first):
         return config

@@ -28,7 +28,10 @@ def resolved_plugin(
     policy: ExecPolicy,
     environ: Mapping[str, str],
 ) -> ExecPlugin:
-    """Return the plugin, ready to start, if ``policy`` permits the program."""
+    """Return the plugin, ready to start.
+
+    Raise ``CredentialPluginFailed`` if ``policy`` does not permit the program.
+    """
     if "KUBERNETES_SERVICE_HOST" in environ and not policy.in_cluster:
         raise CredentialPluginFailed(
             source=user.place,

@@ -120,7 +120,7 @@ class PluginSession:
 async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
     """Return the output of the program.
 
-    If this function ends without output, the program and its children have been stopped.
+    If this function raises an exception, the program and its children have been stopped.
     """
     loop = asyncio.get_running_loop()
     try:

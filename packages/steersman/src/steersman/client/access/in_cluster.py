@@ -1,4 +1,4 @@
-"""The configuration of the cluster in which this process runs, as the pod's service account."""
+"""The configuration for a process in a pod: the pod's own cluster and service account."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -42,7 +42,9 @@ class Kubeconfig:
 
     @classmethod
     def read(cls, *paths: Path) -> "Kubeconfig":
-        """Read and merge files: the first file that contains a name is used, as in kubectl."""
+        """Read and merge files; if several files define the same name, the first one is used, as in
+        kubectl.
+        """
         return cls(read_entries(paths))
 
     @classmethod

@@ -139,7 +139,8 @@ class Entries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_entries(paths: Sequence[Path]) -> Entries:
-    """Read and merge files: the first file that contains a name is used, as in kubectl.
+    """Read and merge files; if several files define the same name, the first one is used, as in
+    kubectl.
 
     If there are several files, a missing or empty one is skipped.
     """

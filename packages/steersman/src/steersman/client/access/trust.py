@@ -12,10 +12,12 @@ import msgspec
 class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """The policy of which credential plugins may be started, and how.
 
-    - ``allowed`` names commands: ``aws`` is the file that PATH finds under that name, and
-      ``/usr/bin/aws`` is that file. ``None`` permits every command.
-    - ``in_cluster`` permits plugins inside a cluster. Without it none is started there: a pod has
-      a service account, and a kubeconfig with a command is more likely an attack.
+    - ``allowed`` lists commands: ``aws`` permits a kubeconfig's command ``aws``, which is found
+      in PATH; ``/usr/bin/aws`` permits that file, however a kubeconfig names it. ``None`` permits
+      every command.
+    - ``in_cluster`` permits plugins inside a cluster. By default, no plugin is started inside a
+      cluster: a pod has a service account, and a kubeconfig with a command is more likely an
+      attack.
     - ``terminal`` permits a plugin to prompt the user: the plugin then uses standard input and
       standard error, and has more time.
     """
@@ -113,7 +115,7 @@ def _address(host: str) -> _Address | None:
 
 
 def _translated_ipv4(address: _Address) -> _Address:
-    """Return the IPv4 address to which a gateway would translate this address, if any."""
+    """Return the IPv4 address to which a gateway translates ``address``, or else ``address``."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _NAT64:

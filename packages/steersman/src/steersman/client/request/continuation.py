@@ -14,10 +14,10 @@ EMPTY_LIMIT: Final = 10
 class Continuation:
     """The state of a list that is read page by page.
 
-    ``token`` leads to the next page, and is empty after the last page. A list that ends has three
-    properties: each page leads to another page, each page has at least one object, and no two pages
-    begin with the same object. Without these checks, pages of a faulty server would be requested
-    endlessly.
+    ``token`` leads to the next page, and is empty after the last page. ``EndlessList`` is raised if
+    the same token is returned twice in a row, too many pages in a row are empty, two pages begin
+    with the same object, or the list has too many pages. Without these checks, pages of a faulty
+    server would be requested endlessly.
     """
 
     def __init__(self, wanted: str, *, pages_limit: int) -> None:
@@ -29,7 +29,9 @@ class Continuation:
         self._beginnings: set[tuple[str | None, str]] = set()
 
     def add(self, items: Sequence[Resource | Unstructured]) -> None:
-        """Add a page, or the beginning of one; raise ``EndlessList`` if it repeats a page."""
+        """Add the first objects of a page; raise ``EndlessList`` if an earlier page began with the
+        same object.
+        """
         if items:
             first = items[0].namespace, items[0].name
             if first in self._beginnings:

@@ -124,7 +124,10 @@ def query(**options: object) -> Query:
 def write_query(
     field_manager: str | None, field_validation: str, dry_run: str | None, *, force: bool = False
 ) -> Query:
-    """Return the query options of every write with a body; most writes share the same few."""
+    """Return the query options of every write with a body.
+
+    The result is cached, because most writes have the same options.
+    """
     return query(
         fieldManager=field_manager,
         fieldValidation=field_validation,
