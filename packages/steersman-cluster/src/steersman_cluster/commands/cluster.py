@@ -103,7 +103,8 @@ Examples:
     "service_account_issuers",
     multiple=True,
     metavar="URL",
-    help="Issuer of tokens; repeatable. The first one signs, all are accepted.",
+    help="Issuer of service account tokens; repeatable. The first is the issuer of new tokens;"
+    " tokens of all are accepted.",
 )
 @click.option(
     "--permit-port-sharing",
@@ -212,9 +213,9 @@ Example:
 def envtest(directory: Path) -> None:
     """Write envtest binaries that start the embedded cluster.
 
-    Writes etcd and kube-apiserver into DIR, and links kubectl if it is on the PATH. With
-    KUBEBUILDER_ASSETS=DIR, test suites that use controller-runtime's envtest run on the embedded
-    API server.
+    Writes scripts named etcd and kube-apiserver into DIR, which start the embedded cluster; links
+    kubectl if it is on the PATH; prints DIR. With KUBEBUILDER_ASSETS=DIR, test suites that use
+    controller-runtime's envtest run on the embedded API server.
     """
     from steersman_cluster.commands.launchers.assets import write_assets
 

@@ -68,10 +68,11 @@ Examples:
 def generate(context: click.Context, check: bool, force: bool, output: str | None) -> None:
     """Generate manifests and docs from an operator.
 
-    Without a command, writes all generated files of the current project: CRDs, RBAC, the manifests
-    that deploy the operator, a Helm chart, an OLM bundle and an API reference. With a TARGET or -o,
-    a command prints to stdout; chart and bundle write to --into DIR. If a generated file was edited
-    by hand, prints the difference, writes nothing and fails; --force overwrites the file.
+    Without a subcommand, writes all generated files of the current project: CRDs, RBAC, the
+    manifests that deploy the operator, a Helm chart, an OLM bundle and an API reference. A
+    subcommand with a TARGET or with its own -o prints to stdout. chart and bundle write to the
+    directory of --into instead. If a generated file was edited by hand, prints the difference,
+    writes nothing and fails; --force overwrites the file.
     """
     if context.invoked_subcommand is not None:
         if check or force or output:
@@ -224,7 +225,7 @@ Examples:
 """
 )
 @target_argument
-@_output
+@output_option("yaml", "json", help="Output format (default: yaml).")
 def samples(target: str | None, output: str | None) -> None:
     """Print a sample object of each kind."""
     from steersman.cli.generator import documents_of
