@@ -30,8 +30,8 @@ Predicate: TypeAlias = Callable[[Obj | None, Obj], bool]
 def generation(old: Object | None, new: Object) -> bool:
     """Return whether ``metadata.generation`` has changed, that is, more than metadata and status.
 
-    Some built-in kinds, such as Service and ConfigMap, have no generation: all changes of their
-    objects pass.
+    Some built-in kinds, such as Service and ConfigMap, have no generation: for their objects, the
+    result is always true.
     """
     return old is None or old.generation != new.generation or not new.generation
 
@@ -74,7 +74,7 @@ def all_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
 def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
     """Return a predicate that is true if this predicate is false.
 
-    A new object has no change to exclude: ``not_(changed.labels)`` passes it.
+    A new object is not a change that could be excluded: ``not_(changed.labels)`` is true for it.
     """
     return _Not(*_functions((predicate,)))
 

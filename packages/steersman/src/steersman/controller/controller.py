@@ -1,7 +1,7 @@
 """``Controller``: a frozen value with a kind, its reconcile function and the kinds that it uses.
 
 Importing a module with a controller has no effect. The kinds that the controller watches and
-writes, and the permissions that it needs, can be read from the value without running it.
+writes, and the permissions that it needs, can be determined without running the controller.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -54,7 +54,7 @@ SLOW_PER_WORKER: Final = 10
 class Controller(Generic[Obj]):
     """A kind, the function that reconciles its objects, and the other kinds that the function uses.
 
-    - ``reconcile`` is awaited, or runs in a thread if it is a plain function. The function may be
+    - ``reconcile`` is awaited if it is async; otherwise it runs in a thread. The function may be
       called at any time, and must reach the desired state whatever has changed.
     - ``finalize`` is called instead of ``reconcile`` while the object is being deleted; the
       controller's finalizer keeps the object until ``finalize`` has returned ``Done()``.
@@ -62,8 +62,8 @@ class Controller(Generic[Obj]):
       server only. ``writes`` are kinds to apply without owning them; use ``Writes`` for other
       verbs and for names. Nothing else can be read or written.
     - ``when`` is the predicate for changes of the objects of ``kind``; ``None`` passes all.
-    - ``while_deleting``: without a ``finalize``, whether ``reconcile`` is also called for an object
-      that is being deleted and has finalizers of other controllers.
+    - ``while_deleting``: whether ``reconcile`` is also called for an object that is being deleted
+      and has finalizers of other controllers. It applies only without ``finalize``.
     - ``condition`` is the type of a condition that ``reconcile`` sets in the status. While the
       reconcile fails, the condition is ``False`` with the reason and the message of the event
       about the failure; the rest of the status stays.
@@ -84,8 +84,8 @@ class Controller(Generic[Obj]):
       tenth reconciled object is the object that has waited longest, whatever its priority.
     - ``sources`` enqueue objects for reasons outside the cluster.
     - ``name`` is part of the names of the finalizer and the field manager, which are stored in the
-      cluster: a controller whose name changes no longer recognizes either. A second controller of
-      a kind needs a name.
+      cluster: after a change of ``name``, the controller does not recognize the finalizers and
+      fields that it has written before. A second controller of a kind needs a name.
     - ``event_source`` is the reporting component of the controller's events; by default
       ``GROUP/NAME``. Set it only for controllers of Kubernetes itself: the events of such a
       controller are written to the core API (``v1``), like the events of Kubernetes' own
@@ -178,7 +178,7 @@ class Controller(Generic[Obj]):
 
     @property
     def is_blocking(self) -> bool:
-        """Whether ``reconcile`` is a plain function, which runs in a thread."""
+        """Whether ``reconcile`` is not async and therefore runs in a thread."""
         return not is_async(self.reconcile)
 
     @property

@@ -3,8 +3,9 @@
 ``loop.control_loop`` adds the finalizer before the first reconcile and removes it after
 ``finalize``.
 
-A patch replaces the whole list, so it must not overwrite a concurrent change: the patch contains
-the uid and the resourceVersion, and the server rejects it with a conflict if either has changed.
+A patch replaces the complete list of finalizers. So that it cannot overwrite a concurrent change,
+the patch contains the uid and the resourceVersion, and the server rejects it with a conflict if
+either has changed.
 """
 
 from collections.abc import Sequence

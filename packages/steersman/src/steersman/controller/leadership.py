@@ -1,6 +1,6 @@
 """Leadership checks in a reconcile: the coroutine runs only while its replica is the leader.
 
-A process that is stopped for longer than its lease lasts (a suspended container, a starved machine)
+A process that is suspended for longer than its lease lasts (a frozen container, a starved machine)
 resumes in the middle of a reconcile, after another replica has taken over. The fence rejects the
 writes of that process to the API server. Effects of the operator author's function on other systems
 are not fenced. So leadership is checked at each step of the coroutine, and the coroutine is

@@ -1,4 +1,4 @@
-"""``BlockingContext``: the context of a plain function, which runs in a thread.
+"""``BlockingContext``: the context of a reconcile function that is not async and runs in a thread.
 
 Each call runs in the event loop while the thread waits for the result. Reads are therefore as
 consistent as the reads of an ``async`` function.
@@ -25,7 +25,9 @@ T = TypeVar("T")
 
 
 class BlockingContext:
-    """The second argument of a plain reconcile function: ``Context`` without ``await``."""
+    """The second argument of a reconcile function that is not async: ``Context`` without
+    ``await``.
+    """
 
     __slots__ = ("_caller", "_context", "live")
 
@@ -54,7 +56,7 @@ class BlockingContext:
         return self._context.rng
 
     def token(self, size: int = 32) -> str:
-        """Return a new secret of ``size`` random bytes, as text.
+        """Return a new secret text that encodes ``size`` random bytes.
 
         The text contains letters, digits, ``-`` and ``_``.
         """
@@ -80,11 +82,11 @@ class BlockingContext:
     # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object, or ``None``."""
+        """Return the cached object; ``None`` if the cache has no such object."""
         return self._in_loop(lambda: self._context.get(kind, name, namespace=namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """Return all objects of an owned kind that this object controls."""
+        """Return all objects of an owned kind that the reconciled object controls."""
         return self._in_loop(lambda: self._context.owned(kind))
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
@@ -98,19 +100,21 @@ class BlockingContext:
         return self._caller.call(lambda: self._context.create(obj))
 
     def create_owned(self, child: Obj) -> Obj:
-        """Create an object that this object controls."""
+        """Create ``child``, with the reconciled object as its controlling owner."""
         return self._caller.call(lambda: self._context.create_owned(child))
 
     def apply(self, obj: Obj, *, force: bool = False) -> Obj:
-        """Apply an object: the controller holds exactly these fields, with these values."""
+        """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these
+        values.
+        """
         return self._caller.call(lambda: self._context.apply(obj, force=force))
 
     def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
-        """Apply an object that this object controls."""
+        """Apply ``child``, with the reconciled object as its controlling owner."""
         return self._caller.call(lambda: self._context.apply_owned(child, adopt=adopt))
 
     def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Apply the status of this object, or of another object of the same kind."""
+        """Apply the status of the reconciled object, or of another object of the same kind."""
         return self._caller.call(lambda: self._context.apply_status(obj, status))
 
     def patch(self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None) -> Obj:
@@ -133,7 +137,9 @@ class BlockingContext:
         )
 
     def prune(self, *kinds: Kind) -> None:
-        """Delete the objects that this object controls and that this reconcile has not applied."""
+        """Delete the objects that the reconciled object controls and that this reconcile has not
+        applied.
+        """
         self._caller.call(lambda: self._context.prune(*kinds))
 
     def record(
@@ -146,7 +152,7 @@ class BlockingContext:
         about: Resource | Unstructured | None = None,
         related: Resource | Unstructured | None = None,
     ) -> None:
-        """Record a Kubernetes event about this object, or about ``about``."""
+        """Record a Kubernetes event about the reconciled object, or about ``about``."""
         self._in_loop(
             lambda: self._context.record(
                 reason, note, type=type, action=action, about=about, related=related
@@ -178,7 +184,7 @@ class BlockingContext:
 
 
 class BlockingLiveReader:
-    """A reader of the server, for reads that the cache cannot serve."""
+    """A reader of objects from the API server, for reads that the cache cannot serve."""
 
     __slots__ = ("_caller", "_live")
 
@@ -200,9 +206,9 @@ class BlockingLiveReader:
         return self._caller.call(lambda: self._live.scale(kind, name, namespace=namespace))
 
     def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """Return the resource of this kind if the server serves the kind, else ``None``.
+        """Return the resource of this kind; ``None`` if the server does not serve the kind.
 
-        The call needs no declaration.
+        The controller need not declare the kind.
         """
         return self._caller.call(lambda: self._live.served(api_version, kind))
 

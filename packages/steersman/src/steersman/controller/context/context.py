@@ -56,12 +56,12 @@ class ContextServices:
 
 
 class Context:
-    """The second argument of a reconcile function, beside its object.
+    """The second argument of a reconcile function; the first is the object to reconcile.
 
     ``get``, ``list``, ``owned`` and ``by_index`` read from the cache, which includes the
     controller's own writes, and send no request. ``live`` reads from the server. Only kinds that
     the controller declares can be read or written. A read without a namespace uses the namespace of
-    the object.
+    the reconciled object.
     """
 
     __slots__ = (
@@ -142,7 +142,7 @@ class Context:
         return self._client.rng
 
     def token(self, size: int = 32) -> str:
-        """Return a new secret of ``size`` random bytes, as text.
+        """Return a new secret text that encodes ``size`` random bytes.
 
         The text contains letters, digits, ``-`` and ``_``. The bytes come from ``rng``, which is
         the operating system's source unless the manager has another one. Each call returns a new
@@ -160,9 +160,9 @@ class Context:
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        Call this immediately before an effect outside the cluster, which is not fenced: a process
-        that was stopped may have lost leadership long ago. The check reads only this machine's
-        clock and sends no request. Let the error propagate: the leader does the work.
+        Call this immediately before an effect outside the cluster. Such effects are not fenced, and
+        a process that was suspended may have lost leadership long ago. The check reads only this
+        machine's clock and sends no request. Do not catch the error: the new leader does the work.
         """
         if self._leads is not None and not self._leads():
             raise NotLeading(wanted=f"an effect outside for {self._obj.ref}", was_stopped=True)
@@ -178,12 +178,12 @@ class Context:
     # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object, or ``None``."""
+        """Return the cached object; ``None`` if the cache has no such object."""
         self._check()
         return self._cached.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """Return all objects of an owned kind that this object controls."""
+        """Return all objects of an owned kind that the reconciled object controls."""
         self._check()
         return self._cached.controlled(kind, self._obj.uid)
 
@@ -198,19 +198,18 @@ class Context:
     async def create(self, obj: Obj) -> Obj:
         """Create an object; raise ``AlreadyExists`` if the name is taken.
 
-        Use this method for objects with ``metadata.generateName``. Apply an object with a name
-        instead, because an apply can be repeated.
+        Use this method for objects with ``metadata.generateName``. For an object with a name, use
+        ``apply`` instead, because an apply can be repeated.
         """
         self._check_write(type(obj), "create", ("create",), obj.name)
         return await self._sent(self._writer.create(obj, report=self._report))
 
     @tracked("ctx")
     async def create_owned(self, child: Obj) -> Obj:
-        """Create an object that this object controls.
+        """Create ``child``, with the reconciled object as its controlling owner.
 
-        The garbage collector deletes the new object after this object has been deleted. Count the
-        existing objects with ``owned``, which includes each new object as soon as this method has
-        returned.
+        The garbage collector deletes ``child`` after the owner has been deleted. Count the existing
+        objects with ``owned``, which includes ``child`` as soon as this method has returned.
         """
         if self._access.allows_any(type(child), "create"):
             self._check_write(type(child), "create", ("create",), child.name)
@@ -222,9 +221,9 @@ class Context:
 
     @tracked("ctx")
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
-        """Apply an object: the controller holds exactly these fields, with these values.
+        """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these values.
 
-        Raise ``Conflict`` if another manager holds one of the fields with another value, unless
+        Raise ``Conflict`` if another manager owns one of the fields with another value, unless
         ``force``. An apply that would change nothing is not sent. Return the object after the
         apply.
         """
@@ -237,12 +236,12 @@ class Context:
 
     @tracked("ctx")
     async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
-        """Apply an object that this object controls.
+        """Apply ``child``, with the reconciled object as its controlling owner.
 
-        The applied object gets this object's namespace and an owner reference, so the garbage
-        collector deletes it after this object has been deleted. Raise ``NotOurs`` if the object
-        exists and another owner controls it, or if no owner controls the object and ``adopt`` is
-        false. This object is reconciled again when the conflicting object is deleted.
+        ``child`` gets the owner's namespace and an owner reference, so the garbage collector
+        deletes it after the owner has been deleted. Raise ``NotOurs`` if the object exists and
+        another owner controls it, or if no owner controls it and ``adopt`` is false. When that
+        object is deleted, the reconciled object is reconciled again.
         """
         self._check_own(type(child), "own", APPLY)
         # Before the apply: an object that cannot be applied just now must not be pruned.
@@ -260,7 +259,7 @@ class Context:
 
     @tracked("ctx")
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Apply the status of this object, or of another object of the same kind.
+        """Apply the status of the reconciled object, or of another object of the same kind.
 
         Set ``observedGeneration`` if the status has that field, and change the
         ``lastTransitionTime`` of a condition only when the condition's status changes. An apply
@@ -306,7 +305,8 @@ class Context:
 
     @tracked("ctx")
     async def prune(self, *kinds: Kind) -> None:
-        """Delete the objects that this object controls and that this reconcile has not applied.
+        """Delete the objects that the reconciled object controls and that this reconcile has not
+        applied.
 
         Delete only objects of these kinds, or of all owned kinds if none is given. Use this method
         for children that each reconcile applies, not for children that are created once.
@@ -329,7 +329,7 @@ class Context:
         about: Resource | Unstructured | None = None,
         related: Resource | Unstructured | None = None,
     ) -> None:
-        """Record a Kubernetes event about this object, or about ``about``.
+        """Record a Kubernetes event about the reconciled object, or about ``about``.
 
         The event is written in the background. Repeated events are counted, and excess events are
         dropped.
@@ -342,7 +342,7 @@ class Context:
     # For the control loop
 
     async def add_finalizer(self, obj: Obj) -> Obj:
-        """Add the controller's finalizer to the object, and continue with the returned object."""
+        """Add the controller's finalizer to the object; later calls use the returned object."""
         held = await self._writer.add_finalizer(obj, report=self._report)
         self._obj = held
         return held
@@ -375,9 +375,9 @@ class Context:
     def end(self) -> None:
         """End the context: each later call raises ``ContextEnded``.
 
-        Writes of tasks that the function has left behind are cancelled, because the next reconcile
-        of the object may follow immediately. ``asyncio.gather`` leaves tasks behind when one of its
-        tasks fails.
+        Unfinished writes in tasks that the reconcile function did not await are cancelled, because
+        the next reconcile of the object may follow immediately. ``asyncio.gather`` leaves such
+        tasks behind when one of its tasks fails.
         """
         self._is_ended = True
         for task in self._writing:
@@ -457,7 +457,7 @@ class Context:
 
 
 class LiveReader:
-    """A reader of the server, for reads that the cache cannot serve."""
+    """A reader of objects from the API server, for reads that the cache cannot serve."""
 
     __slots__ = ("_check_get", "_check_list", "_client", "_namespace_of", "calls")
 
@@ -498,9 +498,9 @@ class LiveReader:
 
     @tracked("ctx.live")
     async def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """Return the resource of this kind if the server serves the kind, else ``None``.
+        """Return the resource of this kind; ``None`` if the server does not serve the kind.
 
-        The call needs no declaration.
+        The controller need not declare the kind.
         """
         return (await self._client.discover()).of_kind(api_version, kind)
 

@@ -52,10 +52,11 @@ def tracked(prefix: str) -> Callable[[Function], Function]:
 
 
 def close_unawaited(calls: list[PendingCall]) -> tuple[str, str, bool] | None:
-    """Close all calls that never started; return the first of these calls or of unfinished writes.
+    """Close all calls that never started; return the first call that never started or did not
+    finish.
 
-    The returned tuple is the method, the line and whether the call has started. Unfinished reads
-    are ignored, because they do no harm.
+    The returned tuple contains the method, the line, and whether the call has started. Unfinished
+    reads are ignored, because they do no harm.
     """
     found: tuple[str, str, bool] | None = None
     for call, name, code, at in calls:

@@ -18,9 +18,10 @@ _OWNED: Final = "*"
 
 
 class DeclaredAccess:
-    """A check that refuses undeclared reads and writes; the error says what to declare.
+    """A check that rejects undeclared reads and writes; the error says what to declare.
 
-    Each controller has one instance, because each read and write of each reconcile is checked.
+    There is one instance for each controller, because every read and write of every reconcile is
+    checked.
     """
 
     __slots__ = ("_allowed", "_controller", "_listed", "_owned", "_verbs", "_written")
@@ -47,7 +48,7 @@ class DeclaredAccess:
         self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
 
     def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
-        """Raise ``UndeclaredWrite`` unless the kind is owned with these verbs."""
+        """Raise ``UndeclaredWrite`` unless ``owns`` declares the kind with these verbs."""
         if (kind, verbs, _OWNED) in self._allowed:
             return
         identity = _identity(kind)

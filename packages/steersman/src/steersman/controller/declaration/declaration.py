@@ -1,7 +1,7 @@
 """``Declaration``: the part of a ``Controller`` that its context and its caches depend on.
 
-``Declaration`` is a protocol, because ``Controller`` names the context in the type of its
-functions: the two modules cannot import each other.
+``Declaration`` is a protocol to avoid a cyclic import: the module of ``Controller`` imports the
+context, so the context cannot import ``Controller``.
 """
 
 from collections.abc import Mapping

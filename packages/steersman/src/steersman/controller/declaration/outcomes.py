@@ -25,9 +25,9 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a reconcile whose object is not in the desired state yet.
 
     The object is reconciled again on a change, or after ``after_seconds``. ``status`` is applied as
-    by ``apply_status``. Without ``after_seconds``, a status that changes no condition's status may
-    be delayed: after the controller's ``progress_seconds`` the object is reconciled again, and the
-    status of that reconcile is applied.
+    by ``apply_status``. There is one exception: without ``after_seconds``, a status that changes no
+    condition's status may be delayed. The object is then reconciled again after the controller's
+    ``progress_seconds``, and the status of that reconcile is applied.
     """
 
     after_seconds: float | None = None

@@ -16,8 +16,8 @@ from steersman.names import ObjectKey
 class Every:
     """A source that enqueues objects every ``seconds``, up to a tenth earlier or later.
 
-    The source enqueues all objects of the controller's kind, or the keys or objects that ``keys``
-    returns. The keys have a lower priority than changes.
+    The source enqueues the keys or objects that ``keys`` returns, or without ``keys`` all objects
+    of the controller's kind. They have a lower priority than changes.
     """
 
     seconds: float
@@ -42,9 +42,9 @@ class Every:
 class Keys:
     """A source that enqueues the objects whose keys a stream yields.
 
-    ``open`` opens the stream, and opens it again when the stream has ended or failed: an ``async
-    def`` with ``yield`` is enough. The stream must not miss a change while it is closed: if there
-    is no other way, yield all keys first.
+    ``open`` returns the stream: an ``async def`` with ``yield`` is enough. It is called again when
+    the stream has ended or failed. Changes while no stream is open must not be missed: if there is
+    no other way, yield all keys first.
     """
 
     open: Callable[[], AsyncIterator[ObjectKey]]

@@ -26,12 +26,14 @@ Mapper: TypeAlias = Callable[[Other, CacheReader], Iterable[ObjectKey | Resource
 
 @dataclass(frozen=True, slots=True)
 class Owns:
-    """A kind whose objects the controller creates, with its own object as their controlling owner.
+    """A kind whose objects the controller creates; the reconciled object is their controlling
+    owner.
 
     Each change of such an object enqueues its owner, unless the predicate ``when`` is false.
     ``verbs`` are the RBAC verbs that the controller needs; by default the verbs of server-side
-    apply. A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``. Garbage
-    collection needs no verb here: the garbage collector has its own permissions.
+    apply. A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``. The deletion of
+    owned objects with their owner needs no verb: the cluster's garbage collector has its own
+    permissions.
     """
 
     kind: Kind
@@ -46,7 +48,8 @@ class Owns:
 
 @dataclass(frozen=True, slots=True)
 class Watch(Generic[Other]):
-    """A kind that the controller reads, and whose changes ``to`` maps to objects of its own kind.
+    """A kind that the controller reads, and whose changes ``to`` maps to objects of the
+    controller's kind.
 
     Without ``to``, the kind is cached for reads, and its changes enqueue nothing. The kind may also
     be owned, be the controller's own kind, or appear in another ``Watch``. Each declaration has a

@@ -1,6 +1,6 @@
 """``EventCorrelator``: counts repeated Kubernetes events, and drops excess events. No I/O.
 
-The correlator is the counterpart of client-go's. Time is an argument; ``recorder`` writes the
+It corresponds to client-go's ``EventCorrelator``. Time is an argument; ``recorder`` writes the
 entries that are due.
 """
 
@@ -120,7 +120,7 @@ class EventCorrelator:
         return True
 
     def allows(self, about: str, *, now_at: float) -> bool:
-        """Return whether a new series about this object is within the limits.
+        """Return whether a new series about the object ``about`` is within the limits.
 
         If not, the event counts as dropped.
         """
@@ -167,16 +167,16 @@ class EventCorrelator:
         return max(0.0, self._queue[0][0] - now_at) if self._queue else None
 
     def mark_written(self, entry: EventEntry, times: int, *, now_at: float) -> None:
-        """Note that the server stores this count.
+        """Record that the server stores ``times`` as the count of this series.
 
-        If more events have been counted since, the entry is due again.
+        If more events have been counted since the write, the entry is due again.
         """
         entry.written, entry.written_at, entry.tries = times, now_at, 0
         if entry.count > times:
             self._schedule(entry, now_at)
 
     def requeue(self, entry: EventEntry, *, now_at: float) -> None:
-        """Return to the queue an entry whose write has failed."""
+        """Put an entry whose write has failed back into the queue."""
         if not entry.is_queued:
             self._enqueue(entry, now_at)
 
@@ -190,7 +190,7 @@ class EventCorrelator:
             self._dropped[reason] += entry.count - entry.written
 
     def forget_old(self, *, now_at: float) -> None:
-        """Drop the series that have ended and are written."""
+        """Drop the series that have ended and whose events are all written."""
         while self._entries:
             entry = next(iter(self._entries.values()))
             if entry.is_queued or now_at - entry.last_at <= SERIES_SECONDS:

@@ -1,13 +1,14 @@
-"""The notes of Kubernetes events about errors. No I/O."""
+"""The ``note`` field of Kubernetes events about errors. No I/O."""
 
 from steersman.errors import SteersmanError
 
 
 def public_text(error: Exception, *, of: str) -> str:
-    """Return the note of an event about an error that a function of the operator author raised.
+    """Return the ``note`` of an event about an error that a function of the operator author raised.
 
-    Everyone with read access to the namespace can read its events, and the text of an unknown error
-    may contain a secret. The text of a steersman error never does.
+    Everyone with read access to the namespace can read its events. The text of a steersman error
+    contains no secret and is returned. The text of any other error may contain one, so only the
+    error's class is returned.
     """
     if isinstance(error, SteersmanError):
         return error_text(error)

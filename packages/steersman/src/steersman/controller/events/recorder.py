@@ -71,8 +71,9 @@ class EventRecorder:
     reported as an observation, and no reconcile fails.
 
     ``controller`` is the reporting controller, as ``NAME`` or ``DOMAIN/NAME``; observations contain
-    the ``NAME``. With a ``source``, events are core events from that component, like the events of
-    the controllers of Kubernetes. ``record`` must be called in the thread of the event loop.
+    the ``NAME``. With a ``source``, events are written as core events whose source is this
+    component, as the controllers of Kubernetes do. ``record`` must be called in the thread of the
+    event loop.
     """
 
     def __init__(
@@ -106,9 +107,9 @@ class EventRecorder:
         self._drops_due_at = 0.0
 
     def start_with(self, start: Callable[[], object]) -> None:
-        """Call ``start``, which starts ``run``, at the first event only.
+        """Let the first event call ``start``, which must start ``run``.
 
-        Most controllers record their first event late.
+        Most controllers record their first event late, so ``run`` is not started earlier.
         """
         # The task must not inherit the context variables of the first caller of ``record``.
         self._start = partial(copy_context().run, start)
@@ -301,11 +302,12 @@ def reporting_name(controller: str) -> str:
 
 
 def event_name(ref: ObjectRef, now_time: datetime, number: int, rng: Random) -> str:
-    """Return a unique and valid name for an event about this object.
+    """Return a unique and valid name for an event about the object ``ref``.
 
     Names sort by time, and then by number, because kubectl shows events of the same second in the
-    order of their names. An event's name must be a DNS name, but not every object's name is one
-    (``system:node`` is the name of a ClusterRole).
+    order of their names. The name of an event must be a DNS name. The name of an object may not be
+    one, such as ``system:node`` of a ClusterRole; the name of the event then begins with the
+    object's kind.
     """
     # The suffix takes a dot and 24 digits of the 253 characters.
     readable = _UNFIT.sub("-", ref.name.lower())[:228].rstrip(".-")
