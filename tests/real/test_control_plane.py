@@ -263,7 +263,7 @@ def test_the_error_of_a_failed_start_has_the_components_log_tail() -> None:
     binaries = find_binaries(environ=os.environ)
     nonsense = {"authorization-mode": "Nonsense"}
 
-    with pytest.raises(ControlPlaneError, match="kube-apiserver ended with status 1") as error:
+    with pytest.raises(ControlPlaneError, match="kube-apiserver exited with status 1") as error:
         with running_real_control_plane(binaries, clock=SystemClock(), api_server_flags=nonsense):
             pass
 
@@ -277,7 +277,7 @@ def test_a_control_plane_needs_only_etcd_and_an_api_server(tmp_path: Path) -> No
     binaries = find_binaries(environ={"KUBEBUILDER_ASSETS": str(tmp_path)})
 
     with running_real_control_plane(binaries, clock=SystemClock()) as plane:
-        with pytest.raises(ControlPlaneError, match="kube-controller-manager is needed"):
+        with pytest.raises(ControlPlaneError, match="kube-controller-manager is missing"):
             with plane.running_controllers():
                 pass
 

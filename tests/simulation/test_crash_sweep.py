@@ -109,7 +109,7 @@ async def test_a_failure_is_replayed_by_its_seed_and_fault() -> None:
 
 
 async def test_a_fault_that_does_not_exist_is_refused_with_the_names_of_those_that_do() -> None:
-    with pytest.raises(ValueError, match='they are named "before call 1", "after call 1"'):
+    with pytest.raises(ValueError, match='the faults are "before call 1", "after call 1"'):
         await survives_crashes(naming(own_name), only="on a Friday")
 
 
@@ -155,7 +155,9 @@ async def test_an_operator_that_never_settles_is_found_without_any_fault() -> No
         workloads=SETTINGS,
     )
 
-    with pytest.raises(DidNotSurvive, match="it never settles; its last writes are PATCH"):
+    with pytest.raises(
+        DidNotSurvive, match="the operator does not settle; its last writes are PATCH"
+    ):
         await survives_crashes(scenario)
 
 
@@ -170,7 +172,7 @@ async def test_steps_may_run_a_second_pass_themselves() -> None:
 
 
 def test_an_operator_factory_takes_the_outside_system_if_there_is_one() -> None:
-    with pytest.raises(BadScenario, match="must take nothing, and does not"):
+    with pytest.raises(BadScenario, match="must take nothing, but does not"):
         UNCHECKED(operator=lambda _: (), steps=life_of_a_site)
     with pytest.raises(BadScenario, match="must take the system that outside= makes"):
         UNCHECKED(operator=lambda: (), outside=dict, steps=life_of_a_site)

@@ -98,7 +98,7 @@ async def test_a_user_who_deletes_while_the_operator_is_down_is_in_the_trace() -
 
     assert caught.value.found == ("outside the cluster: expected no titles.home, found first",)
     killed, deleted, started = (line.split("  ", 2)[-1].strip() for line in caught.value.trace[-3:])
-    assert killed.endswith("is killed before PATCH shops/home, and users go on meanwhile")
+    assert killed.endswith("is killed before PATCH shops/home, while users continue")
     assert deleted.endswith("DELETE shops/home")
     assert started.endswith("starts again")
 

@@ -136,7 +136,7 @@ def test_an_unknown_example_is_refused_with_the_available_ones(tmp_path: Path) -
 
     assert finished.returncode == 2
     assert finished.stderr == (
-        "steersman: there is no example called apservice; perhaps appservice was meant."
+        "steersman: the example apservice does not exist; the most similar name is appservice."
         f" Choose one of {', '.join(PROJECTS)}.\n"
     )
 

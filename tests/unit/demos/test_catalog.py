@@ -39,7 +39,7 @@ def test_a_name_that_is_none_is_refused_with_those_that_there_are() -> None:
         find_example("apservice")
 
     assert str(refused.value) == (
-        "there is no example called apservice; perhaps appservice was meant."
+        "the example apservice does not exist; the most similar name is appservice."
         f" Choose one of {', '.join(examples())}."
     )
     assert "appservice" in refused.value.known

@@ -90,7 +90,8 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             NOT_MISSED,
             LOUD,
-            "the operator may not create events.events.k8s.io (the operator works without it, with reduced function)."
+            "the operator may not create events.events.k8s.io (the operator works without it,"
+            " with reduced function)."
             f" This rule would allow it: {RULE}",
         ),
         (

@@ -98,7 +98,7 @@ def test_a_container_that_is_used_again_is_refused_once_it_has_changed() -> None
     ]
     for build in builds:
         build_twice(build)
-        with pytest.raises(BadScenario, match="the same dict, whose memory would outlive a crash"):
+        with pytest.raises(BadScenario, match="the same dict, whose state would survive a crash"):
             build_twice(build, between=partial(seen.update, one=len(seen), two=len(seen)))
         seen.clear()
 

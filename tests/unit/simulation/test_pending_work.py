@@ -19,7 +19,7 @@ def test_after_a_list_work_is_pending_until_a_watch_is_open() -> None:
     work = pending()
 
     work.note("operator", LISTED)
-    assert work.unwatched() == ["operator has no watch of App default/*"]
+    assert work.unwatched() == ["operator does not watch App default/*"]
 
     work.note("operator", STARTED)
     assert work.unwatched() == []
@@ -31,7 +31,7 @@ def test_after_a_watch_has_ended_work_is_pending_until_the_next_is_open() -> Non
     work.note("operator", STARTED)
 
     work.note("operator", ENDED)
-    assert work.unwatched() == ["operator has no watch of App default/*"]
+    assert work.unwatched() == ["operator does not watch App default/*"]
 
     work.note("operator", STARTED)
     assert work.unwatched() == []
@@ -44,7 +44,7 @@ def test_each_actor_has_its_own_watches() -> None:
 
     work.note("workloads", STARTED)
 
-    assert work.unwatched() == ["operator has no watch of App default/*"]
+    assert work.unwatched() == ["operator does not watch App default/*"]
 
 
 def test_a_kind_that_is_not_served_is_not_pending() -> None:

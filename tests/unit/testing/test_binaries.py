@@ -158,7 +158,7 @@ def test_only_the_programs_that_are_used_must_exist(tmp_path: Path) -> None:
     binaries = find_binaries(environ={"KUBEBUILDER_ASSETS": str(tmp_path)})
 
     assert binaries.path(Program.ETCD).parent == tmp_path
-    with pytest.raises(ControlPlaneError, match=r"kubectl is needed.*unset KUBEBUILDER_ASSETS"):
+    with pytest.raises(ControlPlaneError, match=r"kubectl is missing.*unset KUBEBUILDER_ASSETS"):
         binaries.path(Program.KUBECTL)
 
 

@@ -71,7 +71,7 @@ def test_a_fault_is_named_by_its_words(trouble: FaultKind) -> None:
 
 @pytest.mark.parametrize("words", ["", "after call", "after call 0", "after call x", "sometime 3"])
 def test_an_unknown_fault_name_is_refused(words: str) -> None:
-    with pytest.raises(ValueError, match="there is no fault named"):
+    with pytest.raises(ValueError, match="is not a fault"):
         Fault.named(words)
 
 
@@ -162,7 +162,7 @@ async def test_a_call_outside_the_cluster_is_counted_like_any_other() -> None:
         await reached.open()
 
     assert reached.opened == gate.opened == 2
-    assert run.trace == ["Gate.open", "Gate.open", "gets no answer to Gate.open"]
+    assert run.trace == ["Gate.open", "Gate.open", "gets no response to Gate.open"]
 
 
 async def test_an_attribute_of_a_wrapped_system_is_set_on_the_system() -> None:
@@ -180,7 +180,7 @@ async def test_an_overtaken_call_is_made_after_the_users_write() -> None:
     run.released.set()
 
     assert await ended(run.call())
-    assert "users are faster" in run.trace[0]
+    assert "users write first" in run.trace[0]
 
 
 @pytest.mark.parametrize(

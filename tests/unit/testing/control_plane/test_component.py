@@ -95,7 +95,7 @@ def test_a_component_that_exits_immediately_is_an_error_with_its_log_tail(
 ) -> None:
     failing = component(place, "for n in $(seq 100); do echo line $n; done; exit 4")
 
-    with pytest.raises(ControlPlaneError, match="sh ended with status 4") as error:
+    with pytest.raises(ControlPlaneError, match="sh exited with status 4") as error:
         with failing.running():
             pass
 

@@ -105,11 +105,11 @@ class UnknownExample(BadValue):
         self.name = name
         self.known = tuple(known)
         self.like = like
-        meant = f"; perhaps {like} was meant" if like is not None else ""
-        rule = f"Choose one of {', '.join(known)}" if known else "There are no examples"
+        meant = f"; the most similar name is {like}" if like is not None else ""
+        rule = f"Choose one of {', '.join(known)}" if known else "No examples are installed"
         super().__init__(wanted="an example", value=name, rule=rule)
         # Replaces the message, to suggest the example that was probably meant.
-        self.args = (f"there is no example called {name}{meant}. {rule}.",)
+        self.args = (f"the example {name} does not exist{meant}. {rule}.",)
 
 
 class NotRejected(SteersmanError):

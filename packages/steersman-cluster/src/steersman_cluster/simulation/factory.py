@@ -52,7 +52,7 @@ class OperatorFactory:
                 name = type(each).__name__
                 raise BadScenario(
                     problem=f"the operator was built twice, and both times {where} the same"
-                    f" {name}, whose memory would outlive a crash",
+                    f" {name}, whose state would survive a crash",
                     what_now=f"Create the {name} inside the function that builds the operator.",
                 )
             was = copy(each) if isinstance(each, _CONTAINERS) else None
@@ -77,7 +77,7 @@ def factory_of(
         return lambda: manager
     if len(given) > 1 or runnables:
         raise BadScenario(
-            problem="run_operator was given a function that builds the operator, and more",
+            problem="run_operator takes nothing else with a function that builds the operator",
             what_now="Return all controllers and runnables from that function.",
         )
     return OperatorFactory(builders[0])
@@ -98,8 +98,8 @@ def check_factory(operator: object) -> None:
     """Raise ``BadScenario`` if ``operator`` is not a function that builds the operator."""
     if not callable(operator):
         raise BadScenario(
-            problem=f"a scenario's operator is a function, not {_described(operator)}: a crash"
-            " loses what an operator has in memory, so a sweep has to build it again",
+            problem=f"a scenario's operator must be a function, not {_described(operator)}: a"
+            " crash loses the operator's memory, so a sweep builds the operator again",
             what_now=_EXAMPLE,
         )
 
@@ -109,8 +109,8 @@ def _listed(built: object) -> list[Controller[Any] | Runnable]:
     for each in parts:
         if not isinstance(each, Controller | Runnable):
             raise BadScenario(
-                problem=f"the function that builds the operator has returned {_described(each)}",
-                what_now="Let it return a Manager, or a list of Controllers and Runnables.",
+                problem=f"the function that builds the operator returned {_described(each)}",
+                what_now="Return a Manager, or a list of Controllers and Runnables.",
             )
     return parts
 

@@ -83,4 +83,4 @@ class PendingWork:
 
     def unwatched(self) -> list[str]:
         """Return the resources without an open watch."""
-        return [f"{actor} has no watch of {ref}" for actor, _, ref in self._unwatched]
+        return [f"{actor} does not watch {ref}" for actor, _, ref in self._unwatched]

@@ -324,9 +324,9 @@ class SimulatedCluster(Cluster):
             hot = self._hot_since(mark)
             if hot or now_at - began_at >= limit_seconds:
                 raise NotSettled(
-                    waited_for="nothing to be left to do",
+                    waited_for="the operator to settle",
                     waited_seconds=now_at - began_at,
-                    last_seen="; ".join([*hot, *map(str, failing)]) or "writes go on",
+                    last_seen="; ".join([*hot, *map(str, failing)]) or "writes continue",
                 )
             await clock.sleep(max(until_at - now_at, quiet_seconds))
 

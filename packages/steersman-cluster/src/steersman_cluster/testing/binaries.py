@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         sys.stderr.write(
-            "\nstopped; what is finished stays, and the next build goes on from there\n"
+            "\nstopped; finished programs are kept, and the next build continues from there\n"
         )
         return 1
     sys.stdout.write(f"{binaries.directory}\n")

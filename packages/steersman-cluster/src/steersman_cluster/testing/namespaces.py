@@ -81,7 +81,7 @@ def _expect(answer: HttpResponse, wanted: str, *statuses: int) -> HttpResponse:
     if answer.status not in statuses:
         raise ControlPlaneError(
             problem=f"could not {wanted}: the API server answered {answer.status}",
-            what_now="It said:",
+            what_now="See its response:",
             log_tail=answer.body.decode(errors="replace"),
         )
     return answer

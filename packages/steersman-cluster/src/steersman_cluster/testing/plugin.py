@@ -51,9 +51,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         dest=CLUSTER,
         choices=(EMBEDDED, REAL),
         default=EMBEDDED,
-        help="what the fixture `cluster` is: in this process and in virtual time, or a real"
-        " control plane on this machine (default: embedded). --cluster for short, unless another"
-        " plugin has that option",
+        help="type of the fixture `cluster`: in this process and in virtual time, or a real"
+        " control plane on this machine (default: embedded). Short form: --cluster, unless another"
+        " plugin defines that option",
     )
     group.addoption(
         "--steersman-seed",
@@ -61,8 +61,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         type=int,
         default=0,
         metavar="N",
-        help="from which every order of events in an embedded cluster follows (default: 0)."
-        " --cluster-seed for short",
+        help="seed of the order of events in an embedded cluster (default: 0)."
+        " Short form: --cluster-seed",
     )
 
 
@@ -106,8 +106,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marks."""
     config.addinivalue_line(
         "markers",
-        "embedded_only(reason='it skips time'): the test asks for what only the embedded cluster"
-        " can do, and is skipped with --cluster=real",
+        "embedded_only(reason='it skips time'): the test needs the embedded cluster,"
+        " and is skipped with --cluster=real",
     )
 
 

@@ -70,6 +70,6 @@ def run_on_cluster(
 def _end(runner: "ClusterRunner", generator: Any) -> None:
     async def end() -> None:
         async for _ in generator:
-            raise RuntimeError("an async fixture yields once")
+            raise RuntimeError("an async fixture must yield once")
 
     runner.run(end())

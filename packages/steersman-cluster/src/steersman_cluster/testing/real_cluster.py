@@ -235,7 +235,7 @@ class RealCluster(Cluster):
                 return
             if now_at - began_at >= SETTLED_WITHIN_SECONDS:
                 raise NotSettled(
-                    waited_for="nothing to change any more",
+                    waited_for="the cluster to settle",
                     waited_seconds=now_at - began_at,
                     last_seen="; ".join(failing) or f"revision {revision}",
                 )

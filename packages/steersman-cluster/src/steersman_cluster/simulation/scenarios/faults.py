@@ -63,7 +63,7 @@ class Fault:
         kind, _, number = words.strip().rpartition(" ")
         if kind not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
             known = ", ".join(f'"{each} 1"' for each in FaultKind)
-            raise ValueError(f"there is no fault named {words!r}; they are named {known}, …")
+            raise ValueError(f"{words!r} is not a fault; the faults are {known}, …")
         return cls(FaultKind(kind), int(number))
 
 
@@ -146,13 +146,13 @@ class SingleFault:
         self.written_before.append(self.user_writes)
         if number > MAX_CALLS:
             self.is_endless = True
-            await self._die(f"is ended after {MAX_CALLS} calls")
+            await self._die(f"is stopped after {MAX_CALLS} calls")
         if self._must_inject(FaultKind.BEFORE, number):
             await self._die(f"is killed before {what}")
         if self._must_inject(FaultKind.DOWN_BEFORE, number):
-            await self._die(f"is killed before {what}, and users go on meanwhile")
+            await self._die(f"is killed before {what}, while users continue")
         if self._must_inject(FaultKind.OVERTAKEN, number):
-            self._on_injection(f"is about to send {what}, and users are faster")
+            self._on_injection(f"is about to send {what}, but users write first")
             await self._hold()
         return number
 
@@ -161,20 +161,20 @@ class SingleFault:
         if self._must_inject(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
         if self._must_inject(FaultKind.DOWN_AFTER, number):
-            await self._die(f"is killed after {what}, and users go on meanwhile")
+            await self._die(f"is killed after {what}, while users continue")
         is_lost = self._must_inject(FaultKind.STALE, number)
         if is_lost:
             # One network failure does both: it resets one connection, and leaves the others half
             # open.
             self._silent_until_at = self._clock.monotonic() + DELAY_SECONDS
             self._on_injection(
-                f"gets no answer to {what}, and no watch event for {DELAY_SECONDS:g} s"
+                f"gets no response to {what}, and no watch event for {DELAY_SECONDS:g} s"
             )
         if self._must_inject(FaultKind.LOST, number):
-            self._on_injection(f"gets no answer to {what}")
+            self._on_injection(f"gets no response to {what}")
             is_lost = True
         if is_lost:
-            raise Unreachable(f"{what}: the answer was lost on the way back")
+            raise Unreachable(f"{what}: the response was lost")
 
     def _is_of_children(self, path: str) -> bool:
         return any(
@@ -190,7 +190,7 @@ class SingleFault:
         self._on_injection(how)
         self._kill()
         await wait_forever()
-        raise AssertionError("a dead operator went on")
+        raise AssertionError("a dead operator continued")
 
 
 class _WrappedSystem:

@@ -151,9 +151,9 @@ def _steps(path: str) -> Path:
     steps = tuple(found[1] or found[2] for found in _STEP.finditer(path))
     if len(steps) < 2 or not _PATH.fullmatch(path):
         raise BadScenario(
-            problem=f"{path!r} names no field to ignore",
+            problem=f"{path!r} is not the path of a field",
             what_now="Write the kind and the field, as in 'Site.status.phase', or 'outside.field';"
-            " * is every key, and a key with a dot stands in brackets.",
+            " * matches every key; put a key with a dot in brackets.",
         )
     return steps
 

@@ -80,9 +80,9 @@ class Scenario:
         takes = "the system that outside= makes" if self.outside is not None else "nothing"
         if not _can_take(self.operator, 0 if self.outside is None else 1):
             raise BadScenario(
-                problem=f"the function that builds the operator must take {takes}, and does not",
-                what_now="A scenario says with outside=… how a system beyond the cluster is made,"
-                " and then operator= is a function of that system; otherwise of nothing.",
+                problem=f"the function that builds the operator must take {takes}, but does not",
+                what_now="With outside=…, operator= must be a function of the external system that"
+                " outside= makes; without it, a function without parameters.",
             )
 
     def factory(self, system: Any) -> OperatorFactory:

@@ -180,8 +180,8 @@ class _ScenarioRun(Cluster):
             and not self.outcome.found
         ):
             self.outcome.found.append(
-                f"it never came to {self._fault}: something in the scenario is not the seed's to"
-                " decide"
+                f"the fault {self._fault} was not injected: the scenario does not depend on the"
+                " seed alone"
             )
         if self.outcome.found:
             self.outcome.trace = fault_trace(
@@ -344,7 +344,7 @@ class _ScenarioRun(Cluster):
         if has_timed_out or self._fault_injector.is_endless:
             last = self._words(self.writes_since(0)[-3:]) or "nothing"
             failing = [f"still retrying: {each}" for each in self._cluster.pending.failing()]
-            self._fail([f"it never settles; its last writes are {last}", *failing])
+            self._fail([f"the operator does not settle; its last writes are {last}", *failing])
 
     def _count(self) -> None:
         """Set the numbers at which each kind of fault is possible."""
@@ -403,7 +403,7 @@ class _ScenarioRun(Cluster):
         writes = self.writes_since(before)
         if writes:
             words = self._words(writes)
-            self._fail([f"a second pass should write nothing, and wrote {words}"])
+            self._fail([f"a second pass should write nothing, but wrote {words}"])
         changed = differences(state, self._state())
         self._fail_if(f"a second pass should change nothing: {each}" for each in changed)
 

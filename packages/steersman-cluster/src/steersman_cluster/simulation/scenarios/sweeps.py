@@ -105,7 +105,7 @@ class _Sweep:
         ]
         calls = [len(each.numbers.get(FaultKind.BEFORE, ())) for each in (before, after)]
         if not found and calls[0] != calls[1]:
-            found = [f"{calls[0]} calls that change something, and then {calls[1]}"]
+            found = [f"{calls[0]} mutating calls, and then {calls[1]}"]
         if found:
             raise NotRepeatable(seed=self._seed, found=as_lines(found))
 

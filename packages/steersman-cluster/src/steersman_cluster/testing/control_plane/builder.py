@@ -95,7 +95,7 @@ def build_missing(
     go = shutil.which("go", path=environ.get("PATH"))
     if go is None:
         raise ControlPlaneError(
-            problem="the control plane has to be built, and there is no `go` on the PATH",
+            problem="the control plane must be built, but `go` is not on the PATH",
             what_now=f"Install Go 1.26 or newer, or set {ASSETS_VARIABLE} to a directory with"
             f" {' and '.join(missing)}.",
         )
@@ -161,8 +161,8 @@ def _build(
         break
     if status != 0:
         raise ControlPlaneError(
-            problem=f"{step.program} could not be built: `go build` ended with status {status}",
-            what_now=f"Set {ASSETS_VARIABLE} to a directory with it, or see what Go said:",
+            problem=f"{step.program} could not be built: `go build` exited with status {status}",
+            what_now=f"Set {ASSETS_VARIABLE} to a directory with it, or see the output of Go:",
             log_tail=tail(log),
         )
     progress(replace(step, elapsed_seconds=clock.monotonic() - started_at, finished=True))

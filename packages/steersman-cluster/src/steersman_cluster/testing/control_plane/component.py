@@ -116,14 +116,14 @@ class Component:
                 if self._ready():
                     return
             else:
-                raise self._did_not_start(f"ended with status {status} before it was ready")
+                raise self._did_not_start(f"exited with status {status} before it was ready")
             if self._clock.monotonic() - started_at > self._start_seconds:
                 raise self._did_not_start(f"was not ready after {self._start_seconds:g} s")
 
     def _did_not_start(self, what_happened: str) -> ControlPlaneError:
         return ControlPlaneError(
             problem=f"{self.name} {what_happened}",
-            what_now="See what it said last:",
+            what_now="See its last output:",
             log_tail=tail(self.log_file),
         )
 

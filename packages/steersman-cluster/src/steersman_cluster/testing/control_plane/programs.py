@@ -42,11 +42,11 @@ class Binaries:
             return self.directory / program
         if self.from_assets:
             raise ControlPlaneError(
-                problem=f"{program} is needed, and {ASSETS_VARIABLE}={self.directory} lacks it",
+                problem=f"{program} is missing in {ASSETS_VARIABLE}={self.directory}",
                 what_now=f"Put it there, or unset {ASSETS_VARIABLE} and run `{BUILD_COMMAND}`.",
             )
         raise ControlPlaneError(
-            problem=f"{program} is needed, and not yet in {self.directory}",
+            problem=f"{program} is missing in {self.directory}",
             what_now=f"Run `{BUILD_COMMAND}`, or set {ASSETS_VARIABLE} to a directory with it.",
         )
 
