@@ -73,7 +73,7 @@ _STATUS = msgspec.json.Decoder(Status)
 
 # An API server says this in two words of its own for every path that it does not serve.
 _UNKNOWN_PATH: Final = (
-    "it does not serve this resource. Its CustomResourceDefinition may be missing"
+    "it does not serve this resource. Check whether its CustomResourceDefinition is missing"
 )
 
 # The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
