@@ -178,7 +178,7 @@ def test_no_more_pods_are_evicted_at_once_than_allowed() -> None:
     run_steps(steps)
 
 
-def test_a_concurrent_charge_by_the_server_is_never_overwritten() -> None:
+def test_a_concurrent_status_update_by_the_server_is_never_overwritten() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = crossing = Crossing("/poddisruptionbudgets/")
         await cluster.run_operator(*controllers(WorkloadSettings()))

@@ -279,7 +279,7 @@ def test_a_cluster_scoped_owner_can_own_namespaced_objects() -> None:
     run_steps(steps)
 
 
-def test_a_new_kind_is_collected_as_soon_as_it_is_defined() -> None:
+def test_objects_of_a_new_kind_are_collected_as_soon_as_the_kind_is_defined() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         await cluster.install(Boat)

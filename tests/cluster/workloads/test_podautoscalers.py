@@ -249,7 +249,7 @@ def boats() -> apiextensions_v1.CustomResourceDefinition:
     )
 
 
-def test_every_kind_with_a_scale_can_be_scaled_custom_resources_included() -> None:
+def test_every_kind_with_a_scale_subresource_can_be_scaled_custom_resources_included() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         crd = await cluster.client.create(boats())
         await wait_for(cluster.client, type(crd), crd.name, is_ready, within_seconds=30.0)

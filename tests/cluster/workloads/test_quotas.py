@@ -203,7 +203,7 @@ def test_a_quota_with_a_scope_counts_only_objects_in_the_scope() -> None:
     run_steps(steps)
 
 
-def test_an_object_that_the_server_has_charged_is_not_counted_twice() -> None:
+def test_an_object_that_the_server_has_already_counted_is_not_counted_twice() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "9"}))
         await cluster.settle()
@@ -218,7 +218,7 @@ def test_an_object_that_the_server_has_charged_is_not_counted_twice() -> None:
     run_steps(steps)
 
 
-def test_a_concurrent_charge_by_the_server_is_kept() -> None:
+def test_a_concurrent_status_update_by_the_server_is_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = crossing = Crossing("/resourcequotas/")
         await cluster.run_operator(runnables=runnables(WorkloadSettings()))

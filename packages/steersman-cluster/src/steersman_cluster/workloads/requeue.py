@@ -1,4 +1,4 @@
-"""The requeue of an object that waits for several times."""
+"""The requeue of an object after the shortest of several waits."""
 
 from steersman.controller import Done, Later, Outcome
 

@@ -51,7 +51,10 @@ class SeenSchedules:
         return len(self._known)
 
     def is_new(self, cron_job: CronJob) -> bool:
-        """Return whether the schedule has changed since the last reconcile."""
+        """Return whether the CronJob's schedule or time zone differs from the stored one.
+
+        The result is ``False`` if none is stored.
+        """
         known = self._known.get(cron_job.uid)
         return known is not None and known != (cron_job.spec.schedule, cron_job.spec.time_zone)
 

@@ -54,7 +54,7 @@ def is_active(status: Status, job: Job) -> bool:
 
 
 def without(status: Status, uids: Iterable[str]) -> Status:
-    """Return the status without the active Jobs of these uids."""
+    """Return the status without the active Jobs whose uid is in ``uids``."""
     gone = dict.fromkeys(uids)
     active = tuple(each for each in status.active or () if each.uid not in gone)
     return replace(status, active=active or None)
@@ -74,7 +74,10 @@ def with_started(status: Status, job: Job, moment: datetime) -> Status:
 
 
 def with_success(status: Status, job: Job) -> Status:
-    """Return the status with the completion time of this Job, if no later success is recorded."""
+    """Return the status with the completion time of this Job as the last successful time.
+
+    The status does not change if the Job has not succeeded, or if the recorded time is not earlier.
+    """
     ended = job.status.completion_time if job.status is not None else None
     before = status.last_successful_time
     if _ended_as(job) != "Complete" or ended is None or (before is not None and ended <= before):

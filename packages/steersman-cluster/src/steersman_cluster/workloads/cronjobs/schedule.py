@@ -17,15 +17,17 @@ _MARGIN_SECONDS: Final = 0.1
 
 
 class NeverDue(Exception):
-    """A valid schedule matches no date, such as February 31."""
+    """The error for a valid schedule that matches no date, such as February 31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """The last time at which a CronJob should have run, and the number of missed times.
+    """The last scheduled time of a CronJob that has passed, and an estimate of how many were
+    missed.
 
-    ``since`` is the start of the interval in which no Job was started. ``missed`` is an estimate
-    from the interval between two scheduled times.
+    ``since`` is the start of the interval in which the scheduled times were searched. ``last`` is
+    ``None`` if no scheduled time in this interval has passed. ``missed`` is the elapsed time
+    divided by the interval between two scheduled times, or 0 if only one scheduled time has passed.
     """
 
     since: datetime
@@ -43,9 +45,10 @@ def schedule_of(cron_job: CronJob) -> Schedule:
 def due(
     cron_job: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool = True
 ) -> Due:
-    """Return the last scheduled time since the last Job, or since the creation of the CronJob.
+    """Return the last scheduled time that has passed since the CronJob last started a Job.
 
-    With ``within_deadline``, times beyond the starting deadline do not count.
+    If the CronJob has never started a Job, the search begins at its creation. With
+    ``within_deadline``, times beyond the starting deadline do not count.
     """
     since = _since(cron_job, now, within_deadline=within_deadline)
     first = schedule.after(since)
@@ -100,7 +103,7 @@ def job_name(cron_job: CronJob, moment: datetime) -> str:
 
 
 def zoned(moment: datetime, zone: str | None) -> str:
-    """Return the time as text in the time zone of the schedule."""
+    """Return ``moment`` as text in the time zone ``zone``, by default UTC."""
     local = moment.astimezone(time_zone(zone or ""))
     text = local.isoformat(timespec="seconds")
     return text if local.utcoffset() else f"{text[:19]}Z"

@@ -63,7 +63,7 @@ _NODE_INDEX: Final = "node"
 
 
 def controller() -> Controller[DaemonSet]:
-    """Return a DaemonSet controller with a separate backoff state."""
+    """Return a DaemonSet controller that shares no backoff state with other controllers."""
     return Controller(
         DaemonSet,
         reconcile=DaemonSetController().reconcile,
@@ -95,7 +95,9 @@ class DaemonSetController:
         self._failed = PerRun(FailedPods)
 
     async def reconcile(self, daemon_set: DaemonSet, ctx: Context) -> Outcome:
-        """Take one step towards one Pod of the current template on each node that fits."""
+        """Take one step towards the desired state: one Pod of the current template on each node
+        that fits.
+        """
         spec = daemon_set.spec
         if spec is None:
             return Done()

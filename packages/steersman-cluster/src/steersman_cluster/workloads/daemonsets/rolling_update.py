@@ -15,7 +15,9 @@ Check: TypeAlias = Callable[[Pod], bool]
 
 
 def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tuple[int, int]:
-    """Return maxUnavailable and maxSurge as numbers of Pods, for this many desired Pods."""
+    """Return maxUnavailable and maxSurge as numbers of Pods; percentages are relative to
+    ``desired``.
+    """
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
         return (1, 0) if desired else (0, 0)

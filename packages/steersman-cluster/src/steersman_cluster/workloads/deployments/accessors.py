@@ -22,7 +22,9 @@ _ENDLESS = 2**31 - 1
 
 
 def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
-    """Return the spec of the Deployment; the server requires a spec."""
+    """Return the spec of the Deployment; raise ``ValueError`` without a spec, which the API server
+    does not permit.
+    """
     if deployment.spec is None:
         raise ValueError(f"{deployment.ref} has no spec; the server lets no such one in")
     return deployment.spec

@@ -282,8 +282,8 @@ async def _create(ctx: Context, state: _RolloutState) -> ReplicaSet:
 
 
 async def _found(ctx: Context, state: _RolloutState, name: str) -> ReplicaSet:
-    """Return the existing ReplicaSet of this name, if it belongs to the Deployment and has its
-    template.
+    """Return the existing ReplicaSet of this name, if it belongs to the Deployment and has the
+    Deployment's template.
 
     Otherwise increment the collision count, so that the next attempt uses another name, and raise
     ``_Failed``.

@@ -50,10 +50,11 @@ def sizing_annotations(limits: ReplicaLimits) -> dict[str, str]:
 def changed_annotations(
     deployment: Deployment, annotations: Mapping[str, str], revision: int
 ) -> dict[str, str]:
-    """Return the annotations of the new ReplicaSet that have to change.
+    """Return the annotations to add to or change on the new ReplicaSet.
 
-    The Deployment's annotations are copied. The revision of the ReplicaSet only increases: after a
-    rollback, its old revision is appended to its revision history.
+    ``annotations`` are those that the ReplicaSet already has. The Deployment's annotations are
+    copied. The revision changes only to a higher number, for example after a rollback; the previous
+    revision is then appended to the revision history.
     """
     changes = {
         key: value
@@ -118,7 +119,10 @@ def set_name(deployment: str, hashed: str) -> str:
 
 
 def cleanable(olds: Iterable[ReplicaSet], limit: int | None) -> list[ReplicaSet]:
-    """Return the ReplicaSets without Pods that are beyond the history limit, the oldest first."""
+    """Return the old ReplicaSets to delete, the lowest revision first.
+
+    These are the ReplicaSets beyond the history limit, except ReplicaSets that still have Pods.
+    """
     if limit is None:
         return []
     there = [rs for rs in olds if rs.deletion_time is None]

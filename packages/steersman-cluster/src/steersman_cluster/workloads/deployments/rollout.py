@@ -205,7 +205,9 @@ def _is_saturated(limits: ReplicaLimits, new: Group) -> bool:
 
 
 def _share(limits: ReplicaLimits, group: Group, to_add: int, added: int, pods: int) -> int:
-    """Return the share of this ReplicaSet in a change of size, which may be negative."""
+    """Return by how many replicas to change this ReplicaSet: its share of ``to_add``, which is
+    negative when the Deployment is scaled down.
+    """
     if to_add in (0, added):
         return 0
     share, left = _fraction(limits, group, pods), to_add - added

@@ -213,8 +213,10 @@ def _is_overdue(progress: Condition | None, seconds: int, now: datetime) -> bool
 
 
 def _failure(new: ReplicaSet | None, olds: Iterable[ReplicaSet]) -> Condition | None:
-    """Return a condition with a ReplicaSet's failure to create Pods; the new ReplicaSet is checked
-    first.
+    """Return the ``ReplicaFailure`` condition of the first ReplicaSet that has one, as a Deployment
+    condition.
+
+    The new ReplicaSet is checked first. Return ``None`` if no ReplicaSet has this condition.
     """
     for rs in (*((new,) if new is not None else ()), *olds):
         for each in (rs.status.conditions if rs.status is not None else None) or ():

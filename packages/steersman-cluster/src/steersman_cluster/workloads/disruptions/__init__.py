@@ -5,7 +5,7 @@ Gives:     the budgets' status, by which the server allows or rejects evictions
 Promises:  - a budget counts the desired replicas and not the existing Pods
            - an evicted Pod does not count as healthy
            - an evicted Pod that still exists counts again after two minutes
-           - a concurrent charge by the server is never overwritten
+           - a concurrent status update by the server is never overwritten
            - a budget that cannot be computed allows no disruption
 Never:     deletes a Pod, or decides about an eviction: the server does
 """

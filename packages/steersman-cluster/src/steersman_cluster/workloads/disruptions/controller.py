@@ -95,8 +95,9 @@ async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[ScaleFinde
 
 
 def _record_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
-    """Record an event for Pods that several budgets select; only the first of these budgets does
-    this.
+    """Record an event if several budgets select the same Pods.
+
+    Only the reconcile of the first of these budgets, by name, records the event.
     """
     is_shared: dict[tuple[tuple[str, str], ...], bool] = {}  # most Pods have the same labels
     for pod in pods:
@@ -113,7 +114,7 @@ def _record_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
 
 
 async def _unmark(pods: list[Pod], ctx: Context, now: datetime) -> float | None:
-    """Remove ``DisruptionTarget`` from Pods that were not deleted.
+    """Set ``DisruptionTarget`` to false on evicted Pods that were not deleted in time.
 
     Return the delay until the next Pod has to be checked.
     """

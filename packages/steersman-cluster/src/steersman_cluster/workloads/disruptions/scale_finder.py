@@ -98,9 +98,10 @@ class ScaleFinder:
 async def _live(
     kind: type[Any], controller: meta_v1.OwnerReference, ctx: Context
 ) -> tuple[str, int] | None:
-    """Return the uid and the replicas in the live scale, for objects that are not in the cache.
+    """Return the uid and the replicas of ``controller``, from its scale subresource on the server.
 
-    The kind may not be cached at all, or the object may not be cached yet.
+    This is for controllers that are not in the cache. Return ``None`` if the controller no longer
+    exists.
     """
     try:
         scale = await ctx.live.scale(kind, controller.name)

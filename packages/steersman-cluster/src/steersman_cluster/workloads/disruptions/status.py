@@ -49,8 +49,10 @@ def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> i
 def disrupted(
     pods: Iterable[Pod], before: Mapping[str, datetime] | None, now: datetime
 ) -> Disrupted:
-    """Return the state of the Pods that were evicted; ``before`` contains the eviction time of
-    each.
+    """Return which evicted Pods should be deleted soon, and which are overdue.
+
+    ``before`` contains the eviction time of each evicted Pod, by Pod name. Pods that are already
+    being deleted are left out.
     """
     if not before:
         return Disrupted(expected={}, overdue=(), next_seconds=None)
@@ -74,7 +76,10 @@ def disrupted(
 
 
 def healthy(pods: Iterable[Pod], going: Mapping[str, datetime]) -> int:
-    """Return how many Pods are ready and not disrupted."""
+    """Return how many of ``pods`` are ready, not being deleted, and not in ``going``.
+
+    ``going`` contains the evicted Pods that should be deleted soon, by name.
+    """
     return sum(
         1
         for pod in pods

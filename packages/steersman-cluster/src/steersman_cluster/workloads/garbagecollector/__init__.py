@@ -8,7 +8,7 @@ Promises:  - a dependent is deleted after its last owner
            - orphaned dependents are kept without the owner reference
            - a dependent keeps existing owners and loses absent ones
            - a cycle of owners does not block deletion
-           - a new kind is collected as soon as it is defined
+           - objects of a new kind are collected as soon as the kind is defined
            - a kind without read permission does not block the others
 Never:     deletes without uid and resource version as preconditions, or stores full objects
 """

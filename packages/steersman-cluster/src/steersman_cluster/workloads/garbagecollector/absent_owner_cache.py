@@ -9,8 +9,9 @@ CAPACITY: Final = 500
 
 
 class AbsentOwnerCache:
-    """The identities of owners that most recently were found not to exist;
-    a uid is never reused.
+    """A cache of the owners that were most recently found not to exist.
+
+    Entries stay valid, because Kubernetes never reuses a uid.
     """
 
     def __init__(self, *, most: int = CAPACITY) -> None:

@@ -1,5 +1,5 @@
-"""The collector: it processes one object at a time, and deletes the object if its owners are
-absent.
+"""The collector of the dependency graph: it processes one object at a time, and deletes the object
+if its owners are absent.
 
 The graph alone is never a reason to delete. Either the server has already reported that an owner
 does not exist, or the collector reads the owner from the server. Each write has the uid and the
@@ -38,7 +38,7 @@ ATTEMPTS: Final = 5
 
 
 class ObjectSnapshot(NamedTuple):
-    """The metadata of an object on which a decision is based."""
+    """The metadata on which a decision about an object is based."""
 
     resource_version: str
     owners: tuple[OwnerReference, ...]
@@ -47,7 +47,7 @@ class ObjectSnapshot(NamedTuple):
 
 
 class Collector:
-    """A worker that processes the work items of a graph."""
+    """A processor for the work items of a dependency graph."""
 
     def __init__(self, client: Client, graph: DependencyGraph) -> None:
         self._client = client
@@ -229,7 +229,8 @@ class Collector:
     async def _latest(self, node: Node) -> ObjectSnapshot | None:
         """Return the live metadata of an object.
 
-        If the object no longer exists, return ``None``; the graph then enqueues its dependents.
+        If the object no longer exists, return ``None``; the graph then enqueues the dependents of
+        the object.
         """
         identity = node.identity
         kind = self._kind_of(identity.api_version, identity.kind)

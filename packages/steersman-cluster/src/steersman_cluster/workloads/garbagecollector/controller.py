@@ -41,7 +41,10 @@ async def collect_garbage(
 
 
 class GarbageCollector:
-    """A garbage collector for one run; its initial state is what the server lists."""
+    """A garbage collector, which builds its graph from the objects that the server lists.
+
+    An instance can run only once.
+    """
 
     def __init__(
         self, services: Services, start: Start, *, on_first_write: OnFirstWrite | None

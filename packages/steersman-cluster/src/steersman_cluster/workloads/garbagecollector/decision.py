@@ -29,7 +29,7 @@ class KeepObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unlink:
-    """The decision to keep the object, with only these owner references."""
+    """The decision to keep the object, and to keep only the owner references in ``left``."""
 
     left: tuple[OwnerReference, ...]
 
@@ -83,7 +83,7 @@ def _propagation_of(finalizers: Sequence[str]) -> Propagation:
 
 
 def unblock_owner_references(owners: Sequence[OwnerReference]) -> tuple[OwnerReference, ...]:
-    """Return the same owner references, without ``blockOwnerDeletion``."""
+    """Return the same owner references, with ``blockOwnerDeletion`` false where it was true."""
     return tuple(
         OwnerReference(
             api_version=each.api_version,

@@ -1,4 +1,4 @@
-"""The times at which discovery is repeated: as soon as a kind is defined or removed."""
+"""When to repeat discovery: as soon as a CustomResourceDefinition or APIService changes."""
 
 import asyncio
 from typing import Final
@@ -24,12 +24,17 @@ _OF_THE_SERVER: Final = "kube-aggregator.kubernetes.io/automanaged"
 
 
 def defines(resource_type: ResourceType) -> bool:
-    """Return whether the objects of this kind define other kinds."""
+    """Return whether the kind is CustomResourceDefinition or APIService, whose objects define other
+    kinds.
+    """
     return (resource_type.gvk.group, resource_type.plural) in DEFINING
 
 
 class Definitions:
-    """The objects that define kinds; ``changed`` is set when discovery has to be repeated."""
+    """The CustomResourceDefinitions and APIServices of the cluster.
+
+    ``changed`` is set when discovery has to be repeated.
+    """
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()
@@ -39,7 +44,7 @@ class Definitions:
         self._waits = 0
 
     def update(self, obj: Resource | Unstructured) -> None:
-        """Add or update a definition."""
+        """Add or update a CustomResourceDefinition or an APIService."""
         name, generation = obj.name, obj.generation
         before = self._generations.get(name)
         self._generations[name] = generation
@@ -50,19 +55,22 @@ class Definitions:
             self.changed.set()
 
     def remove(self, name: str) -> None:
-        """Remove the definition of a kind."""
+        """Remove the CustomResourceDefinition or APIService with this name."""
         self._foreign.pop(name, None)
         if self._generations.pop(name, None) is not None:
             self._waits = 0
             self.changed.set()
 
     def set_served(self, names: frozenset[str]) -> None:
-        """Set the names of all kinds and groups that the server serves."""
+        """Set the names of the CustomResourceDefinitions and APIServices whose kinds the server
+        serves.
+        """
         self._served = names
 
     def wait_seconds(self) -> float | None:
-        """Return the delay until discovery is repeated without a change, or ``None`` for no
-        repetition.
+        """Return the delay after which discovery is repeated even if no object has changed.
+
+        Return ``None`` if such a repetition is not necessary.
         """
         if any(name not in self._served for name in self._generations):
             self._waits += 1

@@ -82,8 +82,9 @@ class Node:
 
 
 class DependencyGraph:
-    """A graph of all objects by uid; each ``take_*`` method returns the items since its last
-    call.
+    """A graph of all objects by uid, with queues of work.
+
+    Each ``take_*`` method returns the items that were added since its last call.
     """
 
     def __init__(self, *, absent: AbsentOwnerCache) -> None:
@@ -171,8 +172,10 @@ class DependencyGraph:
                 self.enqueue((found,))
 
     def remove_unconfirmed(self, identity: Identity) -> None:
-        """Remove an object that is no longer observed; an object with dependents becomes virtual
-        instead.
+        """Remove an object that is missing from a list, but whose deletion the server has not
+        reported.
+
+        If the object has dependents, it becomes virtual instead.
         """
         node = self._nodes.get(identity.uid)
         if node is None or node.is_virtual:
@@ -291,7 +294,7 @@ class DependencyGraph:
 
 def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Node], Sequence[Node]]:
     """Return the dependents whose references match the owner, and the dependents that match only
-    its uid.
+    the owner's uid.
 
     A dependent with several references may be in both lists.
     """
@@ -310,10 +313,11 @@ def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Nod
 
 
 def alternate_identity(dependents: Iterable[Node], absent: Identity) -> Identity | None:
-    """Return the next candidate for the owner's identity.
+    """Return another identity that the owner with the uid of ``absent`` may have.
 
-    The candidates are the identities that the dependents' references contain for this uid; the
-    result is the one that follows the absent identity.
+    The dependents' owner references may give different identities for this uid. Of these, return
+    the next one after ``absent`` in sort order, or else the first. Return ``None`` if there is no
+    other.
     """
     candidates: dict[Identity, None] = {}
     for each in dependents:

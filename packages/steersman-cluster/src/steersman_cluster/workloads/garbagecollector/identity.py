@@ -9,7 +9,8 @@ class Identity(NamedTuple):
     """The kind, namespace, name and uid of an object; ``namespace`` is ``""`` for a cluster-scoped
     object.
 
-    Identities with the same uid are tried in the order of their fields.
+    If owner references give several identities for one uid, the garbage collector tries these
+    identities in sort order.
     """
 
     kind: str

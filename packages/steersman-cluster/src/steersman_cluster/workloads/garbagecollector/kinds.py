@@ -18,7 +18,7 @@ KindKey: TypeAlias = tuple[str, str, str]
 
 
 def kind_key(resource_type: ResourceType) -> KindKey:
-    """Return the key by which a kind is stored."""
+    """Return the key of a kind: its group, version and plural name."""
     return resource_type.gvk.group, resource_type.gvk.version, resource_type.plural
 
 
@@ -34,9 +34,8 @@ def deletable_kinds(discovery: Discovery) -> Iterator[ResourceType]:
 
 
 def is_rarely_changed(resource_type: ResourceType) -> bool:
-    """Return whether the kind is built in and cluster-scoped.
-
-    CustomResourceDefinitions do not count as such: they are often created and deleted.
+    """Return whether the kind is built in and cluster-scoped, except CustomResourceDefinition,
+    whose objects are often created and deleted.
     """
     group = resource_type.gvk.group
     is_own = "." not in group or group.endswith(".k8s.io")

@@ -4,10 +4,10 @@ A monitor shares the informer of its kind if this process already has an informe
 namespaces. Otherwise the monitor watches only the metadata and needs no cache, because the graph
 stores what is needed.
 
-The API server has many built-in cluster-scoped kinds, and their objects rarely change. The owners
-of these objects are cluster-scoped, too. Their monitors therefore start late: when an object
-references an owner of such a kind, when the deletion of a cluster-scoped object begins, or after
-``DEFERRED_SECONDS``.
+The API server has many built-in cluster-scoped kinds whose objects rarely change. The owners of
+these objects are cluster-scoped, too. The monitors of such kinds therefore start late: when an
+object references an owner of such a kind, when the deletion of a cluster-scoped object begins, or
+after ``DEFERRED_SECONDS``.
 
 With ``on_first_write``, a kind is not watched until the first object of this kind exists.
 """

@@ -21,7 +21,9 @@ _MOST = 2**31 - 1
 
 
 def spec_of(job: Job) -> batch_v1.JobSpec:
-    """Return the spec of the Job; the server requires a spec."""
+    """Return the spec of the Job; raise ``ValueError`` without a spec, which the API server does
+    not permit.
+    """
     if job.spec is None:
         raise ValueError(f"{job.ref} has no spec")
     return job.spec

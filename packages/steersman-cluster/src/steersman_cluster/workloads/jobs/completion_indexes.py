@@ -59,7 +59,9 @@ class Indexes:
         return count
 
     def missing(self, count: int, *, below: int) -> list[int]:
-        """Return the first ``count`` indexes that are not in the set."""
+        """Return the lowest indexes that are not in the set: at most ``count``, all lower than
+        ``below``.
+        """
         found: list[int] = []
         candidate = 0
         for first, last in (*self.intervals, (below, below)):

@@ -22,7 +22,7 @@ _BATCH: Final = timedelta(seconds=BATCH_SECONDS)
 
 
 class VanishedPods:
-    """Failures of Pods that no longer exist, because they were deleted before they could fail.
+    """The failures of Pods that no longer exist, because they were deleted while they were running.
 
     These failures count for the backoff.
     """
@@ -34,11 +34,14 @@ class VanishedPods:
         return len(self._times)
 
     def of(self, job_uid: str) -> Mapping[str, datetime]:
-        """Return when each vanished Pod of the Job was deleted, by uid."""
+        """Return the failure time of each vanished Pod of the Job, by the uid of the Pod."""
         return self._times.get(job_uid, {})
 
     def note(self, job_uid: str, pods: Iterable[Pod], now: datetime) -> None:
-        """Add the Pods that are being deleted; their finalizer has been removed."""
+        """Add those of ``pods`` that are being deleted.
+
+        The finalizers of these Pods are removed next, so the Pods will soon not exist.
+        """
         times = {
             pod.uid: finished_time(pod)
             for pod in pods
@@ -60,11 +63,10 @@ class VanishedPods:
 
 
 class JobBatches:
-    """The time at which each Job is reconciled after events of its Pods: a delay after the first
-    event.
+    """The time at which each Job will be reconciled after events of its Pods.
 
-    Later events do not extend the delay. Otherwise a Job whose Pods change constantly would never
-    be reconciled.
+    The time is a fixed delay after the first event. Later events do not extend the delay. Otherwise
+    a Job whose Pods change constantly would never be reconciled.
     """
 
     def __init__(self) -> None:
@@ -87,7 +89,7 @@ class JobBatches:
 
 
 class LocalState:
-    """The state of one run of the Job controller."""
+    """The state that the Job controller keeps in memory while it runs."""
 
     def __init__(self) -> None:
         self.vanished = VanishedPods()

@@ -22,7 +22,10 @@ TRACKED_INDEX: Final = "tracked"
 
 
 def by_tracker(pod: Pod) -> Iterable[str]:
-    """Return the uid of the Pod's controller as the index key, while the Pod has the finalizer."""
+    """Return the index key of a Pod with the tracking finalizer: the uid of its controller.
+
+    Other Pods have no key.
+    """
     if not is_tracked(pod):
         return ()
     return [owner.uid for owner in pod.metadata.owner_references or () if owner.controller]
@@ -46,7 +49,7 @@ def has_ended(old: Job | None, new: Job) -> bool:
 
 
 def pods_of(job: Job, cached: CacheReader) -> Iterable[ObjectKey]:
-    """Return the Pods of a Job that have the finalizer."""
+    """Return the keys of the Job's Pods that have the tracking finalizer."""
     found = cached.by_index(Pod, TRACKED_INDEX, job.uid)
     return [ObjectKey(each.namespace, each.name) for each in found]
 

@@ -25,10 +25,11 @@ MAX_PODS_PER_RECONCILE: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPlan:
-    """The next actions for a Job's Pods, of one kind only, or none.
+    """The next actions for a Job's Pods.
 
     The plan contains either Pods to ``delete``, or Pods to ``make``, or a wait until a Pod may be
-    created. ``make`` contains the index of each Pod, or ``NO_INDEX`` for a Job without indexes.
+    created, or nothing. ``make`` contains the index of each Pod, or ``NO_INDEX`` for a Job without
+    indexes.
     """
 
     delete: tuple[Pod, ...] = ()

@@ -37,8 +37,8 @@ _VARIABLE: Final = core_v1.EnvVar(
 
 
 def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod:
-    """Return a Pod for this index; ``replaced`` is the failed Pod that it replaces, if there is
-    one.
+    """Return a Pod for this index; ``replaced`` is the failed Pod whose replacement the Pod is, if
+    any.
     """
     spec = spec_of(job)
     template = spec.template

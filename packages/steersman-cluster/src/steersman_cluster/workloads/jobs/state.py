@@ -273,9 +273,10 @@ def _replaced(
     done: Indexes,
     lost: Indexes,
 ) -> dict[int, Pod]:
-    """Return the last failed Pod of each index that has no replacement yet.
+    """Return, by index, the last failed Pod of each index that still needs a replacement.
 
-    Such a Pod is kept until its replacement exists, because the replacement gets its failure count.
+    Such a Pod is kept until its replacement exists, because the failure count of the replacement is
+    computed from this Pod.
     """
     settled = done | lost | Indexes.of(i for i in map(index_of, active) if i != NO_INDEX)
     last: dict[int, Pod] = {}

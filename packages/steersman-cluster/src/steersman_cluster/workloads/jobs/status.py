@@ -46,7 +46,10 @@ class CountedStatus:
 
 
 def counted(status: Status, tracked: dict[str, None]) -> Status:
-    """Return the status after counting the listed uids whose Pods no longer have the finalizer."""
+    """Return the status after counting the uncounted uids that are not in ``tracked``.
+
+    ``tracked`` contains the uids of the Pods that still have the finalizer.
+    """
     uncounted = status.uncounted_terminated_pods or Uncounted()
     succeeded, failed = uncounted.succeeded or (), uncounted.failed or ()
     kept = Uncounted(
@@ -116,7 +119,7 @@ def _can_release(pod: Pod, job_state: JobState) -> bool:
 
 
 def released(status: Status, job_state: JobState, gone: dict[str, None]) -> Status:
-    """Return the status after the finalizers of these Pods were removed."""
+    """Return the status after the finalizers of the Pods in ``gone`` were removed."""
     tracked = {p.uid: None for p in job_state.pods if is_tracked(p) and p.uid not in gone}
     return counted(status, tracked)
 
@@ -187,7 +190,9 @@ def with_suspension(job_state: JobState, status: Status) -> tuple[Status, bool]:
 
 
 def with_counts(job_state: JobState, *, active: int, ready: int, terminating: int) -> Status:
-    """Return the status with the counters that do not depend on tracking."""
+    """Return the status with the start time, and with the numbers of active, ready and terminating
+    Pods.
+    """
     return replace(
         status_of(job_state.job),
         active=active or None,

@@ -11,9 +11,7 @@ Job = batch_v1.Job
 
 
 def expires(job: Job) -> datetime | None:
-    """Return when the Job is to be deleted, or ``None`` if it never is or if the time is not known
-    yet.
-    """
+    """Return when to delete the Job, or ``None`` if the Job has no TTL or is not finished."""
     end, ttl_seconds = end_of(job), spec_of(job).ttl_seconds_after_finished
     if end is None or end.last_transition_time is None or ttl_seconds is None:
         return None

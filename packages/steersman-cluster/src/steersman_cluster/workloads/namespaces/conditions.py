@@ -34,10 +34,10 @@ FINE: Final[Mapping[str, tuple[str, str]]] = {
 class Findings:
     """The remaining content of a namespace, and the errors of its deletion.
 
-    ``remaining`` counts objects by kind, such as ``pods.``, and ``finalizers`` counts them by name.
-    ``is_counted`` says whether the conditions include these counts: while Pods terminate, no other
-    kind has been listed. ``objects_with_finalizers`` contains the uids and finalizers of the
-    remaining objects, by kind.
+    ``remaining`` counts the remaining objects by kind, such as ``pods.``. ``finalizers`` counts
+    them by finalizer. The conditions include these counts only if ``is_counted`` is true: while
+    Pods terminate, no other kind has been listed. ``objects_with_finalizers`` contains the uids and
+    finalizers of the remaining objects, by kind.
     """
 
     stale: Sequence[str] = ()

@@ -51,8 +51,8 @@ async def delete_all(client: Client, namespace: str, *, deletion_time: datetime)
 
 
 async def is_unchanged(client: Client, namespace: str, findings: Findings) -> bool:
-    """Return whether the objects with finalizers are the same as before; if so, there is nothing to
-    do.
+    """Return whether the objects with finalizers are still the same as in ``findings``, so that
+    another attempt to delete them would have no effect.
     """
     if findings.has_failed or not findings.is_counted or not findings.objects_with_finalizers:
         return False

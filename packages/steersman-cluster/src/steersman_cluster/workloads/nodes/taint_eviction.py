@@ -94,8 +94,8 @@ def no_execute_taints(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
 
 
 def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Return whether the Pod was bound to a node whose taints it may tolerate only for a limited
-    time.
+    """Return whether the Pod has just been bound to a node, and may tolerate a taint of this node
+    only for a limited time.
 
     The scheduler binds no Pod to a node with taints that the Pod does not tolerate at all.
     """
@@ -127,7 +127,10 @@ def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
 
 
 async def _collect(pod: core_v1.Pod, ctx: Context) -> None:
-    """Delete a Pod whose node no longer exists; no kubelet would complete the deletion."""
+    """Delete a Pod whose node no longer exists, without a grace period.
+
+    No kubelet would complete a graceful deletion.
+    """
     if not is_ended(pod):
         message = "PodGC: node no longer exists"
         status = _disrupted(pod, "DeletionByPodGC", message, now=ctx.now)

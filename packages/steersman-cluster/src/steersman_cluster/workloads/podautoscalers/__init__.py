@@ -6,7 +6,7 @@ Promises:  - the replicas follow the usage of the Pods
            - a Pod without metrics never makes a change larger
            - the replicas stay within bounds and change no faster than the behavior allows
            - a lower recommendation waits for the stabilization window
-           - every kind with a scale can be scaled custom resources included
+           - every kind with a scale subresource can be scaled, custom resources included
            - without an autoscaler nothing is read or written
 Never:     invents a metric, or scales a target with zero replicas
 """

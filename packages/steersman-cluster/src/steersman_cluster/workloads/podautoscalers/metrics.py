@@ -1,4 +1,5 @@
-"""The evaluation of one metric of an autoscaler, with a recommendation or an error. No I/O.
+"""The evaluation of one metric of an autoscaler; the result is a recommendation or an error. No
+I/O.
 
 The caller has already read the usage of the Pods.
 """
@@ -35,7 +36,9 @@ _NO_TARGET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricQuery:
-    """The resource whose usage a metric needs, of one container or of all."""
+    """The usage that a metric requires: of one resource, by one container or, if ``container`` is
+    empty, by all containers.
+    """
 
     resource: str
     container: str = ""

@@ -39,7 +39,7 @@ Usages: TypeAlias = Mapping[str, Usage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
-    """The limits within which a ratio may differ from one without a change of the replicas."""
+    """How far the ratio of usage to target may differ from 1 before the replicas change."""
 
     down: float = 0.1
     up: float = 0.1

@@ -116,7 +116,9 @@ async def put_status(
     *,
     field_manager: str,
 ) -> bool:
-    """Write the difference of the status, and return whether there is a difference."""
+    """Patch the status of an autoscaler if it differs from ``status``, and return whether it
+    differs.
+    """
     before = hpa.status
     change = merge_difference({} if before is None else plain(before), plain(status))
     if change:

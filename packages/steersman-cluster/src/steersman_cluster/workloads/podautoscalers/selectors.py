@@ -65,8 +65,9 @@ class Selectors:
         return selector
 
     def ambiguity(self, key: ObjectKey, text: str, pods: Sequence[Pod]) -> InvalidSelector | None:
-        """Return why autoscaling is disabled if other autoscalers select the same Pods, or
-        ``None``.
+        """Return the reason to disable autoscaling if several autoscalers select the same Pods.
+
+        Otherwise return ``None``.
         """
         about = [
             each

@@ -3,8 +3,9 @@
 The following Pods come first, in this order of importance: Pods without a node, Pods that are not
 running, Pods that are not ready, Pods with a lower deletion cost, Pods on a node with other Pods of
 the owner, Pods that have been ready for less time, Pods that restarted more often, and younger
-Pods. Times are compared by their order of magnitude. Between equal Pods, the lower uid decides.
-Uids are random, so the remaining Pods are not all of one age.
+Pods. Times are compared by their order of magnitude. If two Pods are equal in all these respects,
+the Pod with the lower uid comes first. Uids are random, so the remaining Pods are not all of one
+age.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,8 +30,8 @@ def deletion_order(
 ) -> list[Pod]:
     """Return the Pods in the order of deletion.
 
-    ``related`` are the Pods that should be spread over nodes: the Pods of all owners that have the
-    same owner. By default, these are the given Pods.
+    ``related`` are the Pods that should be spread over nodes, by default the given Pods. For a
+    ReplicaSet, these are the Pods of all ReplicaSets of the same Deployment.
     """
     on_node: dict[str, int] = {}
     for pod in pods if related is None else related:

@@ -34,9 +34,8 @@ def is_empty(selector: meta_v1.LabelSelector | None) -> bool:
 
 
 def by_controller_or_labels(obj: Resource | Unstructured) -> Iterable[str]:
-    """Return the index keys of an object: the uid of its controller.
-
-    An object without a controller has one key for each label, prefixed with the namespace.
+    """Return the index keys of an object: the uid of its controller, or, without a controller, one
+    key for each label, prefixed with the namespace.
     """
     if isinstance(obj, Unstructured):
         raise TypeError("only typed objects can be indexed by controller")

@@ -88,8 +88,9 @@ def watching_pods(
 
 
 def only_deletions(_old: object, _new: object) -> bool:
-    """Return ``False``, as a predicate that drops all changes; deletions pass regardless of
-    predicates.
+    """Return ``False``: used as ``when`` of a watch, it drops additions and updates.
+
+    Deletions are not subject to ``when``.
     """
     return False
 

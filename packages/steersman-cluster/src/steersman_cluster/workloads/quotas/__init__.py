@@ -3,8 +3,8 @@
 Takes:     quotas, and the objects of the kinds that they count
 Gives:     the quotas' status: hard limits and usage
 Promises:  - a deleted object no longer counts
-           - an object that the server has charged is not counted twice
-           - a concurrent charge by the server is kept
+           - an object that the server has already counted is not counted twice
+           - a concurrent status update by the server is kept
            - a change costs only the evaluation of the object that changed
            - a kind that no quota counts is not watched
 Never:     rejects a request: the server does, by this status

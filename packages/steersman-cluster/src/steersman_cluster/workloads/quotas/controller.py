@@ -170,7 +170,9 @@ class QuotaController:
         return min(searches, default=inf) - now_at
 
     async def _open_usage(self, key: ObjectKey, spec: core_v1.ResourceQuotaSpec) -> QuotaUsage:
-        """Return the usage of a quota, counted from all objects; each later change updates it."""
+        """Return the usage of a quota, counted from all objects; later changes of objects update
+        the result.
+        """
         quota_usage = QuotaUsage(spec)
         for kind in quota_usage.kinds:
             if kind not in self._watched:

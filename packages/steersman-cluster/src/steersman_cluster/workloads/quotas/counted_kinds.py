@@ -18,8 +18,8 @@ _NEEDED: Final = frozenset(("create", "delete", "list", "watch"))
 
 
 class CountedKinds:
-    """A finder that returns the class of a kind by its plural name, with as few discoveries as
-    possible.
+    """A finder that returns the class of a kind by its plural name, with as few discovery requests
+    as possible.
     """
 
     def __init__(self, client: Client, caches: Caches) -> None:

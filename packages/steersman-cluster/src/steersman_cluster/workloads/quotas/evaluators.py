@@ -65,7 +65,10 @@ def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
 
 
 def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
-    """Return whether a Pod still counts: not if it has ended, or if its deletion is overdue."""
+    """Return whether a Pod counts towards a quota.
+
+    A Pod that has ended does not count, and neither does a Pod whose deletion is overdue.
+    """
     if pod.status is not None and pod.status.phase in ("Failed", "Succeeded"):
         return False
     ends = released_time(pod)

@@ -45,7 +45,7 @@ class QuotaUsage:
         return tuple(self._names)
 
     def used(self, served: Mapping[GroupResource, object]) -> Usage:
-        """Return the total usage of the resources of these kinds."""
+        """Return the total usage of the resources whose kind is in ``served``."""
         return {
             name: self._totals[name]
             for kind, names in self._names.items()
