@@ -471,7 +471,7 @@ def test_an_operator_that_fails_to_run_fails_the_test() -> None:
         simulate(main, settings=BARE)
 
 
-def test_only_one_plain_function_runs_at_a_time() -> None:
+def test_only_one_function_that_is_not_async_runs_at_a_time() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str], str]:
         seen: list[str] = []
 

@@ -59,9 +59,7 @@ async def test_the_result_of_a_step_is_shown_before_the_next_step_begins(
     assert listener.lines == [(0.0, "one"), (PAUSE_SECONDS, "two")]
 
 
-async def test_a_demo_waits_for_nothing_longer_than_it_states(
-    cluster: Cluster, ctx: DemoContext
-) -> None:
+async def test_every_wait_of_a_demo_has_a_timeout(cluster: Cluster, ctx: DemoContext) -> None:
     await ctx.apply(settings("a"))
     started_at = cluster.clock.monotonic()
 

@@ -27,7 +27,7 @@ Pod = core_v1.Pod
 UNREADY = ("False", "ContainersNotReady")
 
 
-def test_a_pod_that_starts_at_once_costs_one_binding_and_one_status() -> None:
+def test_a_pod_that_starts_immediately_needs_only_two_writes_binding_and_status() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         before = len(cluster.history)

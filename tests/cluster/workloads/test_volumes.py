@@ -155,7 +155,7 @@ def test_a_cluster_with_a_default_class_gets_no_other() -> None:
     run_steps(steps, parts=())
 
 
-def test_a_claim_that_waits_for_its_first_consumer_is_bound_after_that_exists() -> None:
+def test_a_claim_that_waits_for_its_first_consumer_is_bound_after_the_consumer_exists() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(storage_class("late", mode="WaitForFirstConsumer"))
         await cluster.create(claim("data", storage_class_name="late"))

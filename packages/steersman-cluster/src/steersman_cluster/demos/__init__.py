@@ -8,7 +8,7 @@ Takes:     a manager, the kinds to show, and steps; a client for the steps, and 
 Gives:     the examples by name, a ``DemoContext`` with the actions of steps, and objects from
            files, applied as ``kubectl apply`` does
 Promises:  - the result of a step is shown before the next step begins
-           - a demo waits for nothing longer than it states
+           - every wait of a demo has a timeout
            - what a demo shows as rejected was rejected
            - an example is found in the source tree and in a wheel
 Never:     runs an operator, prints, or changes an object that no step names

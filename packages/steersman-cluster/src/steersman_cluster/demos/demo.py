@@ -12,9 +12,10 @@ from steersman_cluster.demos.context import DemoContext
 class Demo:
     """An operator, the kinds to show, and the steps that change their objects.
 
-    Objects of ``kinds`` are shown with the objects that they own: those of the kinds that the
-    manager's controllers watch, and of the kinds in ``below``, because runnables do not declare
-    what they create. The operator's own kinds are installed before the first step.
+    Objects of ``kinds`` are shown together with the objects that they own. The owned objects that
+    are shown are of the kinds that the manager's controllers watch, and of the kinds in ``below``.
+    List in ``below`` what runnables create, because they do not declare it. The operator's own
+    kinds are installed before the first step.
     """
 
     title: str

@@ -113,7 +113,7 @@ class UnknownExample(BadValue):
 
 
 class NotRejected(SteersmanError):
-    """In a demo, the server accepted a request that it must reject; ``step`` is the title."""
+    """In a demo, the server accepted a request that it must reject, in the step ``step``."""
 
     def __init__(self, *, step: str) -> None:
         self.step = step

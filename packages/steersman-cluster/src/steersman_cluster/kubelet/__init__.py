@@ -2,7 +2,7 @@
 
 Takes:     the number and the size of the nodes, and annotations of Pods
 Gives:     Node objects with leases, and the statuses, events and deletions of Pods
-Promises:  - a Pod that starts at once costs one binding and one status
+Promises:  - a Pod that starts immediately needs only two writes, binding and status
            - no two Pods have one IP address
            - a deleted node is registered again
            - a Pod of another scheduler or kubelet is left alone

@@ -48,7 +48,9 @@ class SyncContext:
     due_times: list[datetime] = field(default_factory=list)
 
     def is_past(self, since: datetime | None, seconds: float) -> bool:
-        """Return whether this much time has passed; if not, schedule another sync for that time."""
+        """Return whether ``seconds`` have passed since ``since``; if not, schedule a sync for that
+        time.
+        """
         due = (since or self.now) + timedelta(seconds=seconds)
         if due <= self.now:
             return True

@@ -100,7 +100,7 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
 
 
 def with_address(pod: core_v1.Pod, place: Place) -> core_v1.PodStatus:
-    """Return the status of a Pod with another IP address."""
+    """Return the Pod's status with the IP addresses in ``place``."""
     return _at(pod.status or _NO_STATUS, place)
 
 

@@ -118,7 +118,7 @@ class PodWorker:
 
 
 def is_unresponsive(node: core_v1.Node) -> bool:
-    """Return whether the node's kubelet is set to be unresponsive."""
+    """Return whether an annotation of the node makes its kubelet unresponsive."""
     return (node.metadata.annotations or {}).get(UNRESPONSIVE) == "true"
 
 

@@ -8,7 +8,7 @@ Promises:  - the same seed gives the same history
            - a deadlock is an error that names the waiting tasks
            - a killed operator stops where it is, and none of its finally blocks runs
            - an operator that is started again is built again
-           - only one plain function runs at a time
+           - only one function that is not async runs at a time
            - a failure is replayed by its seed and fault
 Never:     opens a socket, reads the system clock, or runs two tasks at the same time
 """

@@ -1,6 +1,7 @@
 """Actors: the programs of a simulation, each of which can be killed.
 
-The tasks that an actor starts belong to it: a task begins with a copy of its creator's context.
+A new task belongs to the actor that creates it, because asyncio gives the task a copy of the
+current context, and the actor is a variable of this context.
 """
 
 import asyncio
@@ -30,15 +31,16 @@ class Actor:
 
 
 def actor_in(context: Context | None) -> Actor | None:
-    """The actor of this context; ``None`` in the test itself."""
+    """The actor of ``context``, by default of the current context; ``None`` in the test itself."""
     return ACTOR.get() if context is None else context.get(ACTOR)
 
 
 class ActorTask(asyncio.Task[object]):
     """A task with its actor and a sequence number, which is its hash.
 
-    Task groups store their tasks in sets, and cancel them in the order of the set. By default that
-    is the order of memory addresses, which does not depend on the seed.
+    Task groups store their tasks in sets, and cancel them in the order of the set. With asyncio's
+    own tasks, this order depends on memory addresses; with sequence numbers, it is the same in each
+    run.
     """
 
     number: int

@@ -15,7 +15,7 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class VirtualClock:
-    """The loop's time as a clock; ``epoch`` is the time at which this clock is created."""
+    """A clock that shows the time of the loop; at its creation, it shows ``epoch``."""
 
     def __init__(self, loop: VirtualLoop, *, epoch: datetime = EPOCH) -> None:
         self._loop = loop
@@ -40,7 +40,10 @@ class VirtualClock:
 
 
 class _Deadline(msgspec.Struct, eq=False):
-    """A replacement for ``asyncio.timeout`` at a third of its cost: every request has a timeout."""
+    """A replacement for ``asyncio.timeout`` that costs a third as much.
+
+    The cost is significant, because every request has a timeout.
+    """
 
     _loop: VirtualLoop
     _seconds: float | None

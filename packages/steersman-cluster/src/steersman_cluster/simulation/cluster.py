@@ -142,14 +142,15 @@ class Cluster(ABC):
     async def advance(self, seconds: float) -> None:
         """Advance the time by exactly ``seconds``, and run everything that is due in that time.
 
-        Work that starts at the end of that time is not finished yet: ``settle`` waits for it.
+        Work that starts at the end of that time may not be finished yet; call ``settle`` to wait
+        for it.
         """
 
     # Writes of operators
 
     @abstractmethod
     def moment(self) -> int:
-        """Return a number for the present, for ``writes_since``."""
+        """Return a number that marks the current time, to pass to ``writes_since`` later."""
 
     @abstractmethod
     def writes_since(self, moment: int) -> list[RecordedRequest]:

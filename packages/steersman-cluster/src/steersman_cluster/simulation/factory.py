@@ -33,7 +33,7 @@ _EXAMPLE = "Pass a function that builds the operator, such as operator=lambda: [
 class OperatorFactory:
     """Builds managers with a function, and checks that they share no mutable objects.
 
-    The system ``outside`` is not part of the operator, and is shared by its managers.
+    ``outside`` is a system that is not part of the operator; the managers may share it.
     """
 
     def __init__(self, build: Factory, *, outside: object = None) -> None:
@@ -69,7 +69,10 @@ class OperatorFactory:
 def factory_of(
     given: Sequence[Controller[Any] | Factory], runnables: Sequence[Runnable]
 ) -> Callable[[], Manager]:
-    """Return the factory for ``run_operator``'s function, or controllers and runnables."""
+    """Return a function that builds a manager, from the arguments of ``run_operator``.
+
+    These arguments are either one function that builds the operator, or controllers and runnables.
+    """
     builders = [each for each in given if not isinstance(each, Controller)]
     if not builders:
         ready = [each for each in given if isinstance(each, Controller)]
@@ -167,7 +170,7 @@ def _of_declared(where: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _of_value(where: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield the parts of a value that can store data, unless the value itself can be replaced."""
+    """Yield ``value`` if it is mutable; if not, yield the mutable objects that it contains."""
     if isinstance(value, _CONTAINERS):
         yield where, value
     elif isinstance(value, tuple):

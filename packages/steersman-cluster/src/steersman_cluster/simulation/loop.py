@@ -367,7 +367,8 @@ class VirtualLoop(_Loop):
     async def release(self, actor: Actor) -> None:
         """Release the tasks of a killed actor, so that their ``finally`` blocks run.
 
-        For the end of a simulation, when the effects of these blocks no longer matter.
+        Call this only at the end of a simulation, when the effects of these blocks no longer
+        matter.
         """
         actor.is_dead = False
         tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]

@@ -15,9 +15,10 @@ YOUNG: Final = 200_000
 
 
 def run_nested(main: Coroutine[Any, Any, T]) -> T:
-    """Run ``main`` on a new virtual loop; the running loop is blocked meanwhile.
+    """Run ``main`` on a new virtual loop.
 
-    For tests, which have nothing else to do meanwhile.
+    The loop that is already running is blocked until ``main`` ends. This is acceptable in tests, in
+    which nothing else has to run during that time.
     """
     with deferred_collection():
         return _run(main)
@@ -37,13 +38,15 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def deferred_collection() -> Iterator[None]:
-    """Raise the collector's threshold in the block, and collect the two young generations at its
-    end.
+    """Run Python's garbage collector less often while the block runs.
 
-    Within the block, the collector runs only after ``YOUNG`` new objects. Nothing changes if it is
-    disabled, or if its threshold is already as high. All objects of a cluster become garbage at its
-    end. Before that there is little to collect, and each collection takes time: with the default
-    threshold, a third of the time of a small cluster.
+    Within the block, the garbage collector runs only after ``YOUNG`` new objects. At the end of the
+    block, the two young generations are collected. Nothing changes if the garbage collector is
+    disabled, or if its threshold is already as high.
+
+    A cluster's objects become garbage only when the cluster ends. During its life, there is little
+    to collect. With the default threshold, a small cluster would spend a third of its time on
+    collection.
     """
     young, middle, old = gc.get_threshold()
     # Never more often than configured: 0 means never.

@@ -1,4 +1,4 @@
-"""Pending work of operators: requeues, failures and closed watches, from their observations."""
+"""Pending work of operators: requeues, failures, closed watches, as reported by the operators."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
@@ -41,7 +41,7 @@ class PendingWork:
         self._unwatched: dict[Place, None] = {}
 
     def note(self, actor: str, observation: Observation) -> None:
-        """Record an observation of an actor."""
+        """Record an observation that an actor has reported."""
         if type(observation) is ReconcileFinished:
             place = actor, observation.controller, observation.ref
             if observation.outcome in ("failed", "timed out"):

@@ -304,8 +304,8 @@ class SimulatedCluster(Cluster):
     ) -> None:
         """Wait until nothing is left to do.
 
-        That is: nothing has been written for ``quiet_seconds``, no retry is due, every requeue
-        after at most ``max_requeue_seconds`` is done, and no Pod is about to change.
+        That is: nothing has been written for ``quiet_seconds``, no retry is due, every requeue with
+        a delay of at most ``max_requeue_seconds`` is done, and no Pod is about to change.
         """
         clock = self.clock
         began_at, mark = clock.monotonic(), self.moment()
@@ -367,7 +367,7 @@ class SimulatedCluster(Cluster):
     # Writes of operators
 
     def moment(self) -> int:
-        """Return a number for the present, for ``writes_since``."""
+        """Return a number that marks the current time, to pass to ``writes_since`` later."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:

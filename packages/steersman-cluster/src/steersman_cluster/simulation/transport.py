@@ -193,5 +193,5 @@ class BeforeEvent(Protocol):
 
 
 async def wait_forever() -> None:
-    """Wait forever: a killed task stays here."""
+    """Wait forever; the task of a killed actor waits in this function."""
     await asyncio.get_running_loop().create_future()

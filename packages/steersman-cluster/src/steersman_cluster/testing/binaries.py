@@ -23,7 +23,7 @@ LOG_LINE_SECONDS = 30.0
 
 
 class _ProgressLines:
-    """The progress of a build on stderr: one updated line on a terminal, else some lines."""
+    """The progress of a build on stderr: one updated line on a terminal, otherwise a few lines."""
 
     def __init__(self) -> None:
         self._next_line_seconds = 0.0

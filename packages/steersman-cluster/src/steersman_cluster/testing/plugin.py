@@ -5,11 +5,14 @@ fixture runs on the cluster's own event loop, together with its async fixtures, 
 plugins run coroutine tests. By default the loop has virtual time, so no test waits. With
 ``--cluster=real`` the same test runs against a real control plane.
 
-Pytest loads this module in every suite of an environment that has steersman. So it avoids the names
-of other plugins: its options begin with ``--steersman``; ``--cluster`` is added only if it is used
-and no other plugin has it; and a fixture of the same name in another plugin wins. The module also
-loads with a pytest older than the fixture needs, on every supported Python. So hooks are wrapped in
-a way that all versions of pluggy support, and names that pytest 7 lacks are in strings.
+Pytest loads this module in every suite of an environment that has steersman. The module therefore
+avoids conflicts with other plugins. Its options begin with ``--steersman``. The option
+``--cluster`` is added only if it is used and no other plugin has it. If another plugin has a
+fixture of the same name, pytest uses that fixture.
+
+The module must load even with a pytest that is too old for the fixture, on every supported Python.
+Hooks are therefore wrapped in a way that all versions of pluggy support, and names that pytest 7
+lacks are in strings.
 """
 
 import inspect
@@ -192,7 +195,9 @@ def pytest_pycollect_makeitem(
     name: str,  # noqa: ARG001 - as pytest calls it
     obj: object,  # noqa: ARG001
 ) -> Generator[None, Any, None]:
-    """Take over the coroutine tests that request a cluster, after other plugins."""
+    """Take over the coroutine tests that request a cluster, after other plugins have collected
+    them.
+    """
     outcome = yield
     if outcome.excinfo is not None:
         return
@@ -207,7 +212,10 @@ def pytest_pycollect_makeitem(
 def pytest_fixture_setup(
     fixturedef: "pytest.FixtureDef[Any]", request: pytest.FixtureRequest
 ) -> Generator[None, Any, None]:
-    """Run the async fixtures of a cluster test on the loop of its cluster, before other plugins."""
+    """Run the async fixtures of a cluster test on the loop of its cluster.
+
+    This runs before the same hook of other plugins.
+    """
     function: Any = fixturedef.func
     if (
         not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
@@ -260,7 +268,7 @@ def _taken_over(collector: Any, item: Any) -> Any:
 
 
 def _is_ours(named: "Sequence[pytest.FixtureDef[Any]]") -> bool:
-    """Whether the last fixture of that name is this plugin's, or a fixture that extends it."""
+    """Whether the last of these fixtures is this plugin's, or extends this plugin's fixture."""
     for each in reversed(named):
         if _is_own(each):
             return True

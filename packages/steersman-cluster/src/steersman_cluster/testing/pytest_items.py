@@ -50,7 +50,9 @@ class ClusterFunction(pytest.Function):
 def run_on_cluster(
     runner: "ClusterRunner", function: Any, request: pytest.FixtureRequest
 ) -> Callable[..., Any]:
-    """Wrap an async fixture as a plain fixture that runs on the loop of the cluster."""
+    """Wrap an async fixture as a fixture that is not async, and that runs on the loop of the
+    cluster.
+    """
     instance, bound = request.instance, function
     if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):
         # Collected with one instance of the class, while each test has its own.

@@ -204,7 +204,7 @@ class RealCluster(Cluster):
             await operator.kill()
 
     def observer(self, actor: str) -> Observer:
-        """Return the observer of an actor's observations."""
+        """Return an observer that records the pending work of an actor."""
 
         def observe(observation: Observation) -> None:
             self.pending.note(actor, observation)
@@ -256,7 +256,7 @@ class RealCluster(Cluster):
     # Writes of operators
 
     def moment(self) -> int:
-        """Return a number for the present, for ``writes_since``."""
+        """Return a number that marks the current time, to pass to ``writes_since`` later."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:

@@ -1,4 +1,4 @@
-"""State that a controller keeps between reconciles, during one run."""
+"""State that a controller keeps in memory between reconciles."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,10 +9,10 @@ T = TypeVar("T")
 
 
 class PerRun(Generic[T]):
-    """A container with one state for each run of a controller.
+    """A container with a separate state for each time that a controller is run.
 
-    A controller is a value: it can run again after a crash, or in another simulated cluster. Each
-    run has its own source of randomness, which identifies the run.
+    The same ``Controller`` can be run again after a crash, or in another simulated cluster. Each
+    run has its own random generator, which identifies the run.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -23,7 +23,7 @@ class PerRun(Generic[T]):
         return len(self._of_runs)
 
     def of(self, run: Random) -> T:
-        """Return the state of the run with this source of randomness."""
+        """Return the state of the run that has this random generator."""
         found = self._of_runs.get(run)
         if found is None:
             found = self._of_runs[run] = self._make()

@@ -1,5 +1,6 @@
-"""The status writer: it sends the difference as one patch, and no request if there is no
-difference.
+"""The status writer: it sends the changed fields of a status as one patch.
+
+If no field has changed, it sends no request.
 """
 
 from collections.abc import Mapping
@@ -106,7 +107,9 @@ def plain(part: Any) -> Any:
 
 
 async def _current(ctx: Context, obj: Obj) -> Obj:
-    """Return the object to compare with: the live object if the last reconcile has failed."""
+    """Return the object to compare with: the live object if the last reconcile has failed,
+    otherwise ``obj``.
+    """
     if not ctx.failures:
         return obj
     # A failed write may have taken effect without the cache having it yet. Compared with the cache,

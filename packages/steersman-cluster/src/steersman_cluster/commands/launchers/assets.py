@@ -28,7 +28,7 @@ class Assets:
 def write_assets(directory: Path, *, search_path: str | None) -> Assets:
     """Write the launchers, and link the kubectl of ``search_path``; other files are not touched.
 
-    Launchers of an earlier run are overwritten: they may name another Python.
+    Launchers of an earlier run are overwritten, because they may start another Python.
     """
     directory = directory.absolute()
     for name in LAUNCHERS:

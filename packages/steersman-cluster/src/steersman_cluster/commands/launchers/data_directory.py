@@ -23,7 +23,7 @@ ANSWER_SECONDS: Final = 2.0
 async def find_data_directory(
     servers: Sequence[str], *, prefix: str, ended: asyncio.Event, clock: Clock
 ) -> Path | None:
-    """Return the directory of the objects under ``prefix``, once the first of ``servers`` responds.
+    """Return the directory of the objects under ``prefix``, once ``servers[0]`` responds.
 
     Return ``None`` once ``ended`` is set.
     """

@@ -15,14 +15,17 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True, tag="kinds"):
-    """A report that the server serves the operator's kinds: the reconciled and all watched ones."""
+    """A report that the server now serves the operator's kinds.
+
+    ``reconciled`` are the kinds that the operator reconciles, and ``followed`` all that it watches.
+    """
 
     reconciled: tuple[ResourceType, ...]
     followed: tuple[ResourceType, ...]
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True, tag="running"):
-    """A report that the workers have started, ``took_seconds`` after the process."""
+    """A report that the workers have started, ``took_seconds`` after the start of the process."""
 
     took_seconds: float
 

@@ -37,9 +37,10 @@ async def run_session(
     out: TextIO,
     err: TextIO,
 ) -> None:
-    """Run the cluster and the operator until Ctrl-C or the session's own end; then remove both.
+    """Run the cluster and the operator until Ctrl-C, or until the session ends by itself; then
+    remove both.
 
-    Raise ``ManagerFailed`` if the operator does not run when the session ends.
+    Raise ``ManagerFailed`` if the session ends by itself while the operator is not running.
     """
     ended = asyncio.Event()
     on_end_signals(ended.set)
@@ -85,7 +86,10 @@ async def _run_until_end(
     *,
     options: DevOptions,
 ) -> bool:
-    """Run all tasks of the session; return whether the time limit or the demo's end ended it."""
+    """Run all tasks of the session until it ends.
+
+    Return whether the time limit or the end of the demo is the reason.
+    """
     async with background_tasks() as start:
         limits = list(session.start_demo(start))
         if options.for_seconds is not None:

@@ -50,7 +50,7 @@ class SessionState:
     output: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
 
     def start(self, now: datetime, *, saved: str) -> None:
-        """Record a start of the operator; ``saved`` are the files whose save caused it."""
+        """Record a start of the operator; ``saved`` are the files whose save caused the start."""
         self.phase = "starting"
         self.since_time = now
         self.saved = saved
@@ -71,7 +71,10 @@ class SessionState:
                 self.reconciles[ref] = report if before is None else before.merged_with(report)
 
     def end(self, status: int, now: datetime) -> str:
-        """Record that the operator ended by itself; return a line about it if it printed none."""
+        """Record that the operator ended by itself.
+
+        Return a message if a signal killed the operator or if it printed nothing; otherwise ``""``.
+        """
         self.phase = "ended" if self.phase == "running" else "does not load"
         self.since_time = now
         if status < 0:

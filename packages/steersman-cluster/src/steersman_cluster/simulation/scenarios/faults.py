@@ -59,7 +59,7 @@ class Fault:
 
     @classmethod
     def named(cls, words: str) -> Self:
-        """Return the fault with this name; ``ValueError`` if there is none."""
+        """Return the fault with this name; raise ``ValueError`` if there is none."""
         kind, _, number = words.strip().rpartition(" ")
         if kind not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
             known = ", ".join(f'"{each} 1"' for each in FaultKind)
@@ -71,8 +71,9 @@ class SingleFault:
     """Counts the calls and watch events of an operator in one run, and injects one fault.
 
     ``kill`` ends the operator. ``hold`` returns once users have written something. ``note`` adds a
-    line to the trace, and ``on_injection`` adds the line about the fault. ``child_watches`` are
-    pairs: the beginning and the end of the path of a watch of the operator's child objects.
+    line to the trace, and ``on_injection`` adds the line about the fault. ``child_watches``
+    identifies the watches of the operator's child objects: each pair is the beginning and the end
+    of a path.
     """
 
     def __init__(

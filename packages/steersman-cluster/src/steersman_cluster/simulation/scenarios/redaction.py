@@ -27,7 +27,7 @@ _DIGEST: Final = re.compile(r"<hidden [0-9a-f]+>")
 class IgnoredFields:
     """Fields that are not compared, each as ``Kind.path.to.field`` or ``outside.path``.
 
-    A ``*`` is every key and every element. A key with a dot is in brackets:
+    A ``*`` matches every key and every element. A key that contains a dot is written in brackets:
     ``Site.metadata.annotations[example.com/seen]``.
     """
 
@@ -38,14 +38,16 @@ class IgnoredFields:
             self._paths.setdefault(kind, []).append(tuple(steps))
 
     def without(self, kind: str, value: Any) -> Any:
-        """Return the object of this kind, or the system ``outside``, without the ignored fields."""
+        """Return ``value`` without the ignored fields; ``kind`` is the kind of the object, or
+        ``outside``.
+        """
         for path in self._paths.get(kind, ()):
             value = _without(value, path)
         return value
 
 
 class Tokens:
-    """Random tokens that an operator has drawn, numbered so that two runs can be compared."""
+    """Random tokens that an operator has generated, numbered so that two runs can be compared."""
 
     def __init__(self, tokens: Mapping[str, int]) -> None:
         self._tokens = tokens  # each encoding of a token, with the token's number
@@ -75,7 +77,7 @@ class Tokens:
 
 
 class Secrets:
-    """Values that are or were in the data of Secrets, and that no message shows."""
+    """Values that are or were in the data of Secrets, and that no message may show."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         # A token is shown by its number, which is not secret.

@@ -25,8 +25,8 @@ class Scenario:
 
     - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
       and runnables. It is called at each start and after each crash, so all state that the operator
-      stores in memory must be created in this function. With ``outside``, that system is its
-      argument.
+      stores in memory must be created in this function. If ``outside`` is set, the function
+      receives the system that ``outside`` has created.
     - ``steps`` performs the users' actions, and settles in between: ``await cluster.settle()``. At
       each of these points the cluster must be in the same state as without faults.
     - ``kinds`` are installed before the first step.
@@ -35,7 +35,7 @@ class Scenario:
       API server, and its attributes are compared.
     - ``workloads`` selects the cluster's own controllers; by default all run.
     - ``ignore`` are fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
-      ``*`` is every key, and a key with a dot is in brackets.
+      ``*`` matches every key, and a key that contains a dot is written in brackets.
     """
 
     operator: Factory | Callable[[Any], Built]

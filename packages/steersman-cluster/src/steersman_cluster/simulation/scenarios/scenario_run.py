@@ -72,9 +72,9 @@ async def outcome_of(
 ) -> RunOutcome:
     """Return the outcome of one run, which should equal one of ``expected``.
 
-    ``absent_at`` is the index of a settle in the steps. The operator is stopped before that settle,
-    users do not wait there, and the operator is restarted after users have continued. If
-    ``is_thorough``, a second pass at each settle must write nothing.
+    ``absent_at`` is the index of a call of ``settle`` in the steps. The operator is stopped before
+    that call, users do not wait in that call, and the operator is restarted after users have
+    continued. If ``is_thorough``, a second pass at each call of ``settle`` must write nothing.
     """
     async with running_simulated_cluster(seed=seed, settings=scenario.workloads) as cluster:
         run = _ScenarioRun(cluster, scenario, fault, absent_at, expected, is_thorough=is_thorough)
@@ -230,7 +230,7 @@ class _ScenarioRun(Cluster):
         )
 
     def moment(self) -> int:
-        """Return a number for the present, for ``writes_since``."""
+        """Return a number that marks the current time, to pass to ``writes_since`` later."""
         return self._cluster.moment()
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
@@ -260,7 +260,9 @@ class _ScenarioRun(Cluster):
         return self._fault is not None and self._fault.kind.waits_for_users
 
     async def users_read(self) -> None:
-        """Run the settle that users skipped, because a read of theirs depends on its result."""
+        """Perform the ``settle`` that users have skipped, because they are about to read its
+        result.
+        """
         await self._settle_if_skipped()
 
     def users_wrote(self) -> None:
@@ -277,7 +279,9 @@ class _ScenarioRun(Cluster):
         self._end_of_fault()
 
     async def _settles_before(self) -> bool:
-        """Wait until nothing is left to do or the fault occurs; return true in the first case."""
+        """Wait until nothing is left to do or the fault occurs; return false if the fault occurs
+        first.
+        """
         settling = self._cluster.loop.create_task(self._settle_once(), name="settle")
         await asyncio.wait([settling, self._fault_begun], return_when=asyncio.FIRST_COMPLETED)
         if not self._fault_begun.done():
@@ -297,7 +301,9 @@ class _ScenarioRun(Cluster):
         )
 
     async def _settle_if_skipped(self) -> None:
-        """Run the settle that users skipped, because the next step depends on it."""
+        """Perform the ``settle`` that users have skipped, because the next step depends on its
+        result.
+        """
         if self._settle_pending:
             self._settle_pending = False
             self._end_of_fault()
@@ -347,7 +353,9 @@ class _ScenarioRun(Cluster):
             self._fail([f"the operator does not settle; its last writes are {last}", *failing])
 
     def _count(self) -> None:
-        """Set the numbers at which each kind of fault is possible."""
+        """Store, for each kind of fault, the numbers of the calls or events at which the fault is
+        possible.
+        """
         fault_injector = self._fault_injector
         calls = range(1, fault_injector.calls + 1)
         # After the users' last write, no write of theirs can come between.

@@ -1,4 +1,4 @@
-"""Sweeps: one scenario, run once with each fault, must reach the same state each time."""
+"""Sweeps: a scenario runs once with each possible fault, and must always reach the same state."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,11 +25,11 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
 async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator reaches the same state when users write at the worst moment.
 
-    Each mutating call is tested with the users' next write in the steps at three moments: before
-    the call that the operator has decided on; while the operator is down after a crash just before
-    the call; and while it is down after a crash just after the call. Users do not wait until the
-    operator has settled then. The operator should reach the same state as if they had waited, or as
-    if the operator had been down until they continued.
+    Each mutating call is tested with the users' next write in the steps at three moments: just
+    before the call, which the operator has already decided on; while the operator is down after a
+    crash just before the call; and while it is down after a crash just after the call. In these
+    runs, users do not wait until the operator has settled. The operator should reach the same state
+    as if they had waited, or as if the operator had been down until they continued.
     """
     kinds = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
     _Sweep("survives_concurrent_writes", scenario, seed).sweep(kinds, only)
@@ -92,7 +92,11 @@ class _Sweep:
             )
 
     def _check_repeatable(self) -> None:
-        """Run the scenario without faults once more; if that run differs, no fault is the cause."""
+        """Run the scenario without faults once more, and raise ``NotRepeatable`` if the result
+        differs.
+
+        A difference between two such runs is not the effect of a fault.
+        """
         before, after = self._reference, self._run()
         # What differs at one settle of the steps often differs at the next, too.
         found = [
@@ -110,7 +114,9 @@ class _Sweep:
             raise NotRepeatable(seed=self._seed, found=as_lines(found))
 
     def _absence(self, place: int) -> RunOutcome:
-        """Return the outcome if the operator is down from settle ``place`` until users go on."""
+        """Return the outcome if the operator is down from the ``settle`` with index ``place`` until
+        users continue.
+        """
         if place not in self._absences:
             self._absences[place] = run_nested(
                 outcome_of(self._scenario, seed=self._seed, absent_at=place)

@@ -66,7 +66,10 @@ def fault_trace(
 
 
 def last_writes(history: History, *, home: str) -> tuple[str, ...]:
-    """Return the last writes on a cluster, by its own controllers only in namespace ``home``."""
+    """Return the last writes on a cluster.
+
+    Writes by the cluster's own controllers are included only if they are in namespace ``home``.
+    """
     at_home = f"/namespaces/{home}/"
     written = [
         each

@@ -18,9 +18,9 @@ LIMITED = "limited"
 class Credentials:
     """The key files, certificate files and tokens of one control plane.
 
-    ``admin_token`` and the client certificate have all permissions; ``limited_token`` has only
-    those of every authenticated user. Each user has a context in the kubeconfig: ``admin``,
-    ``certificate`` and ``limited``.
+    ``admin_token`` and the client certificate have all permissions; ``limited_token`` has only the
+    permissions that every authenticated user has. Each user has a context in the kubeconfig:
+    ``admin``, ``certificate`` and ``limited``.
     """
 
     ca_file: Path

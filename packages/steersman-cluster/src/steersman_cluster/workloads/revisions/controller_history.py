@@ -49,9 +49,10 @@ class CurrentRevision:
 async def history_of(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector
 ) -> tuple[Revision, ...]:
-    """Return the revisions of a set in order, and adopt matching revisions without a controller.
+    """Return the revisions of a StatefulSet or DaemonSet in order, and adopt matching revisions
+    without a controller.
 
-    A set that is being deleted adopts no revisions.
+    An owner that is being deleted adopts no revisions.
     """
     return in_order(await claim(ctx, owner, selector, apps_v1.ControllerRevision))
 
@@ -97,7 +98,10 @@ async def shorten(
     is_live: Callable[[Revision], bool],
     limit: int | None,
 ) -> None:
-    """Delete revisions beyond the history limit, the oldest first."""
+    """Delete revisions beyond the history limit, the oldest first.
+
+    Revisions for which ``is_live`` returns true neither count towards the limit nor are deleted.
+    """
     for revision in excess(history, is_live=is_live, limit=limit):
         await ctx.delete(revision)
 

@@ -23,7 +23,7 @@ Terms = tuple[core_v1.PodAffinityTerm, ...]
 
 
 class PodInfo(NamedTuple):
-    """The fields of a running Pod that the scheduler needs."""
+    """The data that the scheduler needs about a Pod on a node."""
 
     uid: str
     namespace: str
@@ -37,7 +37,10 @@ class PodInfo(NamedTuple):
 
 
 class NodeInfo:
-    """A node and its Pods; the node may be unknown, because a Pod can be bound to any name."""
+    """A node and its Pods.
+
+    The Node object may not exist, because a Pod can be bound to any node name.
+    """
 
     __slots__ = (
         "allocatable",

@@ -362,7 +362,7 @@ class Scheduler:
             self._queue.forget(uid)
 
     def _try_again(self, pod: core_v1.Pod) -> None:
-        """Return a Pod to the queue, because its result could not be written."""
+        """Add a Pod to the queue again, because the result for this Pod could not be written."""
         spec = pod.spec
         if spec is None or spec.node_name or pod.uid in self._pending:
             return
@@ -412,7 +412,9 @@ class Scheduler:
 
 
 def _may_fit_more(before: core_v1.Node, after: core_v1.Node) -> bool:
-    """Return whether a Pod that did not fit before may fit now; a heartbeat changes nothing."""
+    """Return whether a Pod that did not fit on the node before may fit now; ``False`` after a mere
+    heartbeat.
+    """
     if before.labels != after.labels or before.spec != after.spec:
         return True
     old, new = before.status, after.status

@@ -62,7 +62,7 @@ class OwnWrites:
         return len(self._versions)
 
     def note(self, obj: Resource) -> None:
-        """Store the resource version of an own write."""
+        """Store the resource version of a slice that this controller has written."""
         self._versions[key_of(obj)] = obj.resource_version
 
     def forget(self, obj: Resource) -> None:

@@ -1,4 +1,5 @@
-"""StatefulSets: the StatefulSet controller, with ordered Pods that have stable names and claims.
+"""StatefulSets: the StatefulSet controller, with ordered Pods that have stable names and
+PersistentVolumeClaims.
 
 Takes:     StatefulSets, with their Pods, claims and revisions
 Gives:     Pods from the lowest ordinal on, claims from their templates, and the set's status

@@ -79,14 +79,14 @@ async def _count(ctx: Context, owner: StatefulSet) -> Outcome:
 
 
 def _pods(ctx: Context, owner: StatefulSet) -> list[Pod]:
-    """Return the Pods of the set, as they are after adoption and release."""
+    """Return the Pods in the cache that the set owns."""
     selector = spec_of(owner).selector
     found = candidates(ctx, owner, selector, core_v1.Pod)
     return [*claimed(owner, selector, found, is_fit=partial(is_member, owner.name)).ours]
 
 
 def _retry_seconds(error: SteersmanError) -> Outcome:
-    """Return when to retry a rejected request; raise errors of other kinds."""
+    """Return the outcome that retries a rejected request; raise any other ``error``."""
     if is_namespace_terminating(error):
         return Later()
     if isinstance(error, AlreadyExists | Forbidden | Invalid):

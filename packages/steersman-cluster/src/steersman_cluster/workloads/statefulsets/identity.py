@@ -60,7 +60,7 @@ def pod_name(set_name: str, ordinal: int) -> str:
 
 
 def claim_name(template: Claim, set_name: str, ordinal: int) -> str:
-    """Return the name of a claim, built from the names of template and set, and the ordinal."""
+    """Return the name of a PersistentVolumeClaim: template name, StatefulSet name and ordinal."""
     return f"{template.name}-{set_name}-{ordinal}"
 
 
@@ -116,7 +116,7 @@ def volumes_with_claims(
 
 
 def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
-    """Return the claims of the Pod with this ordinal."""
+    """Return the PersistentVolumeClaims of the Pod with this ordinal."""
     wanted = spec_of(owner)
     selected = wanted.selector.match_labels or {}
     return tuple(
@@ -135,12 +135,12 @@ def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
 
 
 def has_identity(pod: Pod) -> bool:
-    """Return whether the Pod's name label contains the Pod's name."""
+    """Return whether the ``statefulset.kubernetes.io/pod-name`` label equals the Pod's name."""
     return pod.labels.get(POD_NAME_LABEL) == pod.name
 
 
 def has_storage(owner: StatefulSet, pod: Pod) -> bool:
-    """Return whether a Pod has a volume for each of its claims."""
+    """Return whether a Pod has a volume for each of its PersistentVolumeClaims."""
     templates = spec_of(owner).volume_claim_templates
     if not templates:
         return True
@@ -155,7 +155,9 @@ def has_storage(owner: StatefulSet, pod: Pod) -> bool:
 
 
 def spec_of(owner: StatefulSet) -> apps_v1.StatefulSetSpec:
-    """Return the spec of the set; the server requires a spec."""
+    """Return the spec of the StatefulSet; raise ``ValueError`` without a spec, which the API server
+    does not permit.
+    """
     if owner.spec is None:
         raise ValueError(f"{owner.ref} has no spec")
     return owner.spec

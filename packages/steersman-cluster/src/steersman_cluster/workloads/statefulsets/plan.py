@@ -48,8 +48,9 @@ class DeletePod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateClaims:
-    """A step that creates the deleted claims of a Pod, if any; the Pod may be pending because of
-    them.
+    """A step that creates the missing PersistentVolumeClaims of an existing Pod, if any.
+
+    Without these claims, the Pod may stay pending.
     """
 
     pod: Pod
@@ -64,7 +65,10 @@ class RepairPod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateClaimOwners:
-    """A step for a surplus Pod: its claims may have to be deleted with the Pod."""
+    """A step that updates the owners of a surplus Pod's PersistentVolumeClaims.
+
+    The retention policy may require that these claims are deleted with the Pod.
+    """
 
     pod: Pod
 
@@ -204,8 +208,8 @@ def _may_need_repair(owner: StatefulSet, pod: Pod) -> bool:
 def _waits_for_another(
     spec: apps_v1.StatefulSetSpec, pod: Pod, there: Members, now: datetime
 ) -> bool:
-    """Return whether this surplus Pod is unavailable, and another one with a lower ordinal is as
-    well.
+    """Return whether ``pod``, a surplus Pod, is unavailable, and another surplus Pod with a lower
+    ordinal is unavailable, too.
     """
     if not is_unavailable(spec, pod, now):
         return False

@@ -126,8 +126,8 @@ class StatefulPodControl:
     # Claims
 
     async def _has_claims(self, ordinal: int, pod: str) -> bool:
-        """Create the missing claims of a new Pod,
-        and return whether all its claims are usable now.
+        """Create the missing PersistentVolumeClaims of a new Pod, and return whether all claims of
+        the Pod are usable now.
         """
         for claim in claims_for(self._owner, ordinal):
             there = self._claim(claim.name)
@@ -143,7 +143,7 @@ class StatefulPodControl:
         return True
 
     async def _fill_claims(self, ordinal: int, pod: str) -> None:
-        """Create the deleted claims of a Pod.
+        """Create the missing PersistentVolumeClaims of an existing Pod.
 
         A claim that is still terminating is skipped; its deletion causes another reconcile.
         """

@@ -63,7 +63,9 @@ def corrected_references(claim: Claim, owner: StatefulSet, pod: Pod) -> Referenc
 
 
 def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
-    """Return whether a claim has another controller although the set has a retention policy."""
+    """Return whether the retention policy would delete a claim, but the claim is controlled by an
+    object other than the StatefulSet or the Pod.
+    """
     if not (deletes_when_scaled(owner) or deletes_when_deleted(owner)):
         return False
     return any(
@@ -73,7 +75,9 @@ def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
 
 
 def belongs_to_earlier_pod(claim: Claim, pod_name: str) -> bool:
-    """Return whether a claim belongs to an earlier Pod of this name, and must not be used."""
+    """Return whether a claim belongs to an earlier Pod of this name, and must therefore not be used
+    by a new Pod.
+    """
     return any(
         each.kind == "Pod" and each.api_version == "v1" and each.name == pod_name
         for each in claim.metadata.owner_references or ()

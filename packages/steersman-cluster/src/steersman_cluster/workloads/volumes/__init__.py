@@ -4,7 +4,7 @@ Takes:     PersistentVolumeClaims, PersistentVolumes and StorageClasses, and the
 Gives:     Bound claims, provisioned volumes, and a default class ``standard``
 Promises:  - a claim is bound to the smallest volume that fits
            - a claim whose class has a provisioner gets a volume of its own
-           - a claim that waits for its first consumer is bound after that exists
+           - a claim that waits for its first consumer is bound after the consumer exists
            - a claim without a class gets the default class
            - an ephemeral claim is created and deleted with its Pod
            - a claim in use is not deleted before its last Pod

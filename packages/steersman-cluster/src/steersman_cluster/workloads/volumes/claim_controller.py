@@ -253,8 +253,9 @@ async def _set_lost(ctx: Context, claim: Claim, reason: str, note: str) -> Outco
 
 
 async def _resize(ctx: Context, claim: Claim, volume: Volume) -> None:
-    """Resize a bound claim that requests more;
-    the server has checked that its class permits this.
+    """Resize a bound claim and its volume, if the claim requests more storage than it has.
+
+    The API server has checked that the StorageClass permits this.
     """
     has = (claim.status.capacity if claim.status is not None else None) or {}
     wants = wanted_size(claim)

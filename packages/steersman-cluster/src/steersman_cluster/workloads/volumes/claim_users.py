@@ -1,4 +1,4 @@
-"""The claims that Pods use. No I/O."""
+"""The PersistentVolumeClaims that Pods use. No I/O."""
 
 from collections.abc import Iterable
 from typing import Final

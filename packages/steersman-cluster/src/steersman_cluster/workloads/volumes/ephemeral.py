@@ -1,4 +1,4 @@
-"""Ephemeral claims: each is created for one Pod, and deleted with this Pod."""
+"""Ephemeral PersistentVolumeClaims: each is created for one Pod, and deleted with this Pod."""
 
 from typing import Final
 

@@ -37,7 +37,10 @@ def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
 
 
 def is_of_volume(old: Claim | None, new: Claim) -> bool:
-    """Return whether a change of a claim affects its volume; a deletion always does."""
+    """Return whether an addition or update of a claim affects the volume of the claim.
+
+    Deletions of claims always enqueue the volume, regardless of this predicate.
+    """
     before = old.spec.volume_name if old is not None and old.spec is not None else None
     return new.spec is not None and new.spec.volume_name != before
 

@@ -21,7 +21,7 @@ Topology: TypeAlias = tuple[str, str]
 
 
 class InterPodAffinity:
-    """The affinity of one Pod, as computed from the cache."""
+    """The affinity and anti-affinity of one Pod, as computed from the cache."""
 
     __slots__ = (
         "_affinity_terms",

@@ -56,7 +56,7 @@ def allocatable(node: core_v1.Node) -> Amounts:
 def insufficient_resources(
     wanted: Amounts, *, requested: Amounts, allocatable: Amounts, pods: int
 ) -> list[str]:
-    """Return the reasons why a node that runs this many Pods has too few free resources."""
+    """Return why a node has too few free resources; ``pods`` is the number of Pods on the node."""
     short = [TOO_MANY_PODS] if pods + 1 > allocatable.get("pods", 0) else []
     for name, amount in wanted.items():
         if amount > 0 and amount > allocatable.get(name, 0) - requested.get(name, 0):
