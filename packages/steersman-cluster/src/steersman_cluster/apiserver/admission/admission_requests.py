@@ -1,4 +1,4 @@
-"""AdmissionRequests: a write request in the form in which reviews and expressions contain it."""
+"""The conversion of a write request to an AdmissionRequest, for reviews and expressions."""
 
 from steersman.names import GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import Attributes

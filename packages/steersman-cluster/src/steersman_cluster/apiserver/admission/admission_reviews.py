@@ -52,7 +52,7 @@ class CallFailed(Exception):
 
 
 class ReviewAnswer(NamedTuple):
-    """The response to one AdmissionReview, or the error of the call, with the review's uid."""
+    """The uid of one AdmissionReview, and the webhook's response or the error of the call."""
 
     uid: str
     answer: WebhookResponse | WebhookUnreachable
@@ -108,7 +108,10 @@ class AdmissionResponse:
 
 
 def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
-    """Return the webhook's response; raise ``CallFailed`` if it failed or is invalid."""
+    """Return the response of ``webhook``.
+
+    Raises ``CallFailed`` if the call failed or the response is invalid.
+    """
     if isinstance(asked.answer, WebhookUnreachable):
         raise CallFailed(f"failed to call webhook: {asked.answer.why}")
     try:
@@ -125,7 +128,10 @@ def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> Adm
 
 
 def _response(written: Any) -> Object | None:
-    """Return the response after checking the types of all its fields; raise ``BadResponse``."""
+    """Return ``written`` after a check of its field types.
+
+    Raises ``BadResponse`` if a field has the wrong type.
+    """
     if written is None:
         return None
     if not isinstance(written, dict):

@@ -51,9 +51,9 @@ class Attributes:
 
     @property
     def is_namespace(self) -> bool:
-        """Whether the object is a Namespace, whose ``namespace`` is its own name.
+        """Whether the object is a Namespace.
 
-        A Namespace is cluster-scoped nevertheless.
+        If it is, ``namespace`` is the object's own name, although Namespaces are cluster-scoped.
         """
         return self.resource == _NAMESPACES
 
@@ -73,5 +73,7 @@ class Attributes:
         )
 
     def forbidden(self, why: str) -> StatusError:
-        """Return a ``Forbidden`` error of the server itself for this request."""
+        """Return the ``Forbidden`` error with which the server itself, not a webhook, denies this
+        request.
+        """
         return forbidden(self.group_resource, self.shown_name, why)

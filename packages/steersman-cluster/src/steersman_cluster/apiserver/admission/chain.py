@@ -151,8 +151,8 @@ class Admission:
         """Raise an error if a policy or a validating webhook denies the write.
 
         ``obj`` and ``old`` have the form in which the rules of their kind receive them. ``obj`` is
-        complete, and is written next if the check passes. Policies and webhooks receive the objects
-        that ``admission_view`` returns.
+        complete: if the check passes, it is written without further changes. ``admission_view``
+        converts both objects to the form that policies and webhooks receive.
         """
         hooks = self._now()
         if not hooks.policies and not hooks.validating:
@@ -245,7 +245,11 @@ def _options(info: RequestInfo, kind: str) -> Object:
 
 
 def _repair_metadata(request: APIRequest, about: Object, before: Any) -> None:
-    """Restore managedFields that a webhook broke, and remove duplicate ownerReferences."""
+    """Replace invalid managedFields from a webhook by ``before``, and drop duplicate
+    ownerReferences.
+
+    ``about`` is the metadata that is repaired in place.
+    """
     given = about.get("managedFields")
     try:
         managers = decoded_from_client(given or ())

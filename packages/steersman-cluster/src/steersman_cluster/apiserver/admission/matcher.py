@@ -1,6 +1,5 @@
-"""The matching of requests to webhooks and policies: by rules and by selectors.
-
-The selectors select namespaces and objects.
+"""The matching of requests to webhooks and policies: by rules, and by namespace and object
+selectors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 class MatchedResource(NamedTuple):
-    """The resource and kind as which an object matched: its own or an equivalent."""
+    """The resource and kind under which a request matched: its own, or equivalent ones."""
 
     resource: GroupVersionResource
     kind: GroupVersionKind
@@ -33,7 +32,9 @@ class MatchContext(Protocol):
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterable[MatchedResource]:
-        """Return the same resource in its other versions."""
+        """Return the resources that are equivalent to ``resource``: the same objects in other
+        versions.
+        """
         ...
 
 
@@ -124,7 +125,7 @@ class Matcher:
         )
 
     def match(self, attributes: Attributes, context: MatchContext) -> MatchedResource | None:
-        """Return the resource and kind as which the request matches; None if it does not match."""
+        """Return the resource and kind under which the request matches, or None."""
         in_namespace = _is_in(self.namespaces, attributes, context)
         if in_namespace is False or not self._selects(attributes):
             return None

@@ -23,7 +23,10 @@ def values_of(
     namespace: Object | None = None,
     params: Object | None = None,
 ) -> Mapping[str, Any]:
-    """Return the values; ``seen`` is ``attributes`` with objects in the version of ``matched``."""
+    """Return the value of each variable by name.
+
+    ``seen`` is ``attributes`` with the objects converted to the version of ``matched``.
+    """
     request = request_of(seen, matched)
     del request["object"], request["oldObject"]
     who = authorizers(attributes.user)

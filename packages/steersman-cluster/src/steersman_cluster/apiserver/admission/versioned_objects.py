@@ -72,7 +72,7 @@ class VersionedObjects:
                     yield MatchedResource(found, each.kind_of(subresource))
 
     def authorizer(self, user: User) -> cel.CelAuthorizer:
-        """Return the authorizer with which expressions check ``user`` or a service account."""
+        """Return the authorizer for expressions, which checks ``user`` or a service account."""
 
         def decide(
             about: Mapping[str, str], account: tuple[str, str] | None
@@ -90,7 +90,7 @@ class VersionedObjects:
         return None if found is None else found.namespaced
 
     def every(self, kind: Mapping[str, str], namespace: str) -> Iterator[Object]:
-        """Yield all objects of a kind: in one namespace, or cluster-scoped."""
+        """Yield all objects of ``kind``, or only those in ``namespace`` if it is not empty."""
         if (served := self._of_kind(kind)) is not None:
             resource = served.group_resource
             for each in self._store.every(resource, namespace=namespace):

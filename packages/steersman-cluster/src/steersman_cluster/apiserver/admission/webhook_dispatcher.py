@@ -88,7 +88,7 @@ class WebhookDispatcher:
 
         Each webhook receives the changes of the previous webhooks. When a webhook changes the
         object, the previous webhooks with ``reinvocationPolicy: IfNeeded`` are called once more.
-        Before that, ``again`` runs the server's own admission plugins on the object.
+        Before these second calls, ``again`` runs the server's own admission plugins on the object.
         """
         invoked: set[object] = set()
         to_reinvoke: set[object] = set()
@@ -159,7 +159,9 @@ class WebhookDispatcher:
         return replace(attributes, obj=returned), True, True
 
     def check(self, attributes: Attributes, webhooks: Sequence[Webhook]) -> None:
-        """Run all validating webhooks concurrently; raise the error of the first one to deny."""
+        """Run all validating webhooks concurrently; raise the error of the first webhook that
+        denies.
+        """
         reviews = [
             (webhook, self._review_or_error(webhook, attributes, matched))
             for webhook in webhooks
@@ -237,7 +239,9 @@ class WebhookDispatcher:
         )
 
     def _verdict(self, review: AdmissionReview, *, mutating: bool) -> AdmissionResponse:
-        """Return the webhook's response and collect its warnings; raise an error if it denies."""
+        """Return the webhook's response and collect its warnings; raise an error if the webhook
+        denies.
+        """
         webhook = review.webhook
         verdict = response_of(self.answers[review.key], webhook, mutating=mutating)
         self.warnings.extend(filter(None, verdict.warnings))

@@ -134,7 +134,7 @@ def _why_not_moved(doc: Any, kind: str, operation: Object) -> str:
 
 
 def _found(doc: Any, path: str) -> tuple[Any, str]:
-    """Return the container at the end of the path, None if missing, and the last path step."""
+    """Return the container that ``path`` leads into and the last step; None if it is missing."""
     steps = [each.replace("~1", "/").replace("~0", "~") for each in path.split("/")]
     for step in steps[1:-1]:
         if isinstance(doc, dict):

@@ -1,6 +1,7 @@
 """Field management and server-side apply: which manager owns which fields of an object.
 
-Takes:     objects before and after a write, the field manager, and the schema that divides fields
+Takes:     objects before and after a write, the field manager, and the schema, which determines
+           which values are single fields
 Gives:     their managedFields, and the result of merging an applied configuration into a live
            object
 Promises:  - a manager that changes a field owns the field from then on

@@ -85,8 +85,8 @@ class FieldManager:
     def update(self, live: Object | None, new: Object, *, manager: str, time: str) -> None:
         """Set ``new``'s managedFields after a create, an update, or a patch other than apply.
 
-        Call this after the object is decoded and defaulted, and before rules and admission set
-        further fields, because those fields have no manager. ``new`` still contains the
+        Call this after the object is decoded and defaulted, but before rules and admission set
+        further fields, so that the manager does not own those fields. ``new`` still contains the
         managedFields that the client sent.
         """
         managers = self._managers_for_update(live, new)
@@ -111,8 +111,9 @@ class FieldManager:
     ) -> Object:
         """Return ``applied`` merged into ``live``: a new object, with its managedFields set.
 
-        Call this first: fields that defaults, rules and admission add afterwards have no manager.
-        If nothing changes, the result is ``live`` itself, and nothing has to be written.
+        Call this before defaults, rules and admission add fields, so that the manager does not own
+        those fields. If nothing changes, the result is ``live`` itself, and nothing has to be
+        written.
         """
         self._check(applied)
         try:
@@ -166,7 +167,9 @@ class FieldManager:
         return self._known(managers or decoded(stored))
 
     def _known(self, managers: Managers) -> Managers:
-        """Return the managers of served versions, with fields divided by the current schema."""
+        """Return the managers whose version is served, with field sets that match the current
+        schema.
+        """
         known = {}
         for manager, managed in managers.items():
             if (schema := self.schemas.get(managed.api_version)) is not None:

@@ -20,7 +20,7 @@ def is_member(branch: FieldSet) -> bool:
 
 
 def as_member(branch: FieldSet) -> FieldSet:
-    """Return the branch as a field of the set."""
+    """Return ``branch``, marked as a field of the set and not only as a parent of fields."""
     return branch if is_member(branch) else {SELF: {}, **branch}
 
 
@@ -40,7 +40,9 @@ def _joined(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Return the fields of ``one`` not in ``other``; a field's children are separate fields."""
+    """Return the fields of ``one`` that are not in ``other``; a field's children are separate
+    fields.
+    """
     return _children_left(one, other) if other else one
 
 

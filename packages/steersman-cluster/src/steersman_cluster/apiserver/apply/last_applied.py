@@ -1,7 +1,7 @@
 """The annotation in which kubectl stores the configuration of its client-side apply.
 
-Because of it, a migration from client-side to server-side apply causes no conflicts with the user's
-own earlier applies. The annotation is kept up to date as long as it exists.
+With the annotation, a user who migrates from client-side to server-side apply gets no conflicts
+with the user's own earlier applies. The annotation is updated as long as it exists.
 """
 
 import json
@@ -40,7 +40,7 @@ def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) 
 def with_last_applied(obj: Object, applied: Object) -> Object:
     """Return the object with an updated annotation, if it has one.
 
-    An annotation that became too long is removed.
+    If all annotations together become too long, this one is removed.
     """
     annotations = _annotations(obj)
     text = _written(applied)

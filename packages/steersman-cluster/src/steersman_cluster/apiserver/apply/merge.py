@@ -30,7 +30,10 @@ _SCALARS: Final = frozenset((str, int, float, bool))  # values that replace the 
 
 
 def merged(live: Any, applied: Any, schema: Schema) -> Any:
-    """Return ``live`` with all values of ``applied``; a null keeps a divided live value."""
+    """Return ``live`` with all values of ``applied``.
+
+    A null in ``applied`` does not replace a live map or list that is divided into fields.
+    """
     if not live:
         return applied
     if is_map(live, schema):
@@ -67,10 +70,10 @@ def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[A
 
 
 def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int | None]]:
-    """Yield the order of a merged list: applied items in order, live items in position.
+    """Yield the items of a merged list in order: applied items in order, live items in position.
 
     Each result is the name of an item, and the item's index in ``live`` if only ``live`` contains
-    it.
+    it, else None.
     """
     wanted, present = set(applied), set(live)
     following = _next_of(applied, present)
@@ -106,7 +109,7 @@ def _next_of(names: list[str], present: set[str]) -> list[str | None]:
 
 
 def remove_fields(value: Any, removed: FieldSet, schema: Schema) -> Any:
-    """Return the value without the fields of a set; an emptied part becomes null."""
+    """Return ``value`` without the fields of ``removed``; an emptied part becomes null."""
     if is_map(value, schema):
         return _remove_from_map(value, removed, schema)
     if is_list(value, schema):
@@ -155,10 +158,11 @@ def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet]) -> Any:
-    """Return the merged value without the applier's dropped fields that no manager owns.
+    """Return the merged ``value`` without fields that the applier dropped and no manager owns.
 
-    ``last`` is the set that the applier managed so far. ``owned`` contains the sets of all managers
-    from now on, including the applier's. A field in neither stays, unless its struct is removed.
+    ``last`` is the set of fields that the applier owned before this apply. ``owned`` contains the
+    sets of all managers after this apply, including the applier's. A field in neither stays, unless
+    its struct is removed.
     """
     last = with_structs(last, schema)
     present = _structs_in(value, schema)

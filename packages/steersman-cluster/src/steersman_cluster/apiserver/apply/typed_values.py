@@ -177,7 +177,7 @@ def _together(items: list[Any], schema: Schema) -> FieldSet | None:
 
 
 def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:
-    """Return the set without divisions that the schema no longer makes."""
+    """Return ``fields`` with each value that ``schema`` declares atomic as one field."""
     result = {}
     for element, branch in fields.items():
         if branch and (child := child_by_element(schema, element)).type in ("object", "array"):

@@ -48,7 +48,7 @@ def _mismatches(value: Any, schema: Schema, *, open_: bool) -> Sequence[Mismatch
 def _may_be_anything(schema: Schema) -> bool:
     """Whether the schema permits values of every type.
 
-    A schema that names no type does, except for some built-in types that are strings or numbers.
+    A schema without a type does, except for some built-in types that are strings or numbers.
     """
     is_scalar = schema.name is not None and schema.format is not None
     return schema.type is None and (not is_scalar or schema.preserve_unknown)

@@ -65,9 +65,9 @@ class TokenRejected(NamedTuple):
 class TokenIssuers:
     """The issuers and keys of tokens: the ones that sign, and the ones that are accepted.
 
-    The first of several issuers issues tokens. Without a ``signing`` key, a key is generated for
-    the first token and never leaves the process. Tokens signed with the generated key are accepted
-    only if ``verifying`` names no keys.
+    New tokens have the first of ``issuers``; tokens of all ``issuers`` are accepted. Without a
+    ``signing`` key, a key is generated for the first token and never leaves the process. Tokens
+    signed with the generated key are accepted only if ``verifying`` is empty.
     """
 
     issuers: tuple[str, ...] = (ISSUER,)
@@ -107,7 +107,10 @@ class ServiceAccountTokens:
         return f"{message}.{_encoded(key.sign(message.encode()))}"
 
     def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | TokenRejected | None:
-        """Return the user of ``token`` for one of ``audiences``; None for another kind of token."""
+        """Return the user of ``token`` if it is for one of ``audiences``, else ``TokenRejected``.
+
+        Returns None if ``token`` is not a token of these issuers.
+        """
         claims = self._claims(token)
         if not isinstance(claims, Claims):
             return claims

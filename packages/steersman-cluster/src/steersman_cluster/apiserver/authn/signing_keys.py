@@ -117,7 +117,10 @@ def signing_key_in(pem: bytes) -> SigningKey:
 
 
 def verifying_keys_in(pem: bytes) -> list[VerifyingKey]:
-    """Return all keys of a PEM file: public, private or certified; raise ``ValueError``."""
+    """Return the public keys of all keys and certificates in a PEM file.
+
+    Raises ``ValueError`` if there are none.
+    """
     found = [
         VerifyingKey(key)
         for key in map(_public, _blocks(pem))

@@ -22,7 +22,7 @@ class PrivateClaims(msgspec.Struct, frozen=True):
     node: BoundReference | None = None
 
     def bound(self, kind: str) -> BoundReference | None:
-        """Return the object of this kind to which the token is bound."""
+        """Return the reference to the object of ``kind`` to which the token is bound, or None."""
         return {"pod": self.pod, "secret": self.secret, "node": self.node}[kind]
 
 
@@ -57,7 +57,7 @@ class Claims(msgspec.Struct, frozen=True):
 
 
 class BadClaims(Exception):
-    """Claims that are not those of a service account."""
+    """The claims do not have the types of a service account token's claims."""
 
 
 def json_object(part: bytes) -> dict[str, Any] | None:

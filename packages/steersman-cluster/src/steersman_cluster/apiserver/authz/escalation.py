@@ -26,7 +26,7 @@ _COLLECTED = frozenset(("finalizers", "managedFields", "ownerReferences"))
 
 
 class Escalation:
-    """A check that rejects roles and bindings granting more permissions than their author has."""
+    """A check that rejects a role or binding if it grants permissions that its author lacks."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
@@ -36,7 +36,9 @@ class Escalation:
         return group == GROUP
 
     def check(self, user: User, wanted: Attributes, obj: Object, old: Object | None) -> None:
-        """Raise an error if ``obj``, a role or binding replacing ``old``, escalates privileges."""
+        """Raise an error if the role or binding ``obj``, which replaces ``old``, escalates
+        privileges.
+        """
         if ADMINISTRATORS in user.groups or (old is not None and _is_same(obj, old)):
             return
         ref = obj.get("roleRef")
@@ -141,7 +143,7 @@ def _aggregates(role: Object) -> bool:
 
 
 def _is_same(obj: Object, old: Object) -> bool:
-    """Whether the objects are equal except for fields that the garbage collector changes."""
+    """Whether the objects are equal, except for fields that Kubernetes' garbage collector sets."""
     return _without_collected(obj) == _without_collected(old)
 
 

@@ -1,9 +1,9 @@
 """Impersonation: only with the permission for each impersonated name, group and extra field.
 
-Several modes grant it. The legacy mode requires the verb ``impersonate`` on everything that is
-impersonated, and applies to every request. Each other mode permits the impersonation only for some
-requests: it requires the verb ``impersonate:MODE`` on everything that is impersonated, and the verb
-``impersonate-on:MODE:VERB`` on the resource of the request.
+There are several modes of impersonation. The legacy mode requires the verb ``impersonate`` on
+everything that is impersonated, and applies to every request. Each other mode permits the
+impersonation only for some requests: it requires the verb ``impersonate:MODE`` on everything that
+is impersonated, and the verb ``impersonate-on:MODE:VERB`` on the resource of the request.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -98,7 +98,11 @@ class Impersonation:
         self._last: dict[str, _Mode] = {}
 
     def impersonated_user(self, request: Request, user: User, wanted: Attributes) -> User:
-        """Return the user that ``user`` impersonates for ``wanted``; by default ``user`` itself."""
+        """Return the user that ``request`` impersonates; ``user`` itself if it impersonates no
+        other.
+
+        ``wanted`` describes the action of the request.
+        """
         shown = [
             (name, value.strip())
             for header, value in request.headers
@@ -191,7 +195,10 @@ def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
 
 
 def _mode_error(right: Attributes) -> str:
-    """Return why the newer modes never permit this, even to a user with all permissions."""
+    """Return why modes other than the legacy mode never permit ``right``; empty if they can.
+
+    The restriction applies even to a user with all permissions.
+    """
     if right.resource == "groups":
         if not right.name:
             return "impersonating the empty string group is not allowed"

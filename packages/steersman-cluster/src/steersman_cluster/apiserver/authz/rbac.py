@@ -164,7 +164,7 @@ class Authorizer:
         return Decision(False, f"RBAC: {not_found(missing)}" if missing else "")
 
     def rules_for(self, user: User, namespace: str) -> EffectiveRules:
-        """Return all that ``user`` is granted in a namespace and cluster-wide."""
+        """Return all rules that roles grant to ``user`` in ``namespace`` and cluster-wide."""
         grants = list(self._grants_of(user, namespace))
         return EffectiveRules(
             [rule.written for grant in grants for rule in grant.rules],
@@ -190,7 +190,10 @@ class Authorizer:
         return found
 
     def _look_up(self, user: User, namespace: str) -> Iterator[_Grant]:
-        """Yield the grants of the ClusterRoleBindings, or of the RoleBindings of one namespace."""
+        """Yield what the RoleBindings in ``namespace`` grant to ``user``.
+
+        If ``namespace`` is empty, yields what the ClusterRoleBindings grant.
+        """
         if ALWAYS_ALLOW in self._modes:
             yield _Grant("", tuple(map(_Rule, _EVERYTHING)))
         if NODE in self._modes and not namespace and NODES in user.groups and node_of(user.name):

@@ -1,7 +1,8 @@
 """CEL, the language of validation rules and match conditions, as in kube-apiserver 1.36.
 
 Takes:     texts of expressions, schemas with rules in them, and values
-Gives:     values, validation errors of objects and of definitions, and the cost of each
+Gives:     values, validation errors of objects and of CustomResourceDefinitions, and the cost of
+           each evaluation
 Promises:  - an expression is compiled once and evaluated any number of times
            - an expression that kube-apiserver rejects is rejected with the same message
            - an evaluation never costs more than kube-apiserver allows

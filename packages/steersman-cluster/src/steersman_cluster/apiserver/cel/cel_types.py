@@ -86,8 +86,9 @@ class Substitutions:
         return CelType("parameter", f"_var{self._count - 1}")
 
     def agree(self, wanted: tuple[CelType, ...], given: tuple[CelType, ...]) -> bool:
-        """Whether each given type is assignable to the wanted one; if so, keep the inferred
-        types.
+        """Whether each type in ``given`` is assignable to the type at its position in ``wanted``.
+
+        If all are, the types inferred for the type parameters are kept.
         """
         before = dict(self._known)
         if len(wanted) == len(given) and all(map(self._fits, wanted, given)):
@@ -130,7 +131,9 @@ class Substitutions:
         return first == second
 
     def _substitutes(self, value: CelType, parameter: CelType) -> tuple[bool, bool]:
-        """Return whether the parameter can stand for the type, and whether it already did."""
+        """Return whether ``parameter`` can stand for the type ``value``, and whether it already
+        did.
+        """
         if value == parameter:
             return True, True
         known = self._known.get(parameter.name)

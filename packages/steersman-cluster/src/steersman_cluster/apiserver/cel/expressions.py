@@ -66,7 +66,9 @@ class Expression:
         return self.evaluate_with_cost(values)[0]
 
     def evaluate_with_cost(self, values: Mapping[str, Any]) -> tuple[Any, int]:
-        """Return the value and the cost; a raised error has its cost in ``cost``."""
+        """Return the value and the cost; a raised ``NotEvaluated`` has the cost until then in
+        ``cost``.
+        """
         return self._plan.evaluate(tuple([values[name] for name in self._names]))
 
     def __repr__(self) -> str:

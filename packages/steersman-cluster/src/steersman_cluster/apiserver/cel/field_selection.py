@@ -37,7 +37,7 @@ _ESCAPABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z", re.ASCII)
 
 
 def escaped(name: str) -> str | None:
-    """Return the name of a property in expressions; None if expressions cannot refer to it."""
+    """Return the name by which expressions refer to the property ``name``; None if they cannot."""
     if not _ESCAPABLE.match(name):
         return None
     if name in RESERVED:
@@ -56,7 +56,7 @@ def looked_up(name: str) -> str:
 
 
 def selected(value: Any, key: Any) -> Any:
-    """Return the value at a key; for an optional, return an optional."""
+    """Return the value at ``key``; if ``value`` is an optional, the result is an optional, too."""
     if isinstance(value, Optional):
         return indexed(value, key, optional=True)
     if isinstance(value, dict):

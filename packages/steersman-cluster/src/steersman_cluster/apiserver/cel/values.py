@@ -57,7 +57,10 @@ NONE: Final = Optional(has_value=False)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A placeholder for a text that should have been a value of another type; reading it fails."""
+    """A placeholder for a value that does not match its schema.
+
+    Reading it fails with ``message``.
+    """
 
     message: str
 
@@ -187,7 +190,11 @@ def contains(elements: Iterable[Any], wanted: Any) -> bool:
 
 
 def added(first: Any, second: Any) -> Any:
-    """Return two lists joined: sets are united; in maps, elements of the second list win."""
+    """Return two lists joined.
+
+    Lists of type set are united. In lists of type map, an element of ``second`` replaces the
+    element of ``first`` with the same keys.
+    """
     if type(first) is SetList:
         return SetList([*first, *(each for each in second if not contains(first, each))])
     if type(first) is MapList:
@@ -213,7 +220,9 @@ def size_of(value: Any) -> int:
 
 
 def parse_digits(digits: str) -> int:
-    """Return the number of ASCII digits; too many digits give a number above every limit."""
+    """Return the number that ASCII digits represent, or a number above every limit for too many
+    digits.
+    """
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 

@@ -1,15 +1,15 @@
 """Custom resources: kinds that are defined while the server runs.
 
 Takes:     CustomResourceDefinitions, as plain JSON
-Gives:     the served resources of a definition, each version with its schema and rules; the rules
-           for definitions themselves; their status; and scales of custom and built-in objects
+Gives:     the served resources of a CRD, each version with its schema and rules; the rules for
+           CRDs themselves; the status of CRDs; and scales of custom and built-in objects
 Promises:  - a definition that kube-apiserver rejects is rejected with the same causes
            - names are accepted first come, first served
            - the served resources of a definition depend only on the definition
 Never:     stores objects, or reads custom resources other than those passed to it
 
 ``definition_rules``, ``version_validation``, ``schema_validation`` and ``conversion_validation``
-validate a definition; messages show it in its ``internal_form``. ``definition_status`` and
+validate a CRD; messages show it in its ``internal_form``. ``definition_status`` and
 ``definition_resources`` derive its status and its served resources.
 """
 

@@ -61,7 +61,9 @@ class ConversionReview:
     place: WebhookAddress
 
     async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
-        """Send the review; return each object in the other version, or its ``ConversionFailed``."""
+        """Send the review; return each object in the desired version, or the error of its
+        conversion.
+        """
         try:
             converted = await self._converted(outbound, uid)
         except BadResponse as problem:

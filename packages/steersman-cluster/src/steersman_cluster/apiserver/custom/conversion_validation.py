@@ -1,4 +1,4 @@
-"""The validation of a definition's ``spec.conversion``."""
+"""The validation of a CustomResourceDefinition's ``spec.conversion``."""
 
 import re
 from base64 import b64decode
@@ -24,7 +24,10 @@ _SEQUENCE: Final = b"\x30"  # the first byte of every certificate
 
 
 def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldError]:
-    """Yield the errors of a definition's conversion; ``reads_bundle`` adds the CA bundle's."""
+    """Yield the errors in the conversion of a CRD's ``spec``.
+
+    The CA bundle is validated only if ``reads_bundle`` is true.
+    """
     path, conversion = "spec.conversion", spec["conversion"]
     strategy = conversion.get("strategy") or ""
     webhook = conversion.get("webhook") or {}
@@ -55,7 +58,7 @@ def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldErro
 
 
 def bundle_problem(bundle: str) -> str:
-    """Return why base64-encoded certificates are invalid; the certificates are not parsed."""
+    """Return why the base64-encoded ``bundle`` is invalid; its certificates are not parsed."""
     if not bundle:
         return ""
     pem = b64decode(bundle)

@@ -33,7 +33,7 @@ _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
 
 
 def served(crd: Object, *, object_meta: Schema) -> tuple[ServedResource, ...]:
-    """Return each served version; none before the definition is established."""
+    """Return one served resource for each version; none before the CRD is established."""
     if not is_established(crd):
         return ()
     namespaced = crd["spec"]["scope"] == "Namespaced"
@@ -48,8 +48,7 @@ def served(crd: Object, *, object_meta: Schema) -> tuple[ServedResource, ...]:
 class _Compiled(NamedTuple):
     """The compiled parts of one version, independent of the server and of its requests.
 
-    One exception: the CEL rules cache the warnings of the last object for a short time, by that
-    object.
+    There is one exception: the CEL rules cache the last object and its warnings for a short time.
     """
 
     schema: Schema

@@ -127,7 +127,7 @@ def _validate_update(crd: Object, old: Object) -> list[FieldError]:
 
 
 def _had_good_bundle(old: Object) -> bool:
-    """Whether a definition is established and its CA bundle is missing or valid."""
+    """Whether ``old`` is an established CRD whose CA bundle is missing or valid."""
     webhook = old["spec"]["conversion"].get("webhook") or {}
     bundle = (webhook.get("clientConfig") or {}).get("caBundle", "")
     return is_established(old) and not bundle_problem(bundle)

@@ -1,7 +1,7 @@
-"""The status of definitions: accepted names, establishment and termination.
+"""The status of CustomResourceDefinitions: accepted names, establishment and termination.
 
 In kube-apiserver, controllers set this status a moment later. In steersman, it is computed
-synchronously from the definition and from the earlier definitions of the same group.
+synchronously from the CRD and from the earlier CRDs of the same group.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,10 @@ _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def accepted(crd: Object, others: Iterable[Object], *, now: str) -> Object:
-    """Return the definition with updated names and conditions; ``crd`` itself if unchanged."""
+    """Return ``crd`` with updated accepted names and conditions; ``crd`` itself if unchanged.
+
+    ``others`` contains the other CRDs.
+    """
     status = _status(crd)
     conditions = [dict(each) for each in status.get("conditions") or ()]
     approval = approval_condition(crd)
@@ -41,12 +44,12 @@ def _status(crd: Object) -> Object:
 
 
 def is_established(crd: Object) -> bool:
-    """Whether the definition's resources are served."""
+    """Whether the server serves the resources that ``crd`` defines."""
     return _is_true((crd.get("status") or {}).get("conditions") or (), "Established")
 
 
 def is_ending(crd: Object) -> bool:
-    """Whether the definition's objects are being deleted, and creates are rejected."""
+    """Whether the objects of ``crd`` are being deleted; if so, the server rejects creates."""
     if crd["metadata"].get("deletionTimestamp"):
         return True
     return _is_true((crd.get("status") or {}).get("conditions") or (), "Terminating")
@@ -57,7 +60,7 @@ def _is_true(conditions: Iterable[Object], kind: str) -> bool:
 
 
 def _in_use(crd: Object, others: Iterable[Object]) -> tuple[set[str], set[str]]:
-    """Return the resource names and the kinds of the other definitions of the group."""
+    """Return the resource names and the kinds that other CRDs of the same group use."""
     group = crd["spec"]["group"]
     resources, kinds = set[str](), set[str]()
     for other in others:
@@ -121,7 +124,7 @@ def is_protected(group: str) -> bool:
 
 
 def approval_of(crd: Object) -> tuple[str, str]:
-    """Return the reason and the message for the definition's API approval annotation."""
+    """Return the reason and the message of the condition that reports the CRD's API approval."""
     said = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     must = f"protected groups must have approval annotation {shown(APPROVAL)}"
     if not said:
@@ -136,7 +139,7 @@ def approval_of(crd: Object) -> tuple[str, str]:
 
 
 def approval_condition(crd: Object) -> Object | None:
-    """Return the approval condition of a definition in a protected group; None for other groups."""
+    """Return the approval condition of a CRD in a protected group; None for other groups."""
     if not is_protected(crd["spec"]["group"]):
         return None
     reason, message = approval_of(crd)
@@ -145,7 +148,7 @@ def approval_condition(crd: Object) -> Object | None:
 
 
 def terminating(crd: Object, now: str) -> Object:
-    """Return the definition after DELETE, with a finalizer until its objects are deleted."""
+    """Return ``crd`` as stored after a DELETE: with a finalizer until its objects are deleted."""
     metadata = crd["metadata"]
     finalizers = metadata.get("finalizers") or []
     if FINALIZER not in finalizers:
@@ -157,7 +160,7 @@ def terminating(crd: Object, now: str) -> Object:
 
 
 def instances_gone(crd: Object, *, now: str) -> Object:
-    """Return the definition after the deletion of its objects; ``crd`` itself if unchanged."""
+    """Return ``crd`` after the deletion of its objects; ``crd`` itself if unchanged."""
     metadata = dict(crd["metadata"])
     if FINALIZER not in (metadata.get("finalizers") or ()):
         return crd

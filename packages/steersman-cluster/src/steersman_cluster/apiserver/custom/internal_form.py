@@ -1,4 +1,5 @@
-"""Definitions in kube-apiserver's internal form, which its messages show with every field.
+"""CustomResourceDefinitions in kube-apiserver's internal form, which error messages show
+completely.
 
 If all versions agree on a field, the internal form contains that field once for all versions. The
 paths of errors follow from this.
@@ -99,14 +100,14 @@ SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectab
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalSpec:
-    """The versions of a definition without the fields that they share, and the shared fields."""
+    """The spec of a CRD: the fields that all its versions share, and each version without them."""
 
     versions: tuple[Object, ...]
     shared: Mapping[str, Any]
 
     @classmethod
     def of(cls, spec: Object) -> "InternalSpec":
-        """Convert the spec of a definition to the internal form."""
+        """Convert the ``spec`` of a CustomResourceDefinition to the internal form."""
         versions: list[Object] = spec.get("versions") or []
         shared = {
             key: versions[0][key]
@@ -135,7 +136,10 @@ def shown_schema(schema: Object) -> msgspec.Raw:
 
 
 def first_keyword(schema: Object, allowed: frozenset[str]) -> str | None:
-    """Return the first keyword, in internal order, that is set and not allowed, or None."""
+    """Return the first keyword that is set in ``schema`` but not in ``allowed``, or None.
+
+    The order is that of the internal form.
+    """
     for name, (key, nothing) in _KEYWORDS.items():
         if name not in allowed and schema.get(key, nothing) != nothing:
             return name

@@ -29,9 +29,9 @@ class WrongType(Exception):
 
 
 def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Object:
-    """Return the Scale of an object; raise an error if the object has no replicas field.
+    """Return the Scale of ``obj``; raise an error if ``obj`` has no replicas field.
 
-    With ``to_patch``, a missing replicas field is no error.
+    If ``to_patch`` is true, a missing replicas field is not an error.
     """
     try:
         replicas = found(obj, paths.spec_replicas, int)

@@ -138,7 +138,7 @@ def _unknown_errors(schema: Schema, path: str) -> list[FieldError]:
 
 
 def _improper_errors(schema: Schema, path: str) -> list[FieldError]:
-    """Return the errors of embedded resources in a default."""
+    """Return the errors of embedded resources in the default of ``schema``."""
     default = copied(schema.default)
     prune(default, schema)
     try:
@@ -310,7 +310,7 @@ def _member_errors(
 
 
 def _rule_errors(written: Written, rule: Mapping[str, Any], path: str) -> Iterator[FieldError]:
-    """Yield the errors of a CEL rule that show without compiling the expression."""
+    """Yield the errors of a CEL rule that can be found without compiling the expression."""
     expression, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
     if not expression:
         yield required(f"{path}.rule", "rule is not specified")

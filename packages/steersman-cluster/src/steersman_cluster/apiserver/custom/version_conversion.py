@@ -1,4 +1,4 @@
-"""The conversion between the versions of a custom resource: from stored to served, and back."""
+"""The conversion of a custom resource from the stored version to the served version, and back."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ def converting(
 ) -> ServedResource:
     """Return ``served`` with the conversion to the stored version and back.
 
-    If no conversion is needed, none is set, and objects are served as they are stored.
+    If no conversion is needed, ``served`` gets none, and objects are served as they are stored.
     """
     spec, generation = crd["spec"], crd["metadata"].get("generation", 1)
     stored = next(each for each in spec["versions"] if each.get("storage"))
@@ -82,7 +82,10 @@ class _Version:
         return obj
 
     def default_for_storage(self, obj: Object) -> Object:
-        """Add the defaults to an object to store, except a missing status, which a read adds."""
+        """Add the defaults to an object that will be stored, and return the object.
+
+        A missing status stays missing; its default is added on each read.
+        """
         has_status = "status" in obj
         self._defaults.fill(obj)
         if not has_status:

@@ -67,7 +67,10 @@ _ROOT_KEYWORDS: Final = (
 def version_errors(
     said: Mapping[str, Any], path: str, *, has_status: bool, schema_key: str
 ) -> Iterator[FieldError]:
-    """Yield the errors of ``said``; the schema is at ``schema_key`` of ``path``."""
+    """Yield the errors of ``said``: one version, or the fields that all versions share.
+
+    The schema is at ``schema_key`` of ``path``.
+    """
     yield from _deprecation_errors(said, path)
     schema = (said.get("schema") or {}).get("openAPIV3Schema")
     if schema is not None:

@@ -1,8 +1,8 @@
 """The descriptions of fields, for ``kubectl explain``: the texts of the Kubernetes project.
 
 The optional dependency ``kubernetes-validate`` contains the texts in JSON schemas. Without that
-package, the documents contain no descriptions. Its code is never imported; its file is read for the
-first OpenAPI document.
+package, the documents contain no descriptions. steersman never imports the package's code; it reads
+one file of the package when the first OpenAPI document is requested.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,10 @@ class Descriptions:
         self._made: tuple[Mapping[str, Any], Json] | None = None
 
     def described(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return built-in schemas with descriptions; the same result for the same schemas."""
+        """Return the built-in schemas ``written`` with descriptions.
+
+        The result is cached: the same ``written`` has the same result.
+        """
         if not self._types:
             return written
         if self._made is None or self._made[0] is not written:

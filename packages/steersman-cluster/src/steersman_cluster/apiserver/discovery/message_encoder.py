@@ -31,7 +31,10 @@ class FieldEncoder(NamedTuple):
 
 
 class MessageEncoder:
-    """A message type, and its ``value`` encoding in another message; unknown keys are omitted."""
+    """The encoder of one message type; ``value`` encodes the message as a field of another message.
+
+    Keys that are not in ``fields`` are omitted.
+    """
 
     def __init__(
         self, fields: Mapping[str, FieldEncoder], *, extensions: FieldEncoder | None = None
@@ -64,13 +67,13 @@ def many(number: int, value: ValueEncoder) -> FieldEncoder:
 
 
 def wrapped(number: int, value: ValueEncoder) -> ValueEncoder:
-    """Return a message that contains only this value."""
+    """Return the encoder of a message whose only field, ``number``, contains the value."""
     tag = field_tag(number, value.wire_type)
     return ValueEncoder(BYTES, lambda content: sized(tag + value.write(content)))
 
 
 def named(value: ValueEncoder) -> ValueEncoder:
-    """Return a message of a name and a value, encoded from a pair."""
+    """Return the encoder of a pair as a message with a name and a value."""
     name_tag, value_tag = field_tag(1, BYTES), field_tag(2, value.wire_type)
 
     def write(pair: tuple[str, Any]) -> bytes:
@@ -81,7 +84,7 @@ def named(value: ValueEncoder) -> ValueEncoder:
 
 
 def mapped(value: ValueEncoder, *, number: int = 1) -> ValueEncoder:
-    """Return a message that is a map: its entries, each with a name."""
+    """Return the encoder of a map as a message with one entry, a name and a value, for each key."""
     tag, write = field_tag(number, BYTES), named(value).write
     return ValueEncoder(
         BYTES,
@@ -90,7 +93,7 @@ def mapped(value: ValueEncoder, *, number: int = 1) -> ValueEncoder:
 
 
 def either(which: Callable[[Any], ValueEncoder]) -> ValueEncoder:
-    """Return a message whose type depends on the content."""
+    """Return an encoder that uses the encoder which ``which`` returns for the content."""
     return ValueEncoder(BYTES, lambda content: which(content).write(content))
 
 

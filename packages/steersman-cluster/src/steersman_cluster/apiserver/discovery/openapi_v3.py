@@ -45,7 +45,11 @@ class OpenApiDocument(msgspec.Struct, frozen=True, kw_only=True):
     etag: str | None = None
 
     def headers(self, *, hashed: bool) -> dict[str, str]:
-        """Return the headers; with ``hashed``, for a URL from the index, clients may cache."""
+        """Return the response headers.
+
+        ``hashed``: the URL contains the document's hash, as in the index, so that clients may cache
+        the response permanently.
+        """
         caching = "public, immutable" if hashed else "no-cache, private"
         headers = {"Cache-Control": caching, "Content-Type": self.content_type}
         return headers if self.etag is None else {**headers, "Etag": self.etag, "Vary": "Accept"}
@@ -101,7 +105,9 @@ class OpenApi:
         resources: Iterable[DiscoveredResource],
         custom: Mapping[GroupVersionKind, Mapping[str, Any] | None],
     ) -> None:
-        """Replace the served resources; ``custom`` contains the schemas of the definitions."""
+        """Replace the served resources; ``custom`` contains the schemas in
+        CustomResourceDefinitions.
+        """
         sources: dict[str, _Source] = {}
         for resource in sorted(resources, key=lambda each: each.plural):
             gvk = resource.gvk
@@ -136,7 +142,9 @@ class OpenApi:
             yield from self._paths(source)
 
     def custom(self) -> Iterator[tuple[GroupVersionKind, str, Mapping[str, Any]]]:
-        """Yield every custom kind, its plural name, and its schema from its definition."""
+        """Yield every custom kind, its plural name, and its schema from its
+        CustomResourceDefinition.
+        """
         for source in self._sources.values():
             for resource in source.resources:
                 if resource.custom:
@@ -252,7 +260,9 @@ def custom_name(gvk: GroupVersionKind) -> str:
 
 
 def _published(written: Mapping[str, Any]) -> Json:
-    """Return a structural schema with its short forms expanded."""
+    """Return a structural schema with the extensions for int-or-string and embedded resources
+    expanded.
+    """
     schema: Json = {}
     for key, value in written.items():
         match key:

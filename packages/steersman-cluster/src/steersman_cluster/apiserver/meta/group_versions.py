@@ -17,6 +17,6 @@ class GroupVersionInfo(NamedTuple):
 
     @classmethod
     def of(cls, spec: Object) -> "GroupVersionInfo":
-        """Return the information in the spec of an APIService."""
+        """Return the information about the group version that an APIService registers."""
         remote = spec.get("service") is not None
         return cls(spec["groupPriorityMinimum"], spec["versionPriority"], remote)

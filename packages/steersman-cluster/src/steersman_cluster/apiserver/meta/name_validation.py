@@ -265,7 +265,7 @@ def subdomain_name(name: str, is_prefix: bool) -> list[str]:
 
 
 def declared_subdomain_name(name: str, is_prefix: bool) -> list[str]:
-    """Validate the name of an object whose kind declares the rule with its Go type.
+    """Validate the name of an object whose Go type declares the rule that names are DNS subdomains.
 
     The rule does not apply to prefixes, and its message gives the maximum length in bytes.
     """

@@ -1,6 +1,6 @@
-"""Validation and preparation of ObjectMeta, which are the same for all kinds.
+"""Validation and preparation of ObjectMeta, which is the same for all kinds.
 
-The functions take decoded ``metadata``: its fields have the right types, and empty values are
+The functions receive decoded ``metadata``: its fields have the right types, and empty values are
 absent.
 """
 
@@ -99,9 +99,10 @@ def new_uid(rng: Random) -> str:
 
 
 def set_namespace(metadata: Metadata, namespace: str) -> None:
-    """Set the namespace of the request, which is ``""`` for cluster-scoped kinds.
+    """Set the namespace of the object to ``namespace``, that of the request.
 
-    Raises an error if the object has another namespace than the request.
+    ``namespace`` is ``""`` for cluster-scoped kinds. Raises an error if the object has a different
+    namespace.
     """
     given = metadata.get("namespace", "")
     if given and namespace and given != namespace:
@@ -144,7 +145,7 @@ def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
 def reject_resource_version(metadata: Metadata) -> None:
     """Raise an error if a new object has a resourceVersion.
 
-    The code is 500, because kube-apiserver reports its own error.
+    The code is 500, because kube-apiserver treats this error as an internal one.
     """
     if metadata.get("resourceVersion"):
         raise status_errors.StatusError(

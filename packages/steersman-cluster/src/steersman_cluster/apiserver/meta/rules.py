@@ -1,8 +1,8 @@
 """The interface of a kind's strategy: defaults, admission, preparation and validation.
 
-The rules of a kind are plain functions over plain JSON, and add to what the schema requires. They
-may change only the new object, which belongs to the request. The old object is the stored one,
-which is shared.
+The rules of a kind are functions over plain JSON, and add to what the schema requires. They may
+change only the new object, because only that belongs to the request. The old object is the stored
+one, which is shared.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -76,9 +76,9 @@ class Rules:
     The functions run in this order. Create: default, admit, prepare_create, set_requester,
     validate, validate_create, validate_admission. Update: default, admit, prepare_update, validate,
     validate_update, validate_admission. Update of the status: default, prepare_status,
-    validate_status. Webhooks change the object between admit and the preparation; admit may then
-    run a second time. Other modules do what is common to all kinds: metadata, the generation, and
-    the separation of the status from the rest by the status subresource.
+    validate_status. Webhooks change the object after admit and before the preparation; then admit
+    may run a second time. Other modules do what is common to all kinds: they prepare metadata,
+    increment the generation, and keep writes of the status apart from writes of the other fields.
     """
 
     # Sets the defaults in place.

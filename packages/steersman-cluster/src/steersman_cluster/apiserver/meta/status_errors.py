@@ -105,7 +105,7 @@ def already_exists(resource: GroupResource, name: str) -> StatusError:
 
 
 def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
-    """An error for a write that another write preceded, or whose precondition does not hold."""
+    """An error for a write based on an outdated version, or with a failed precondition."""
     return StatusError(
         409,
         "Conflict",

@@ -27,7 +27,7 @@ _PATH_RULE = ("verbs", "nonResourceURLs")
 class AccessReviews:
     """The handlers that set the status of each kind of review.
 
-    The namespace of a request is in the metadata of its review.
+    In a LocalSubjectAccessReview, the namespace is part of the metadata.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class AccessReviews:
         }
 
     def answers(self, plural: str) -> bool:
-        """Return whether the resource is one of these reviews."""
+        """Return whether this class handles the resource ``plural``."""
         return plural in self._answers
 
     def answer(self, plural: str, review: Object, *, user: User) -> Object:

@@ -104,20 +104,20 @@ def _pruned(obj: Object, request: APIRequest, scope: RequestScope) -> list[str]:
 
 
 def _note_whole_floats(obj: Object, request: APIRequest) -> None:
-    """Record numbers such as 1.0.
+    """Store the paths of numbers such as 1.0 in ``request.whole_floats``.
 
-    To kube-apiserver, 1.0 differs from 1 until it stores both as 1. An apply decodes YAML, where
-    both are 1. A new object has no old value to compare with.
+    kube-apiserver treats 1.0 and 1 as different until it stores both as 1. An apply decodes YAML,
+    in which both are 1. A new object has no old value to compare with.
     """
     if request.info.verb != "create" and _has_pointed_number(request.body):
         request.whole_floats = whole_floats(obj)
 
 
 def patch_body(request: APIRequest, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
-    """Return the patch with its unknown and duplicate fields.
+    """Return the patch, and its unknown and duplicate fields.
 
-    The fields are not searched for if ``lenient``, which means that field validation is off. Each
-    patch type has its own message for a body that cannot be decoded.
+    If ``lenient`` is true, field validation is off, and the fields are not searched for. Each patch
+    type has its own message for a body that cannot be decoded.
     """
     try:
         patch = msgspec.json.decode(request.body)
@@ -155,10 +155,10 @@ def patched_object(
     patch: Any,
     mistakes: list[str],
 ) -> Object:
-    """Return the decoded result of a patch, which shares nothing with the live object.
+    """Return the decoded result of a patch; it shares no parts with the live object.
 
-    Raises an error that contains the result if it is not an object of the kind, or if the patch has
-    ``mistakes`` and field validation is strict.
+    Raises an error if ``patched`` is not an object of the kind, or if the patch has ``mistakes``
+    and field validation is strict. The message contains ``patched``.
     """
     if language == STRATEGIC_PATCH:
         # kube-apiserver decodes into the Go type of this kind.
@@ -196,7 +196,7 @@ def patched_object(
 
 
 def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) -> Object:
-    """Return the decoded result of an apply; it may change ``made`` in place."""
+    """Decode ``made``, the result of an apply; ``made`` may be changed in place."""
     try:
         obj, _ = canonical(made, scope.expected(request))
     except status_errors.StatusError as refusal:
@@ -240,7 +240,10 @@ def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
 
 
 def settle_applied(request: APIRequest, options: WriteOptions, complaints: list[str]) -> None:
-    """Warn of the complaints or reject them, after all other errors have been raised."""
+    """Turn ``complaints`` into warnings, or raise an error if field validation is strict.
+
+    Call this after all other errors of the apply could have been raised.
+    """
     if not complaints or options.field_validation == "Ignore":
         return
     if options.field_validation == "Strict":

@@ -59,9 +59,9 @@ def builtin_resources(
 def builtin_resources_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
 ) -> list[ServedResource]:
-    """Return all built-in resources.
+    """Return all built-in resources; Services depend on ``network``.
 
-    Servers share them, except for Services, which depend on ``network``.
+    All servers of a process share the other resources.
     """
     return [
         replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each

@@ -1,7 +1,7 @@
 """The controller of CustomResourceDefinitions: names, serving, and finalization.
 
 On a real control plane, controllers do this asynchronously. In steersman, it is complete before the
-server responds to the request that changed a definition.
+server responds to the request that changed a CRD.
 """
 
 from steersman.names import GroupResource
@@ -23,7 +23,7 @@ SERVER = "kube-apiserver"
 
 
 class DefinitionController:
-    """A controller that serves the resources of the stored definitions."""
+    """A controller that makes the server serve the resources of the stored CRDs."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class DefinitionController:
         self._served: dict[str, tuple[Object, tuple[ServedResource, ...]]] = {}
 
     def sync(self) -> None:
-        """Update the status of every definition, and serve or finalize its resources."""
+        """Update the status of every CRD, and serve or finalize its resources."""
         if self._has_terminating:
             self._sync_once()
         # Repeated after each change: a deleted definition frees its names for another.
@@ -94,7 +94,7 @@ class DefinitionController:
             self._finalize(entry, self._served[name][1])
 
     def _finalize(self, entry: Entry, versions: tuple[ServedResource, ...]) -> None:
-        """Delete the objects of a definition, and then the definition."""
+        """Delete the objects that a CRD defines, and then the CRD."""
         crd = entry.value or {}
         group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
         resource = str(GroupResource(group, plural))

@@ -36,9 +36,9 @@ def not_allowed() -> StatusError:
 
 
 def is_out_of_scope(info: RequestInfo, served: ServedResource) -> bool:
-    """Return whether the scope of the path differs from that of the custom resource.
+    """Return whether the scope of the path differs from the scope of the custom resource.
 
-    kube-apiserver's handler of custom resources delegates such a request, and no other handler
+    kube-apiserver's handler of custom resources passes such a request on, and no other handler
     serves it.
     """
     if not served.custom:
@@ -151,7 +151,10 @@ def _check_convertible(request: APIRequest, entries: Sequence[Entry]) -> None:
 def _admit_all(
     request: APIRequest, scope: RequestScope, entries: list[Entry], options: DeleteOptions
 ) -> None:
-    """Run admission of all deletions, up to the first rejection, before the first deletion."""
+    """Run admission for the deletion of all objects before the first one is deleted.
+
+    Stops at the first rejection.
+    """
     if scope.admission.is_idle:
         return
     missing: list[WebhookCall] = []

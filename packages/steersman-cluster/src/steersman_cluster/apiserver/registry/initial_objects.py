@@ -43,9 +43,9 @@ def create_initial_objects(
     service_addresses: IPv4Network,
     field_managers: FieldManagers,
 ) -> None:
-    """Create missing objects; existing ones keep their changes.
+    """Create the initial objects that do not exist; existing ones keep their changes.
 
-    Only the endpoints of the Service ``kubernetes`` are updated: the server's address may have
+    Only the Service ``kubernetes`` and its endpoints are updated: the server's address may have
     changed since its last start.
     """
     now = store.clock.now()
@@ -74,7 +74,11 @@ def create_initial_objects(
 
 
 def _moved(kept: Object, wanted: Object) -> Object | None:
-    """Return the server's Service or endpoints with the current address; None if unchanged."""
+    """Return ``kept`` with the server's current address; None if nothing changes.
+
+    ``kept`` is the stored object, ``wanted`` the initial one. Only the Service ``kubernetes`` and
+    its endpoints contain the address.
+    """
     about = kept["metadata"]
     if (about.get("namespace"), about["name"]) != ("default", "kubernetes"):
         return None
@@ -92,7 +96,7 @@ def _moved(kept: Object, wanted: Object) -> Object | None:
 
 
 class _ManagedFieldsWriter:
-    """A writer that adds managedFields to initial objects, with kube-apiserver's field managers."""
+    """A class that adds managedFields to initial objects, with kube-apiserver's field managers."""
 
     def __init__(self, field_managers: FieldManagers, *, time: str) -> None:
         self._field_managers = field_managers

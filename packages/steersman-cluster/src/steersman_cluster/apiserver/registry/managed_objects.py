@@ -2,7 +2,7 @@
 
 Each version of a custom group has an APIService, and each cluster IP of a Service has an IPAddress.
 kube-apiserver manages them asynchronously. In steersman, they are up to date before the server
-responds to the request that changed a definition or a Service.
+responds to the request that changed a CustomResourceDefinition or a Service.
 """
 
 from contextlib import suppress
@@ -48,7 +48,9 @@ TRIGGERS = frozenset((_API_SERVICES, SERVICES, SLICES))
 
 
 class ManagedObjects:
-    """A controller of the APIServices of definitions and of the IPAddresses of Services."""
+    """The controller of the APIServices of CustomResourceDefinitions and the IPAddresses of
+    Services.
+    """
 
     def __init__(
         self,
@@ -70,7 +72,9 @@ class ManagedObjects:
         self._addresses = registry.versions(_ADDRESSES)[0]
 
     def sync(self) -> None:
-        """Create missing objects, and delete those without an owner."""
+        """Create missing objects, and delete objects whose CustomResourceDefinition or Service is
+        deleted.
+        """
         # Repeated after each change: a write may require another.
         while self._synced != (now := self._state()):
             self._synced = now
@@ -117,7 +121,11 @@ class ManagedObjects:
         self._watched_resources = _WITH_ENDPOINTS if is_remote else _OWN
 
     def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
-        """Restore the desired state of a managed object; None deletes the object."""
+        """Update the stored APIService to the spec of ``desired``, or its availability if the spec
+        is equal.
+
+        If ``desired`` is None, the APIService is deleted.
+        """
         found = entry.value or {}
         if desired is None:
             with suppress(RevisionConflict):  # another server of the same log was first

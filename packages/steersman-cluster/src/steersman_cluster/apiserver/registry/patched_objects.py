@@ -1,7 +1,7 @@
 """The result of a patch as JSON with Go's order of fields, for error messages.
 
-The objects on the path of the patch are maps in Go, whose keys are sorted. All other objects have
-the order of their Go types, or are sorted if they have no Go type.
+In Go, an object that the patch changes, or that contains such an object, is a map, whose keys are
+sorted. All other objects have the order of their Go types, or are sorted if they have no Go type.
 """
 
 from collections.abc import Callable

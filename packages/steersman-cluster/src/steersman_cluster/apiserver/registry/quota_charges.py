@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.storage import Key
 def charged_quotas_of(
     request: APIRequest, scope: RequestScope, kept: Object, old: Object | None
 ) -> Sequence[Object]:
-    """Return the quotas that the write uses, with their new usage.
+    """Return the quotas of the namespace that count the written object, with their new usage.
 
     Raises an error if a quota is exceeded.
     """

@@ -66,7 +66,7 @@ def get(request: APIRequest, scope: RequestScope) -> bytes:
 
 
 def list_(request: APIRequest, scope: RequestScope) -> bytes:
-    """Return a list of objects; all of its pages are of one revision."""
+    """Return a page of a list; all pages of a list are of the same revision."""
     store, served, info = scope.store, request.served, request.info
     options = ListOptions.of(info)
     page = selected_page(store, served, info, options)
@@ -165,7 +165,7 @@ def selection(served: ServedResource, options: ListOptions) -> Selects | None:
 
 
 def parsed_version(text: str) -> int:
-    """Return a resourceVersion as a number; it is opaque only to clients."""
+    """Return the number in a resourceVersion, which is opaque only to clients."""
     try:
         return _version(text)
     except _NoVersion as problem:
@@ -211,10 +211,10 @@ def check_not_future(wanted: int, store: Store, *, is_copied: bool = True) -> No
 def too_large_version(
     wanted: int, current: int, *, is_copied: bool = True
 ) -> status_errors.StatusError:
-    """Return the error for a future revision.
+    """Return the error for the future revision ``wanted``.
 
-    ``is_copied``: a watch cache, which may reach the revision soon, serves the request. The error
-    then permits a retry.
+    If ``is_copied`` is true, kube-apiserver would serve the request from a watch cache, which may
+    reach the revision soon. The error then permits a retry.
     """
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return status_errors.timeout(

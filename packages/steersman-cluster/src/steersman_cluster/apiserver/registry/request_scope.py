@@ -60,7 +60,10 @@ class RequestScope:
         self._escalation = Escalation(authorizer)
 
     def resolve(self, request: APIRequest) -> APIRequest:
-        """Return the request with the rules of its subresource, and with webhook conversion."""
+        """Return ``request`` with the resource that serves it.
+
+        That resource has the rules of the subresource, and conversion by webhook for this request.
+        """
         served, info = request.registered, request.info
         if info.subresource:
             served = self._subresources.get((served.group_resource, info.subresource), served)
@@ -71,7 +74,9 @@ class RequestScope:
         return msgspec.structs.replace(request, served=served)
 
     def request_for(self, request: APIRequest, info: RequestInfo) -> APIRequest:
-        """Return a request for another object that the server runs as part of this request."""
+        """Return a request for the object in ``info``, which the server handles as part of
+        ``request``.
+        """
         served = self._resources.versions(info.group_resource)[0]
         other = msgspec.structs.replace(
             request, info=info, registered=served, served=served, encoder=WHOLE, whole_floats=()
@@ -79,7 +84,7 @@ class RequestScope:
         return self.resolve(other)
 
     def expected(self, request: APIRequest) -> BodyDecoder:
-        """Return the decoder of the body."""
+        """Return the decoder of the request's body."""
         return self._body_types.of(request.registered, body_part(request.info.subresource))
 
     def schema(self, request: APIRequest) -> Schema:
@@ -108,12 +113,14 @@ class RequestScope:
         return self._resources.versions(request.served.group_resource)
 
     def authorize(self, request: APIRequest, verb: str) -> None:
-        """Reject the request unless its user may also use ``verb``."""
+        """Reject the request unless the user may also use ``verb`` on its object."""
         attributes = msgspec.structs.replace(attributes_of(request.info), verb=verb)
         authorize(self._authorizer, request.user, attributes)
 
     def check_grant(self, request: APIRequest, obj: Object, old: Object | None) -> None:
-        """Reject a role or binding that grants more than the permissions of the request's user."""
+        """Reject the role or binding ``obj`` if it grants permissions that the request's user
+        lacks.
+        """
         if self._escalation.is_about(request.info.group):
             self._escalation.check(request.user, attributes_of(request.info), obj, old)
 

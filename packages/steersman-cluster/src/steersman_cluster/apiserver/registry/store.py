@@ -1,4 +1,4 @@
-"""The store of one server: the log, its view of it, and signals for watches."""
+"""The store of one server: the log, a view of the log, and signals for watches."""
 
 import asyncio
 from collections import deque
@@ -56,8 +56,9 @@ class ChangeSignal:
 class Store:
     """The store of one server: it reads from one view of the log, and writes to the log.
 
-    A handler does not yield between a read and the write that depends on it. The log compares the
-    expected revision, which detects a write by another process.
+    A handler does not yield between a read and the write that depends on it. The log rejects a
+    write if the object's revision differs from the expected one, because another process has
+    written it.
     """
 
     def __init__(self, log: RevisionLog, *, clock: Clock, rng: Random) -> None:
@@ -88,9 +89,9 @@ class Store:
         self._listeners.setdefault(str(resource), []).append(listener)
 
     def on_first_write(self, resource: GroupResource, call: Callable[[], None]) -> bool:
-        """Call ``call`` at the first write to a resource.
+        """Call ``call`` at the first write to a resource, and return True.
 
-        Returns False, and never calls ``call``, if the resource has objects already.
+        If the resource already has objects, returns False, and never calls ``call``.
         """
         if self.every(resource):
             return False
@@ -108,7 +109,7 @@ class Store:
         return True
 
     def end_watches(self, resource: str) -> None:
-        """End all watches of a resource whose definition has changed."""
+        """End all watches of a resource whose CustomResourceDefinition has changed."""
         if (change_signal := self._change_signals.pop(resource, None)) is not None:
             change_signal.is_closed = True
             change_signal.notify()
@@ -124,7 +125,9 @@ class Store:
         return None if entry is None else entry.value
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
-        """Return all stored objects of a resource, in every namespace or in one."""
+        """Return all stored objects of a resource: in ``namespace``, or in every namespace if it is
+        empty.
+        """
         name = str(resource)
         if not self.log.resource_log(name).places:
             return ()  # a shortcut: most clusters have no objects of the kinds that writes look up
@@ -132,14 +135,17 @@ class Store:
         return [entry.value for entry in page.entries if entry.value is not None]
 
     def last_change(self, *resources: GroupResource) -> int:
-        """Return the revision of the last change of the resources, up to the view's revision."""
+        """Return the revision at which any of ``resources`` last changed; at most the view's
+        revision.
+        """
         last = max(self.log.resource_log(str(each)).last_revision for each in resources)
         return min(last, self.view.revision)
 
     def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
         """Store ``obj`` with a new resourceVersion.
 
-        The object is shared, and so must not be changed afterwards.
+        The stored object is shared with all readers, so the caller must not change ``obj``
+        afterwards.
         """
         obj["metadata"]["resourceVersion"] = str(self.log.revision + 1)
         obj = ordered(obj)
@@ -174,9 +180,9 @@ class Store:
                 self.delete(entry, rules=rules)
 
     def _expirations(self, resource: str, due_at: float) -> deque[tuple[float, Key, int]]:
-        """Return the queue of a resource.
+        """Return the queue of the expirations of a resource's objects.
 
-        Objects that an earlier process wrote expire as if they were written now.
+        Objects that an earlier process wrote expire at ``due_at``, as if they were written now.
         """
         found = self._expiring.get(resource)
         if found is None:

@@ -115,7 +115,7 @@ async def _events(
 async def _prefetch(
     request: APIRequest, scope: RequestScope, entries: Iterable[Entry], prefix: str
 ) -> None:
-    """Convert each entry that the watch may send, and the entry that it replaced."""
+    """Convert the objects of all entries that the watch may send, and the objects they replaced."""
     request.webhook_answers.clear()  # a watch may last for hours
     near = [each for each in entries if each.key.place.startswith(prefix)]
     both = [*near, *(each.previous for each in near if each.previous is not None)]

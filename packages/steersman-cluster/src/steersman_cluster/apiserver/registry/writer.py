@@ -183,7 +183,7 @@ def _run_validating_admission(
     *,
     admission_view: Callable[[Object], Object],
 ) -> list[str]:
-    """Run validating admission, and prune what webhooks added; return the unknown fields."""
+    """Run validating admission, and prune fields that webhooks added; return the unknown fields."""
     if not scope.admission.is_idle:
         scope.admission.check(request, kept, old, admission_view=admission_view)
         if request.is_pruned:
@@ -198,7 +198,7 @@ def _set_namespace(request: APIRequest, obj: Object) -> None:
 
 
 def check_uid(request: APIRequest, obj: Object, entry: Entry) -> None:
-    """Raise a conflict if the write has another UID than the stored object."""
+    """Raise a conflict if ``obj`` has a UID that differs from the stored object's."""
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
         key = f"/registry/{request.served.registry}/{entry.key.place}"
@@ -346,10 +346,10 @@ def replace(
     admission_view: Callable[[Object], Object] = _identity,
     is_applied: bool = False,
 ) -> bytes:
-    """Store ``obj``, which has its managedFields, in place of ``entry``'s object.
+    """Store ``obj``, which already has its managedFields, in place of ``entry``'s object.
 
-    Validating admission receives the result of ``admission_view``. An object that ``is_applied`` is
-    pruned after admission.
+    Validating admission receives the result of ``admission_view``. If ``is_applied`` is true,
+    ``obj`` is pruned only after admission.
     """
     served, store, rules = request.served, scope.store, request.served.rules
     stored = entry.value or {}
@@ -408,16 +408,19 @@ def replace(
 
 
 def _stores_unknown_fields(request: APIRequest, unknown: Sequence[str]) -> bool:
-    """Return whether kube-apiserver would store the unknown fields of a custom resource.
+    """Return whether kube-apiserver would store the fields ``unknown`` of a custom resource.
 
-    It prunes after decoding and after conversion. An object that is merged or mutated afterwards is
-    stored unpruned, unless kube-apiserver converts it to another version for storage.
+    kube-apiserver prunes after decoding and after conversion. An object that is merged or mutated
+    afterwards is stored unpruned, unless kube-apiserver converts it to another version for storage.
     """
     return bool(unknown) and request.served.gvk.version == request.served.stored_version
 
 
 def _turns_into_float(request: APIRequest, old: Object) -> bool:
-    """Return whether an integer of the spec was sent as a float, which raises the generation."""
+    """Return whether an integer in ``old`` was sent as a float, which increments the generation.
+
+    Metadata is ignored, and so is the status if the kind has a status subresource.
+    """
     excluded = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
     return any(
         path[0] not in excluded and type(_at(old, path)) is int for path in request.whole_floats
@@ -425,9 +428,10 @@ def _turns_into_float(request: APIRequest, old: Object) -> bool:
 
 
 def _ratchet_base(request: APIRequest, old: Object) -> Object:
-    """Return the old object for ratcheting, with floats for the integers that were sent as floats.
+    """Return the old object to which ratcheting compares the new one.
 
-    Such a number therefore counts as changed, and its errors are not ratcheted.
+    Integers that the request contains as floats are floats in it. They therefore count as changed,
+    and errors in them are reported.
     """
     if not request.whole_floats:
         return old
@@ -450,8 +454,8 @@ def _at(value: Any, path: Path) -> Any:
 def _is_settled(request: APIRequest, entry: Entry) -> bool:
     """Return whether the server may skip a write that changes nothing.
 
-    The first update of some kinds must be written. So must a write after unknown fields were
-    stored, because that write removes these fields.
+    It may not skip the first update of some kinds. Nor may it skip a write if the stored object
+    contains unknown fields, because the write removes them.
     """
     if entry.is_unpruned:
         return False
@@ -461,7 +465,7 @@ def _is_settled(request: APIRequest, entry: Entry) -> bool:
 def _is_stored_current(request: APIRequest, entry: Entry, live: Object) -> bool:
     """Return whether the stored object equals ``live``.
 
-    Defaults that are set on read are not stored.
+    They differ if ``live`` contains defaults that were set when it was read.
     """
     served = request.served
     if live is entry.value or not served.custom:
@@ -481,7 +485,7 @@ def _store_object(
     charged: Sequence[Object],
     is_unpruned: bool,
 ) -> bytes:
-    """Store the object unless it is a dry run, and return the encoded object."""
+    """Store ``kept`` unless the request is a dry run, and return it as an encoded response."""
     if options.dry_run:
         return request.encoder.unstored(kept, request.served)
     # Conversion webhooks must have responded before the write.

@@ -15,7 +15,7 @@ _CONNECTED = frozenset(("attach", "exec", "portforward"))
 
 
 def body_part(subresource: str) -> str:
-    """Return the subresource if its body has a kind; otherwise ""."""
+    """Return ``subresource`` if the bodies of its requests have a kind; otherwise ""."""
     return "" if subresource in _CONNECTED else subresource
 
 

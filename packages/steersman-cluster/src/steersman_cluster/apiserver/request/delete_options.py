@@ -41,7 +41,7 @@ class DeleteOptions:
     def of(
         cls, info: RequestInfo, body: bytes, *, content_type: str, expected: BodyDecoder
     ) -> "DeleteOptions":
-        """Decode the body if there is one; otherwise the query."""
+        """Return the options in the body if there is one, else those in the query."""
         written = _read(body, content_type, expected) if body else _from_query(info)
         return cls.written(written)
 
@@ -118,8 +118,8 @@ class DeleteOptions:
     ) -> list[str]:
         """Return the finalizers, with the garbage collector's finalizer of the propagation policy.
 
-        ``orphans``: the default policy of the kind is Orphan.
-        ``false_means_foreground``: ``orphanDependents: false`` means Foreground.
+        ``orphans``: the default policy of the kind is Orphan. ``false_means_foreground``: the
+        option ``orphanDependents: false`` means Foreground.
         """
         orphan, foreground = ORPHAN in current, FOREGROUND in current
         if self.orphan_dependents is not None:

@@ -1,4 +1,4 @@
-"""The encoder of PartialObjectMetadata and of lists of it."""
+"""The encoder of PartialObjectMetadata and of PartialObjectMetadataList."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +25,9 @@ class MetadataEncoder(NamedTuple):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str]) -> "MetadataEncoder | None":
-        """Return the encoder that a media type's parameters request; None if it is another one."""
+        """Return the encoder that a media type's parameters request; None if they request another
+        form.
+        """
         kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
         known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in VERSIONS
         return cls(kind, version) if known else None
@@ -109,7 +111,7 @@ class MetadataEncoder(NamedTuple):
         return {"kind": kind, "apiVersion": f"meta.k8s.io/{self.version}"}
 
     def check(self, served: ServedResource, *, is_list: bool) -> None:
-        """Raise an error if the form of a list was requested for an object, or vice versa.
+        """Raise an error if the client requested a list's metadata for one object, or vice versa.
 
         The message contains the name of the Go type.
         """
@@ -125,9 +127,9 @@ class MetadataEncoder(NamedTuple):
         raise self._unlike(go_type, is_list=is_list)
 
     def check_other(self, document: Object, *, custom: bool) -> None:
-        """Raise an error if the form of a list was requested for a document that is no list.
+        """Raise an error if the client requested a list's metadata for ``document``.
 
-        The document is not an object of the resource, such as a Scale.
+        ``document`` is not an object of the resource but, for example, a Scale.
         """
         if self.kind == LIST:
             group, _, version = document["apiVersion"].partition("/")

@@ -48,7 +48,7 @@ _Clause: TypeAlias = tuple[float, str, dict[str, str]]
 def header(request: Request, name: str) -> str:
     """Return the value of a header; "" if the header is missing.
 
-    ``name`` is in the spelling of most clients, which is found without lowercasing.
+    Pass ``name`` in the spelling that most clients use; it is then found without lowercasing.
     """
     # A loop: this runs several times per request, and a generator takes twice as long.
     for key, value in request.headers:
@@ -84,7 +84,7 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def accepted_format(accept: str, forms: Iterable[str]) -> str:
-    """Return the preferred one of several media types; "" if none is acceptable."""
+    """Return the one of ``forms`` that ``accept`` prefers; "" if none is acceptable."""
     for media_type, _ in clauses(accept or "*/*"):
         kind, _, subtype = media_type.partition("/")
         for encoder in forms:
@@ -95,10 +95,11 @@ def accepted_format(accept: str, forms: Iterable[str]) -> str:
 
 
 def _in_order(clauses: list[_Clause]) -> list[_Clause]:
-    """Return the clauses in the order of Go's sort, which inserts up to twelve one by one.
+    """Return the clauses in the order in which Go's sort puts them.
 
-    The comparison is not transitive, so a sort by key would give another order. More than twelve
-    are sorted by quality value only: an insertion sort of thousands would block other requests.
+    Go sorts up to twelve clauses by insertion. The comparison is not transitive, so that a sort by
+    key would result in another order. More than twelve are sorted by quality value only: an
+    insertion sort of thousands of clauses would block other requests.
     """
     if len(clauses) > _INSERTED:
         return sorted(clauses, key=lambda clause: -clause[0])
@@ -141,7 +142,7 @@ _USUAL_FOR_BUILTIN: Mapping[str, ResponseFormat] = {
 
 
 def wants_plain(request: Request) -> bool:
-    """Return whether the response is whole objects in JSON, as for most requests."""
+    """Return whether the client accepts whole objects in JSON, as nearly all clients do."""
     accept = header(request, "Accept")
     return not accept or accept == JSON
 
@@ -161,8 +162,8 @@ def negotiate(
 ) -> ResponseFormat:
     """Return the format of the response; an unsupported transformation is skipped.
 
-    ``table`` returns the encoder of a table in a version, or None. Built-in and custom resources
-    have different errors, as in ``patch_type``.
+    ``table`` returns the encoder of a table in a version, or None. The errors for built-in and
+    ``custom`` resources differ.
     """
     if wants_plain(request):
         return PLAIN
@@ -198,7 +199,7 @@ def document_language(accept: str) -> str:
 
 
 def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
-    """Return the first media type with exactly these parameters; "" if there is none."""
+    """Return the first media type whose transformation parameters equal ``encoder``, or ""."""
     for media_type, parameters in clauses(accept):
         language = _RANGES.get(media_type, "")
         wanted = language and {key: parameters.get(key) for key in _TRANSFORMS} == encoder
@@ -208,7 +209,7 @@ def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
 
 
 def check_route(accept: str, available: tuple[str, ...]) -> None:
-    """Raise an error if none of the route's media types is acceptable."""
+    """Raise an error if ``accept`` contains none of the media types ``available`` at a path."""
     wanted = [clause.partition(";")[0].strip() for clause in (accept or JSON).split(",")]
     if not any(each == "*/*" or each in available for each in wanted):
         why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"

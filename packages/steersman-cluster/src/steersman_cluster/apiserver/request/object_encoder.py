@@ -71,7 +71,7 @@ def _shown(entry: Entry) -> Object:
 
 
 def last_seen(entry: Entry) -> Object:
-    """Return the object that the entry replaced or deleted, with the entry's revision."""
+    """Return the object that ``entry`` replaced or deleted, with the revision of ``entry``."""
     if entry.previous is None or entry.previous.value is None:
         raise ValueError(f"{entry} came after nothing")
     last = entry.previous.value
@@ -111,7 +111,7 @@ def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str
 
 
 def line(kind: bytes, shown: bytes) -> bytes:
-    """Return the line of a watch event with this object."""
+    """Return the line of a watch event of type ``kind`` with the encoded object ``shown``."""
     return b"".join((b'{"type":"', kind, b'","object":', shown, b"}\n"))
 
 
@@ -143,7 +143,7 @@ def bookmark(revision: int, served: ServedResource, *, initial_events_end: bool)
 
 
 def bookmark_object(revision: int, served: ServedResource, *, initial_events_end: bool) -> Object:
-    """Return the object of a bookmark without its kind: only its metadata is set."""
+    """Return the object of a bookmark without kind and apiVersion: only its metadata is set."""
     metadata = bookmark_metadata(revision, initial_events_end=initial_events_end)
     if served.rules.hidden_annotation:
         annotations = {served.rules.hidden_annotation: "0", **metadata.get("annotations", {})}

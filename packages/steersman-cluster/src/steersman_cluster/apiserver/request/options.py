@@ -42,7 +42,10 @@ def integer(info: RequestInfo, name: str) -> int | None:
 
 
 def check_deadline(info: RequestInfo) -> None:
-    """Reject a ``timeout`` that is not a duration; watches use ``timeoutSeconds``."""
+    """Reject the query parameter ``timeout`` if it is not a duration.
+
+    Watches are not checked, because they use ``timeoutSeconds``.
+    """
     text = info.option("timeout")
     if text and info.verb != "watch" and (problem := duration_problem(text)):
         raise status_errors.bad_request(f"invalid timeout specified in the request URL - {problem}")
@@ -144,7 +147,7 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, info: RequestInfo, *, kind: str, is_apply: bool = False) -> "WriteOptions":
-        """Return the options of a create, update or patch; ``kind`` is their kind in errors."""
+        """Return the options of a create, update or patch; errors name ``kind`` as their kind."""
         errors: list[FieldError] = []
         manager, force = info.option("fieldManager"), boolean(info, "force")
         if kind == "PatchOptions":

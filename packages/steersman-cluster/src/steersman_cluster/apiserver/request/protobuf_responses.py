@@ -1,7 +1,7 @@
 """The response encoders of protobuf, for built-in kinds and for metadata.
 
-Custom resources have no protobuf message, because no Go type numbers their fields. Their metadata
-can be encoded.
+Custom resources have no protobuf message, because no Go type numbers their fields. Only the
+metadata of a custom resource can be encoded.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The served resources in every version, and the registry that finds them."""
+"""The served resources in every version, and the registry that contains them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -164,7 +164,7 @@ class ServedResource:
 
     @cached_property
     def unsupported_field(self) -> str:
-        """The error for another field, which depends on the kind."""
+        """The error message for a field that selectors of this kind do not support."""
         if self.custom or self.gvk.kind in _SHORT_OF_WORDS:
             return NOT_SUPPORTED
         return _OWN_WORDS.get(self.gvk.kind, NOT_KNOWN)
@@ -296,7 +296,7 @@ class ResourceRegistry:
         return claim is not None and claim.remote
 
     def defined(self) -> set[tuple[str, str]]:
-        """Return all group versions of definitions, even if another server serves them."""
+        """Return all group versions of CRDs, even if another server serves the group version."""
         served = (each for versions in self._custom.values() for each in versions)
         return {(each.gvk.group, each.gvk.version) for each in served}
 
@@ -308,16 +308,20 @@ class ResourceRegistry:
         return iter(self._all.values())
 
     def define(self, definition: str, served: Iterable[ServedResource]) -> None:
-        """Replace the served resources of a definition; an empty ``served`` removes them."""
+        """Replace the served resources of a CRD; an empty ``served`` removes them.
+
+        ``definition`` is the name of the CRD.
+        """
         self._custom[definition] = tuple(served)
         if not self._custom[definition]:
             del self._custom[definition]
         self._rebuild()
 
     def claim(self, claims: Mapping[tuple[str, str], GroupVersionInfo]) -> None:
-        """Set the claims of APIServices.
+        """Set the group versions that APIServices register.
 
-        Definitions in a group version of another server are not served.
+        The custom resources of a group version are not served if its APIService refers to another
+        server.
         """
         if claims != self.claims:
             self.claims = claims

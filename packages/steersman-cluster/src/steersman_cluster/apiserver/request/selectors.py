@@ -63,7 +63,7 @@ def parse_label_selector(text: str) -> Selector:
 
 
 def label_selector(selector: Mapping[str, Any] | None) -> Selector:
-    """Compile a ``LabelSelector``; None selects nothing, and an empty one selects everything."""
+    """Compile a ``LabelSelector``; None selects nothing, an empty selector selects everything."""
     if selector is None:
         return NOTHING
     requirements = [
@@ -92,7 +92,7 @@ def parse_field_selector(
 
 
 def selected_name(field_selector: str) -> str:
-    """Return the name that a field selector requires; "" if there is none or it is invalid."""
+    """Return the name that a field selector requires; "" for none or for an invalid selector."""
     try:
         terms = _field_terms(field_selector)
     except StatusError:
@@ -110,7 +110,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class _LabelParser:
-    """kube-apiserver's grammar, which accepts more than its documentation says."""
+    """A parser of kube-apiserver's grammar, which accepts more than the documentation describes."""
 
     def __init__(self, text: str) -> None:
         # The empty token is the end. kube-apiserver also ends the text at a zero byte.
@@ -235,7 +235,10 @@ def _of_labels(requirements: Sequence[Requirement]) -> Selector:
 
 
 def _all_of(predicates: Sequence[Predicate]) -> Predicate:
-    """Join predicates in a tree: the calls of a chain of thousands would nest too deeply."""
+    """Join predicates in a balanced tree.
+
+    A chain of thousands of predicates would exceed the recursion limit.
+    """
     match predicates:
         case []:
             return _always

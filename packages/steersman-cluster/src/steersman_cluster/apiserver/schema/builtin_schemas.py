@@ -64,10 +64,10 @@ class BuiltinSchemas:
     @classmethod
     @cache
     def read(cls) -> "BuiltinSchemas":
-        """Return the schemas in the package. All servers of a process share them, because none
-        changes them.
+        """Return the schemas that the package contains.
 
-        Reading and compiling them takes longer than everything else in the start of a server.
+        All servers of a process share them, because no server changes them. Reading and compiling
+        the schemas takes longer than everything else in the start of a server.
         """
         return cls(load_all_facts(), msgspec.json.decode(GO_TYPES.read_bytes()))
 
@@ -133,14 +133,20 @@ class BuiltinSchemas:
         return self._compiled[name]
 
     def kinds_beside(self, gvk: GroupVersionKind) -> KnownKinds:
-        """Return all kinds in the scheme of the part of kube-apiserver that serves ``gvk``."""
+        """Return all kinds in the Go scheme that contains ``gvk``.
+
+        Each part of kube-apiserver has its own scheme.
+        """
         return next(
             (each for each in self._schemes if gvk.kind in each.get(gvk.api_version, ())),
             self._schemes[0],
         )
 
     def _use(self, written: Mapping[str, Any]) -> Schema:
-        """Return the node of one use of a type; a shared type has a separate node for each use."""
+        """Return the schema at one use of a type.
+
+        Each use has a separate node, because settings such as the default differ between uses.
+        """
         for each in (written, *written.get("allOf", ())):
             if (ref := each.get("$ref")) is not None:
                 return _merged(self.named(ref.removeprefix(REF)), written)

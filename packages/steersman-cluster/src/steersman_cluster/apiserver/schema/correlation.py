@@ -38,10 +38,10 @@ def correlated_element(
 
 
 def by_key(elements: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
-    """Return the elements by the values of their keys.
+    """Return the elements of a list by the values of ``keys``.
 
-    An element without all its keys is omitted. If several elements share the values, the first is
-    returned.
+    An element that lacks one of the keys is omitted. If several elements have the same values, the
+    first of them is returned.
     """
     found: dict[Any, Any] = {}
     for each in elements:

@@ -13,7 +13,7 @@ def copied(value: Any) -> Any:
 
 
 class Defaults:
-    """The defaults of a schema and its subschemas; values without defaults are not visited."""
+    """The defaults in a schema; ``fill`` visits only the parts of a value that have defaults."""
 
     __slots__ = ("_additional", "_fields", "_inside", "_items", "_known", "_nullable", "_value")
 
@@ -36,8 +36,9 @@ class Defaults:
         return bool(self._fields or self._inside or self._additional or self._items)
 
     def fill(self, value: Any) -> None:
-        """Set the defaults inside ``value``, for missing fields and for nulls that are not
-        nullable.
+        """Set the defaults inside ``value``.
+
+        A default replaces a missing field, and a null if the field is not nullable.
         """
         if isinstance(value, dict):
             for name, field in self._fields.items():

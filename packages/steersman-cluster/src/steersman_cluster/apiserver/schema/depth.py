@@ -13,7 +13,8 @@ EXCEEDED: Final = "exceeded max depth"
 def is_deep(value: Any, *, deepest: int = DEEPEST) -> bool:
     """Return whether the maps and lists in ``value`` are nested ``deepest`` levels or more.
 
-    The traversal is level by level: a recursive one would itself fail on a value that is too deep.
+    The traversal is level by level, because a recursive traversal would itself fail on a value that
+    is too deep.
     """
     level: list[Any] = [value] if value.__class__ is dict or value.__class__ is list else []
     for _ in range(deepest):

@@ -1,4 +1,4 @@
-"""Embedded resources of custom resources: apiVersion, kind and valid metadata."""
+"""Embedded resources of custom resources: they need an apiVersion, a kind and valid metadata."""
 
 import re
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ def decode_metadata(obj: dict[str, Any], schema: Schema) -> list[str]:
 
 
 def decode_metadata_inside(value: Any, schema: Schema, path: str) -> list[str]:
-    """Decode the metadata of the resources in a part of an object; return the unknown paths.
+    """Decode the metadata of the embedded resources in ``value``; return the unknown paths.
 
-    The part may itself be a resource.
+    ``value`` may itself be an embedded resource.
     """
     unknown: list[str] = []
     if schema.embedded_resource and isinstance(value, dict):
@@ -50,10 +50,7 @@ def embedded_errors(obj: dict[str, Any], schema: Schema) -> list[FieldError]:
 
 
 def part_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
-    """Return the errors of the resources in a part of an object.
-
-    The part may itself be a resource.
-    """
+    """Return the errors of the embedded resources in ``value``, which may itself be one."""
     found: list[FieldError] = []
     if schema.embedded_resource and isinstance(value, dict):
         found += _resource_errors(value, path)
@@ -120,8 +117,9 @@ class _Resource(msgspec.Struct, rename="camel"):
 
 
 def _is_well_formed(resource: dict[str, Any]) -> bool:
-    """Return whether the resource can be validated further; a default in the schema may be
-    malformed.
+    """Return whether the fields of ``resource`` have the right types, as validation requires.
+
+    An embedded resource that comes from a default in the schema may be malformed.
     """
     try:
         msgspec.convert(resource, _Resource)

@@ -1,4 +1,4 @@
-"""The string formats that kube-apiserver checks. Its definitions are often lenient."""
+"""The string formats that kube-apiserver checks, often more leniently than their standards."""
 
 import re
 import unicodedata
@@ -97,7 +97,9 @@ def is_request_uri(text: str) -> bool:
 
 
 def _is_ip_literal(text: str) -> bool:
-    """Return whether the text may stand in brackets: an IPv6 address, with an optional zone."""
+    """Return whether ``text`` is valid in the brackets of a URI: an IPv6 address with optional
+    zone.
+    """
     address, has_zone, zone = text.partition("%25")
     try:
         IPv6Address(address)
@@ -145,7 +147,7 @@ _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 
 
 def _duration(text: str) -> bool:
-    """Return whether the text is a Go duration, or contains a number with the name of a unit."""
+    """Return whether ``text`` is a Go duration, or contains a number with the name of a unit."""
     if _is_go_duration(text):
         return True
     units = (found[1].lower() for found in _counted_units(text))
@@ -227,7 +229,7 @@ def text_format(name: str) -> Callable[[str], bool] | None:
 
 
 def recognized(name: str, type_name: str | None) -> bool:
-    """Return whether kube-apiserver checks the format for values of the type."""
+    """Return whether kube-apiserver checks the format ``name`` for values of type ``type_name``."""
     if type_name in (None, "", "string"):
         return text_format(name) is not None
     return name in _NUMERIC.get(type_name, ())

@@ -12,7 +12,10 @@ _LARGEST_FLOAT32: Final = 3.4028235677973366e38  # larger values round to infini
 
 
 def is_integral(value: float) -> bool:
-    """Return whether kube-apiserver treats a float as an integer: near to one, not too large."""
+    """Return whether kube-apiserver treats a float as an integer.
+
+    It does if the float is close to an integer and not too large.
+    """
     if not -_LARGEST_SAFE <= value <= _LARGEST_SAFE:
         return False
     nearest = float(trunc(value))
@@ -24,7 +27,7 @@ def is_integral(value: float) -> bool:
 def number_check(
     of: type, written: Mapping[str, Any], types: tuple[str, ...], format_name: str
 ) -> Callable[[Any, Any, str, list[FieldError]], None] | None:
-    """Return the check of format, factor and bounds for an int or a float.
+    """Return the check of format, ``multipleOf`` and bounds for numbers of the type ``of``.
 
     Returns None if every number is valid.
     """
@@ -80,7 +83,7 @@ def _always_fits(of: type, type_name: str, format_name: str) -> bool:
 
 
 def _fits(value: float, type_name: str, format_name: str) -> bool:
-    """Return whether a value of the type can hold ``value``."""
+    """Return whether a field with ``type_name`` and ``format_name`` can hold ``value``."""
     if type_name == "integer":
         limit = 1 << _INTEGER_BITS.get(format_name, 64) - 1
         return -limit <= value < limit and value == trunc(value)

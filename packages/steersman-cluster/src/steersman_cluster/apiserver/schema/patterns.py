@@ -2,9 +2,9 @@
 
 A pattern that Go rejects is rejected with Go's message. RE2 itself runs each pattern on which
 Python's ``re`` could take exponential time; RE2's time is linear in the text. ``re`` runs all other
-patterns, because a call of it is faster. It also runs every pattern if RE2 is not installed (it
-comes with ``steersman[dev]``). Go and Python differ in ``$``, ``\\s``, flags inside a pattern, and
-classes. These are translated, so both engines give the same result.
+patterns, because it needs less time for a call. If RE2 is not installed (it comes with
+``steersman[dev]``), ``re`` runs every pattern. Go and Python differ in ``$``, ``\\s``, flags inside
+a pattern, and classes. These are translated, so both engines give the same result.
 """
 
 import re
@@ -212,7 +212,7 @@ class _Reader:
     def _repeat(self, letter: str) -> str | None:
         """Return the repetition at the current position, or None.
 
-        Text that resembles a repetition but is none is literal text.
+        Text that only resembles a repetition is literal text.
         """
         if letter in "*+?":
             self._at += 1
@@ -271,7 +271,7 @@ class _Reader:
         self._at += 1
 
     def _escape(self) -> str:
-        """Read an escape outside a class."""
+        """Read an escape sequence outside of a character class."""
         pattern = self._pattern
         letter = pattern[self._at + 1 : self._at + 2]
         if letter == "Q":

@@ -118,10 +118,9 @@ def _prune_object(
 
 
 def _may_not_be_null(resource: Schema, key: str) -> bool:
-    """Return whether a null in this field of an embedded resource is dropped.
+    """Return whether a null in the field ``key`` of an embedded resource is dropped.
 
-    That is so if the schema specifies the field, which every resource has, as neither nullable nor
-    defaulted.
+    It is dropped if the schema specifies the field as neither nullable nor defaulted.
     """
     said = (resource.written.get("properties") or {}).get(key)
     return said is not None and not said.get("nullable") and said.get("default") is None
@@ -130,7 +129,10 @@ def _may_not_be_null(resource: Schema, key: str) -> bool:
 def _prune_list(
     value: list[Any], schema: Schema, path: str, unknown: list[str], keeps: bool
 ) -> None:
-    """Prune the items of a list; ``keeps``: the list and its items preserve unknown fields."""
+    """Prune the items of a list.
+
+    ``keeps``: the list and its items preserve unknown fields.
+    """
     items = schema.items
     if items is None:
         if keeps:

@@ -92,7 +92,7 @@ _short_moment = lru_cache(maxsize=1024)(_moment)
 def micro_moment(text: str) -> str | None:
     """Return a timestamp in UTC, to the microsecond; None for Go's zero time.
 
-    The text must have six digits of the second's fraction.
+    The text must contain six decimal places of the second.
     """
     layout = "2006-01-02T15:04:05.000000Z07:00"
     try:
@@ -116,7 +116,10 @@ def local_moment_problem(text: str) -> str:
 
 
 def base64(text: str) -> str:
-    """Return base64 text without line breaks; reject other characters and leftover bits."""
+    """Return base64 text without its line breaks.
+
+    Raises ``BadScalar`` for other characters outside the alphabet, and for leftover bits.
+    """
     bare = text.replace("\n", "").replace("\r", "")
     if _BASE64(bare) is None:
         raise BadScalar(f"illegal base64 data at input byte {_first_bad_byte(text.encode())}")
@@ -133,7 +136,10 @@ def _base64_of(content: bytes) -> str:
 
 
 def _first_bad_byte(text: bytes) -> int:
-    """Return the position of Go's error: the first bad byte. Go decodes groups of four."""
+    """Return the position of the first bad byte, as Go reports it.
+
+    Go decodes base64 in groups of four characters.
+    """
     taken = 0  # characters in the current group of four
     for at, byte in enumerate(text):
         if byte in b"\r\n":
@@ -168,7 +174,7 @@ def _quantity_problem(text: str) -> str:
 
 
 def _with_whole_hour(text: str) -> str:
-    """Return the timestamp with two digits of the hour; Go accepts one."""
+    """Return the timestamp with a two-digit hour; Go also accepts one digit."""
     return _SHORT_HOUR.sub(r"0\g<0>", text) if text[12:13] == ":" else text
 
 

@@ -1,8 +1,8 @@
 """Structural schemas: the schemas of CustomResourceDefinitions, compiled to nodes.
 
-A schema is structural if it specifies the structure of an object outside ``anyOf``, ``allOf``,
-``oneOf`` and ``not``. Only then can fields be pruned, defaulted and merged. Those four may contain
-only rules about values.
+A schema is structural if it specifies the structure of an object outside of ``anyOf``, ``allOf``,
+``oneOf`` and ``not``, because only such a schema can be used to prune, default and merge fields.
+Inside of these four, a schema may contain only rules about values.
 """
 
 from collections.abc import Iterator, Mapping
@@ -140,7 +140,7 @@ def children(written: Written, path: str) -> Iterator[tuple[Written, str]]:
 
 
 def structural_errors(written: Written, path: str) -> list[FieldError]:
-    """Return why the schema is not structural, in kube-apiserver's order."""
+    """Return the reasons why the schema is not structural, in kube-apiserver's order."""
     found = list(_invariants(written, path, "at the root"))
     for name, rules in _nested_rules(written):
         found += _incomplete(rules, written, path, f"{path}.{name}")
@@ -225,7 +225,7 @@ def _values(written: Written, path: str, *, skips_any_of: bool) -> Iterator[Fiel
 
 
 def _nested(written: Written, path: str, *, skips_any_of: bool = False) -> Iterator[FieldError]:
-    """Yield the errors inside a junctor."""
+    """Yield the errors of a schema inside ``anyOf``, ``allOf``, ``oneOf`` or ``not``."""
     yield from _values(written, path, skips_any_of=skips_any_of)
     if isinstance(items := written.get("items"), Mapping):
         yield from _nested(items, f"{path}.items")

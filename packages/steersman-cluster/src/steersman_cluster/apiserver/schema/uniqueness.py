@@ -9,8 +9,9 @@ from steersman_cluster.apiserver.schema.node import Schema
 
 
 class Uniqueness:
-    """The lists of type ``set`` and ``map`` of a schema; it visits only values that may contain
-    them.
+    """The check for duplicates in the lists of type ``set`` and ``map`` of a schema.
+
+    It visits only values that may contain such a list.
     """
 
     __slots__ = ("_additional", "_fields", "_items", "_keys", "_kind")
@@ -66,7 +67,7 @@ def _needed(schema: Schema | None) -> Uniqueness | None:
 
 
 def _repeated(values: list[Any]) -> list[int]:
-    """Return the index of the second occurrence of each duplicate; later ones are omitted."""
+    """Return the index of the second occurrence of each value that occurs several times."""
     if len(values) < 2:
         return []
     seen: dict[bytes, int] = {}

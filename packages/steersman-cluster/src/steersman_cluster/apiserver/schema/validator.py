@@ -206,7 +206,7 @@ def _always(_: Any) -> bool:
 
 
 class _TypeCheck:
-    """A check of the type of a value; it fails always, or depending on the value."""
+    """A check of the type of a value; ``fails`` decides for each value, or always returns True."""
 
     __slots__ = ("_actual", "_detail", "fails")
 

@@ -194,9 +194,9 @@ class ApiServer:
         self._managed_objects.sync()
 
     def on_first_write(self, kind: ResourceType, call: Callable[[], None]) -> bool:
-        """Call ``call`` at the first write of an object of this kind.
+        """Call ``call`` at the first write of an object of this kind, and return True.
 
-        Returns False, and never calls it, if such an object exists already.
+        If such an object already exists, returns False, and never calls ``call``.
         """
         return self.store.on_first_write(GroupResource(kind.gvk.group, kind.plural), call)
 
@@ -316,7 +316,10 @@ class ApiServer:
         return status_errors.internal_error("the server failed to answer; see its log")
 
     def _not_found(self, info: RequestInfo) -> Reply:
-        """Return the reply for an unserved resource; only built-in groups reply with a Status."""
+        """Return the reply for a resource that is not served.
+
+        For a built-in group, the reply is a Status; for any other group, it is plain text.
+        """
         if self.registry.is_remote(info.group, info.version):
             return replies.unavailable()
         if self.registry.is_builtin(info.group):
@@ -369,7 +372,7 @@ class ApiServer:
                 self._sync(served)
 
     def _sync(self, served: ServedResource) -> None:
-        """Run the server's own controllers after a write to this resource."""
+        """Run the server's own controllers after a write to ``served``."""
         resource = served.group_resource
         if served.custom or resource == DEFINITIONS:
             before = self.registry.revision

@@ -1,4 +1,4 @@
-"""Compaction of the log: the history is kept long enough for a client that reconnects."""
+"""Compaction of the log; the history is kept long enough for a client to reconnect a watch."""
 
 from steersman.clock import Clock
 from steersman_cluster.apiserver.storage import RevisionLog
@@ -21,7 +21,9 @@ class Compactor:
         self._next_at = clock.monotonic() + KEPT_SECONDS
 
     def compact(self) -> None:
-        """Compact history that is old enough, and the older half of a history that is too long."""
+        """Compact history that is old enough; if the history is too long, also compact its older
+        half.
+        """
         revision = self._log.revision
         if revision > self._full_revision:
             self._full_revision = revision + MOST_WRITES // 2

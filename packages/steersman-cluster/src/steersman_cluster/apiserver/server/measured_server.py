@@ -18,7 +18,10 @@ _UNROUTED: Final = frozenset((405, 406))
 
 
 def _own_id(request: Request) -> str:
-    """Return the client's Audit-Id; comparing the length first is fast, as few clients send one."""
+    """Return the client's Audit-Id, or "".
+
+    Only a header name of the right length is lowercased, because few clients send the header.
+    """
     for name, value in request.headers:
         if len(name) == len(AUDIT_ID) and name.lower() == AUDIT_ID:
             return value

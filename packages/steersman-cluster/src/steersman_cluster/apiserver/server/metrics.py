@@ -112,7 +112,10 @@ class RequestMeasurement:
     async def watched(
         self, pieces: AsyncGenerator[bytes, None], *, is_framed: bool
     ) -> AsyncGenerator[bytes, None]:
-        """Count the events of a watch while it is open; ``is_framed`` if they are protobuf."""
+        """Yield the pieces of a watch, and count its events while it is open.
+
+        ``is_framed``: the events are protobuf, of which one piece can contain several.
+        """
         series = self.series
         if series is None:
             raise RuntimeError("a watch is of a resource, which has a series")
@@ -130,7 +133,7 @@ class RequestMeasurement:
 
 
 def _frames_in(piece: bytes) -> int:
-    """Return the number of messages in a piece; each message starts with a four-byte length."""
+    """Return the number of messages in ``piece``; each message starts with a four-byte length."""
     count = start = 0
     while start < len(piece):
         start += 4 + int.from_bytes(piece[start : start + 4], "big")

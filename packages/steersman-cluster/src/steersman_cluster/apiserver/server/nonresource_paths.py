@@ -160,7 +160,10 @@ class NonResourcePaths:
         )
 
     def _write_open_api(self) -> None:
-        """Write the OpenAPI documents, at the first request: most clients read only discovery."""
+        """Create the OpenAPI documents if the resources have changed since the last call.
+
+        This runs at a request for OpenAPI, because most clients read only discovery.
+        """
         if self._unwritten is not None:
             custom = {each.gvk: _published(each) for each in self._registry if each.custom}
             self._open_api.serve(self._unwritten, custom)
@@ -169,7 +172,9 @@ class NonResourcePaths:
 
 
 def _moved(location: str, headers: Mapping[str, str]) -> Reply:
-    """Return a redirect to the current document, for a client with an old hash."""
+    """Return a redirect to ``location``, for a client that requests a document with an outdated
+    hash.
+    """
     kept = tuple((name.lower(), value) for name, value in headers.items())
     others = tuple(each for each in kept if each[0] != "cache-control")
     own = (("cache-control", "no-cache, private"), ("location", location))

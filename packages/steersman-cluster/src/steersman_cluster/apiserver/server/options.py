@@ -37,10 +37,10 @@ ADMISSION_PLUGINS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """The options of a server; an option that kube-apiserver has as a flag has the flag's name.
+    """The options of a server, with the names of kube-apiserver's flags where such flags exist.
 
-    ``client_ca`` is the content of the file in ``--client-ca-file``. The endpoints of the Service
-    ``kubernetes`` have ``advertise_address`` and ``secure_port``.
+    ``client_ca`` is the content of the file that ``--client-ca-file`` names. The endpoints of the
+    Service ``kubernetes`` have ``advertise_address`` and ``secure_port``.
 
     The plugin ``ServiceAccount`` is disabled by default: it rejects every Pod until a controller
     has created the namespace's account, and most embedded clusters run no controllers.

@@ -1,6 +1,7 @@
 """A server on a socket, with a certificate, a token and a kubeconfig for its clients.
 
-``running_cluster`` creates these files when its block starts, and removes them when the block ends.
+The context manager ``running_cluster`` creates these files at its start, and removes them at its
+end.
 """
 
 import csv
@@ -62,11 +63,12 @@ IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """The settings of a cluster: its address, its data and its keys; by default all is temporary.
+    """The settings of a cluster: its address, its data and its keys.
 
-    Without ``tls_cert_file``, the server uses ``apiserver.crt`` and its key from ``cert_dir``, and
-    creates these files if they do not exist. Key files and issuers of service account tokens in
-    these settings replace those of ``options.token_issuers``.
+    By default, all data and keys are temporary. Without ``tls_cert_file``, the server uses
+    ``apiserver.crt`` and its key from ``cert_dir``, and creates these files if they do not exist.
+    The key files and issuers of service account tokens in these settings replace those in
+    ``options.token_issuers``.
     """
 
     host: str = LOOPBACK
@@ -222,7 +224,7 @@ def _journal(directory: Path | None) -> Iterator[SqliteJournal | None]:
 def _tls(
     settings: ClusterSettings, directory: Path, *, clock: Clock
 ) -> tuple[bytes, ssl.SSLContext]:
-    """Return the certificate that clients trust, and the server's TLS context."""
+    """Return the certificate that clients must trust, and the server's TLS context."""
     certificate, key = settings.tls_cert_file, settings.tls_private_key_file
     if certificate is None or key is None:
         certificate, key = _serving_files(settings, directory, clock=clock)
@@ -312,7 +314,9 @@ def _document(url: str, ca: bytes, token: str) -> str:
 
 @contextmanager
 def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
-    """Write the file while the block runs; never replace a file of another program."""
+    """Write the kubeconfig at ``path`` while the block runs; never replace a file of another
+    program.
+    """
     if path.exists() and not _is_ours(path):
         raise ClusterError(
             problem=f"{path} exists and does not belong to an embedded cluster",
@@ -348,7 +352,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _url_in_use(path: Path) -> str:
-    """Return the URL of this kubeconfig's embedded cluster; "" if the cluster no longer runs."""
+    """Return the URL in the kubeconfig at ``path`` if a server listens there, else ""."""
     try:
         (found,) = yaml.safe_load(path.read_text(encoding="utf-8"))["clusters"]
         url = str(found["cluster"]["server"])

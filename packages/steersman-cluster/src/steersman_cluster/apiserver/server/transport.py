@@ -28,8 +28,9 @@ class InProcessTransport:
 
 
 class _Exchange:
-    """A request and its response. It is a class because a generator's context manager would cost
-    more.
+    """A context manager for a request and its response.
+
+    It is a class, because a context manager made from a generator would take more time.
     """
 
     __slots__ = ("_certificate", "_handler", "_request", "_stream")

@@ -1,7 +1,8 @@
 """The last acknowledged revision, in a separate file beside the database.
 
-SQLite cannot tell a truncated write-ahead log from a log whose last writes never happened. This
-file can: a database that ends before the acknowledged revision has lost acknowledged writes.
+SQLite cannot distinguish a write-ahead log that was truncated from one whose last writes never
+happened. With this file, steersman can: if the database ends before the acknowledged revision,
+acknowledged writes are missing.
 """
 
 import os
@@ -28,10 +29,10 @@ class AcknowledgedRevision:
         self._file: int | None = None
 
     def read(self) -> int | None:
-        """Return the last acknowledged revision.
+        """Return the last acknowledged revision; None if the file does not exist.
 
-        The result is None if the file does not exist, and 0 if the file's content accepts any
-        database.
+        The result is 0, so that any database is valid, if the file contains the user's decision to
+        accept missing writes.
         """
         try:
             content = self._path.read_bytes()

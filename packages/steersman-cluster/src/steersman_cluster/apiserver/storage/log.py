@@ -19,12 +19,13 @@ class Key(NamedTuple):
 
 
 class Entry:
-    """One write: the value of a key from this revision on; ``None`` for a deletion.
+    """One write: the value of a key from this revision on; ``value`` is None for a deletion.
 
     ``value`` is shared and never mutated. Encoders cache their results in other attributes:
     ``rendered`` is the object as JSON, ``metadata_end`` the end of the metadata in ``rendered``,
     ``converted`` the object in another version, and ``message`` the object as protobuf.
-    ``is_unpruned`` is set if kube-apiserver would have stored fields that it never serves.
+    ``is_unpruned`` is set if kube-apiserver would have stored unknown fields, although it never
+    serves them.
     """
 
     __slots__ = (
@@ -53,14 +54,16 @@ class Entry:
         self.message: tuple[object, bytes] | None = None  # a version's mark, and the protobuf
 
     def as_of(self, revision: int) -> "Entry | None":
-        """Return the key's entry at ``revision``; None if the key had no entry."""
+        """Return the entry of the same key that was current at ``revision``; None if there was
+        none.
+        """
         entry: Entry | None = self
         while entry is not None and entry.revision > revision:
             entry = entry.previous
         return entry
 
     def alone(self) -> "Entry":
-        """Return the entry without the entry that it replaced."""
+        """Return a copy of the entry without ``previous``, the entry that it replaced."""
         if self.previous is None:
             return self
         alone = Entry(self.revision, self.key, self.value, None)
@@ -74,7 +77,7 @@ class Entry:
 
 
 class RevisionConflict(Exception):
-    """The key was written in the meantime; ``current`` is its current entry."""
+    """The key was written after the caller read it; ``current`` is its current entry."""
 
     def __init__(self, key: Key, current: Entry | None) -> None:
         super().__init__(f"{key.resource} {key.place} has been written since")
@@ -152,7 +155,11 @@ class RevisionLog:
                     yield entry
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
-        """Write a value; ``expected`` is the revision that the caller read, 0 for no object."""
+        """Append a write of ``value`` to ``key``.
+
+        ``expected`` is the revision of the object that the caller read; 0 if the object did not
+        exist.
+        """
         resource_log = self.resource_log(key.resource)
         current = resource_log.entries.get(key.place)
         standing = 0 if current is None or current.value is None else current.revision

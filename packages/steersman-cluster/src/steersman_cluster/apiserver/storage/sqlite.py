@@ -1,9 +1,9 @@
 """A journal in SQLite: one table of writes, and one row of totals.
 
-Each row has a checksum, and missing writes are detected. Up to the last compaction, the totals
-contain the number of writes and the sum of their checksums. After it, no revision may be missing. A
-file beside the database stores the last acknowledged revision. A journal that fails a check is
-rejected.
+Changed and missing writes are detected. Each row has a checksum. For the writes up to the last
+compaction, the totals contain their number and the sum of their checksums. After the last
+compaction, no revision may be missing. A file beside the database stores the last acknowledged
+revision. A journal that fails a check is rejected.
 """
 
 import sqlite3
@@ -56,7 +56,7 @@ DELETE FROM writes WHERE revision <= :revision AND (
 
 
 class SqliteJournal:
-    """A directory with a database that only its owner can read."""
+    """A journal in a directory, with a database that only its owner can read."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -237,7 +237,7 @@ class SqliteJournal:
             database.execute(f"PRAGMA user_version = {FORMAT}")
 
     def _upgrade(self) -> None:
-        """Add checksums to writes of a version without checksums."""
+        """Add checksums to the writes in a database whose format has no checksums."""
         database = self._database
         columns = [name for _, name, *_ in database.execute("PRAGMA table_info(writes)")]
         if columns != ["revision", "resource", "place", "value"]:

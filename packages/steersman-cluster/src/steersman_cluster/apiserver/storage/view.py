@@ -37,7 +37,7 @@ class View:
             raise Compacted(revision, self._log.compacted)
 
     def get(self, key: Key) -> Entry | None:
-        """Return the key's entry; None if the object does not exist."""
+        """Return the entry of ``key`` at the view's revision; None if the object does not exist."""
         entry = self._log.latest(key)
         if entry is not None and entry.revision > self.revision:
             entry = entry.as_of(self.revision)
@@ -75,5 +75,5 @@ class View:
         return Page(entries=found[:limit], remaining=len(found) - limit, revision=at)
 
     def since(self, revision: int, resource: str) -> list[Entry]:
-        """Return the entries of a resource after ``revision`` that this view has reached."""
+        """Return the entries of a resource after ``revision``, up to the revision of this view."""
         return self._log.since(revision, resource, until=self.revision)

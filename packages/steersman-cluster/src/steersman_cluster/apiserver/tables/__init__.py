@@ -10,7 +10,7 @@ Never:     changes an object, or describes a column: the Kubernetes documentatio
 
 A ``Printer`` consists of the columns of a kind and a function from an object to its cells.
 ``builtin`` contains a printer for each kind; the modules of the printers follow the API groups.
-``custom`` creates printers from definitions.
+``custom`` creates printers from CustomResourceDefinitions.
 """
 
 from steersman_cluster.apiserver.meta.table_columns import Column, Printer

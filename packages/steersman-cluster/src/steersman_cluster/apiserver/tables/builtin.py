@@ -119,7 +119,7 @@ _NO_STATUS = frozenset(
 
 
 def builtin_printer(resource: GroupResource, subresource: str) -> Printer | None:
-    """Return the printer of a built-in kind or of a subresource; None if it has no table."""
+    """Return the printer of a built-in kind or of a subresource; None if there is no table."""
     if resource.group in _NEVER or resource == _BINDINGS:
         return None
     if subresource == "scale":

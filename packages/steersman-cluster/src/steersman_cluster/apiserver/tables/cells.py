@@ -110,12 +110,12 @@ def amount(text: str | int | None) -> str:
 
 
 def condition(obj: Object, name: str) -> Object | None:
-    """Return the first condition of that type in an object's status."""
+    """Return the first condition of type ``name`` in the object's status."""
     conditions: Iterable[Object] = part(obj, "status", "conditions")
     return next((each for each in conditions if each.get("type") == name), None)
 
 
 def is_true(obj: Object, name: str) -> bool:
-    """Whether the object's condition of that type is true."""
+    """Whether the object's condition of type ``name`` is true."""
     found = condition(obj, name)
     return found is not None and found.get("status") == "True"

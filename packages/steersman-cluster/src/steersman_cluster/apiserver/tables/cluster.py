@@ -219,7 +219,7 @@ RUNTIME_CLASS = printer(name_column(), column("Handler", at("handler")), age_col
 
 
 def _either(path: str) -> CellOf:
-    """Return a cell function for a number or a percentage."""
+    """Return a cell function for the number or percentage at a dotted path."""
     found = at(path, "N/A")
 
     def cell(obj: Object, ages: Ages) -> str:

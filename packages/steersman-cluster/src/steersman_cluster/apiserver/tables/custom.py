@@ -1,4 +1,4 @@
-"""The tables of custom resources, with the columns of their definition."""
+"""The tables of custom resources, with the columns of their CustomResourceDefinition."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -27,7 +27,7 @@ _AGE: Mapping[str, Any] = {"name": "Age", "type": "date", "jsonPath": ".metadata
 
 
 def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
-    """Return the printer for the columns of a version; without columns, it shows the age.
+    """Return the printer for the printer columns of a version; without columns, it shows the age.
 
     The first column with an invalid path and all columns after it are omitted.
     """

@@ -37,7 +37,7 @@ class BadJsonPath(ValueError):
 
 
 class PathMismatch(Exception):
-    """A path that does not match the value, as for an index out of bounds or of no list."""
+    """A path that does not match the value: an index out of bounds, or an index of no list."""
 
 
 class JsonPath:

@@ -141,7 +141,10 @@ def _ending(ended: Object) -> str:
 
 
 def _running(pod: Object, reason: str, restarts: _Restarts) -> _Summary:
-    """Return the summary of the main containers, with the reason of the first one that has one."""
+    """Return the summary of the main containers.
+
+    Its reason is that of the first container that has a reason, else ``reason``.
+    """
     ready, failure = 0, ""
     statuses: Sequence[Object] = part(pod, "status", "containerStatuses") or ()
     for status in reversed(statuses):

@@ -1,4 +1,4 @@
-"""The parts of tables: columns, and printers, which contain the columns and cells of a kind."""
+"""The building blocks of tables: columns and their cell functions, combined to a printer."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias

@@ -75,7 +75,7 @@ PERSISTENT_VOLUME = printer(
 
 
 def _of_bound(cell: CellOf) -> CellOf:
-    """Return a cell function that is empty until the claim is bound to a volume."""
+    """Return a cell function that is empty until the PersistentVolumeClaim is bound to a volume."""
 
     def shown(claim: Object, ages: Ages) -> Cell:
         return cell(claim, ages) if part(claim, "spec").get("volumeName") else ""

@@ -60,7 +60,7 @@ class Table:
         return self.single(document, carried)
 
     def unchanged(self, document: Object) -> bytes:
-        """Return a document that is never a table: a Status."""
+        """Return a document that is never shown as a table, such as a Status."""
         return msgspec.json.encode(document)
 
     def failure(self, status: Object) -> bytes:

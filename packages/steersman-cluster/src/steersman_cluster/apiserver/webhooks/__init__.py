@@ -1,7 +1,7 @@
 """Calls to webhooks, for requests that cannot continue without a webhook's response.
 
-Takes:     the calls that a handler needs, and the handler
-Gives:     the responses, and the result of a run of the handler that has all of them
+Takes:     a handler, and the webhook calls that it needs
+Gives:     the responses, and the result of the handler once it has all responses
 Promises:  - a handler is run again with the responses that it needs
            - calls that are needed together are made concurrently
            - every run reads the time of the first run

@@ -28,7 +28,7 @@ _OF_SERVICE: Final = "kubernetes.io/service-name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookAddress:
-    """A webhook's address; ``why_not`` is the error if the address is unusable, in Go's words."""
+    """A webhook's address; if it cannot be used, ``why_not`` is the reason, in Go's words."""
 
     url: str
     ca_bundle: bytes = b""
@@ -39,7 +39,10 @@ class WebhookAddress:
     async def post(
         self, outbound: WebhookTransport, body: bytes, *, timeout_seconds: float
     ) -> WebhookResponse:
-        """Return the response; ``WebhookUnreachable`` names the URL, as Go's HTTP client does."""
+        """Return the webhook's response to ``body``.
+
+        Raises ``WebhookUnreachable`` if there is none; as in Go, the message contains the URL.
+        """
         joint = "&" if "?" in self.url else "?"
         url = f"{self.url}{joint}timeout={timeout_seconds:.0f}s"
         try:
@@ -58,7 +61,7 @@ class WebhookAddress:
 
 
 def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
-    """Return the address of the webhook of a ``clientConfig``."""
+    """Return the address of the webhook with the ``clientConfig`` in ``client``."""
     trusted = b64decode(client.get("caBundle") or "").strip()
     if (url := client.get("url")) is not None:
         return WebhookAddress(url=_normalized(url), ca_bundle=trusted)

@@ -33,7 +33,7 @@ _WRONG_NAME = frozenset((62, 64))
 
 
 class _Destination(NamedTuple):
-    """The destination of connections, and what their TLS certificate must prove."""
+    """The destination of connections, and what the server's TLS certificate must prove."""
 
     origin: str
     ca_bundle: bytes
@@ -129,7 +129,9 @@ class NetworkWebhookTransport:
         return connections
 
     async def _close_unused(self) -> None:
-        """Close the connections of the longest unused destination, if there are too many."""
+        """Close the connections of the longest unused destination, if there are too many
+        destinations.
+        """
         if len(self._connections_to) <= MOST_DESTINATIONS:
             return
         unused = next(

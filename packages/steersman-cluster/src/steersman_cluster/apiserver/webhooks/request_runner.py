@@ -94,7 +94,7 @@ class NeedsWebhook(Exception):
 
 
 class ReplayableRandom(Random):
-    """A replayable random source: later runs of a handler draw the numbers of the first run."""
+    """A random source for a handler; in later runs, it repeats the numbers of the first run."""
 
     def __init__(self, rng: Random) -> None:
         super().__init__(0)
@@ -131,7 +131,7 @@ class ReplayableRandom(Random):
 
 
 class StoppableClock:
-    """A clock that can be stopped: later runs of a handler read the time of the first run."""
+    """A clock that can be stopped: later runs of a handler then read the time of its first run."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -155,7 +155,7 @@ class StoppableClock:
         return self._last or self.now()
 
     def freeze(self, time: datetime | None) -> None:
-        """Stop the clock at this time; None resumes it."""
+        """Stop the clock at ``time``; if ``time`` is None, let it run again."""
         self._held = time
 
 
@@ -169,9 +169,9 @@ class RequestRunner:
         self.rng = ReplayableRandom(rng)
 
     def begin(self) -> WebhookAnswers:
-        """Return the responses for the first run of a handler: none.
+        """Return the webhook responses for the first run of a handler: an empty mapping.
 
-        Most handlers need none, so the first run must be cheap.
+        The first run must be cheap, because most handlers need no webhook.
         """
         self.rng.begin()
         self.clock.begin()
@@ -183,7 +183,10 @@ class RequestRunner:
         missing_answers: NeedsWebhook,
         answers: WebhookAnswers,
     ) -> T:
-        """Run ``run`` until it has all responses; the first run raised ``missing_answers``."""
+        """Run ``run`` until it has all responses.
+
+        ``missing_answers`` is the exception of the first run, which contains the missing calls.
+        """
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):
             await self.fetch(missing_answers, answers)

@@ -41,7 +41,7 @@ class BadResponse(Exception):
 
 
 def document(delivered: WebhookResponse) -> Object:
-    """Return the JSON object in the response; raise ``BadResponse``."""
+    """Return the JSON object in the response; raise ``BadResponse`` if there is none."""
     if not 200 <= delivered.status <= 206:
         raise BadResponse(_failure(delivered))
     if not delivered.body:
@@ -69,7 +69,7 @@ def document(delivered: WebhookResponse) -> Object:
 
 
 def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
-    """Raise ``BadResponse`` for a document of another kind; one without a kind is accepted."""
+    """Raise ``BadResponse`` if ``found`` has another kind; a missing kind is accepted."""
     api_version, own = found.get("apiVersion") or "", found.get("kind") or ""
     if not api_version or not own or (api_version, own) == (f"{group}/{version}", kind):
         return

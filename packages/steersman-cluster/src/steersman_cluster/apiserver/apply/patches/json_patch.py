@@ -151,7 +151,7 @@ class _Document:
             raise unprocessable()
 
     def _found(self, path: str) -> tuple[Any, str]:
-        """Return the container at the end of the path, for reading only, and the last path step."""
+        """Return the container that ``path`` leads into, for reading only, and the last step."""
         *steps, last = _steps(path)
         container = self.root
         for step in steps:
@@ -159,7 +159,7 @@ class _Document:
         return _container(container), last
 
     def _writable(self, path: str) -> tuple[Any, str]:
-        """Return the container at the end of the path, for writing, and the last path step."""
+        """Return the container that ``path`` leads into, for writing, and the last step."""
         *steps, last = _steps(path)
         container = self.root = self._owned(self.root)
         for step in steps:

@@ -22,7 +22,8 @@ def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Obje
 
 
 def without_nulls(value: Any) -> Any:
-    """Return a new value without null fields: a null has no existing field to remove.
+    """Return a copy of a new value without null fields, because there is nothing that they could
+    remove.
 
     Nulls in a list are elements, and are kept.
     """

@@ -16,7 +16,9 @@ def unprocessable() -> StatusError:
 
 
 def failed(message: str) -> StatusError:
-    """Return an internal error for an invalid patch that kube-apiserver does not expect."""
+    """Return kube-apiserver's internal error for a patch that is invalid in a way it does not
+    expect.
+    """
     return StatusError(500, "", message)
 
 

@@ -134,7 +134,11 @@ def _merged_objects(original: list[Any], patch: list[Any], schema: Schema) -> li
 def _without_special_elements(
     original: list[Any], patch: list[Any], key_of: ElementKey
 ) -> tuple[list[Any], list[Any]]:
-    """Return the original list after ``$patch: delete``, and the elements of the patch to merge."""
+    """Return ``original`` after the directives in ``patch``, and the elements still to be merged.
+
+    ``$patch: delete`` removes an element. With ``$patch: replace``, the plain elements of ``patch``
+    replace the list, and nothing is left to be merged.
+    """
     replaced = False
     deleted: set[Any] = set()
     plain: list[Any] = []

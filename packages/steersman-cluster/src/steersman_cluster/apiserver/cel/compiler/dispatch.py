@@ -52,7 +52,10 @@ def implementation(
     given: Sequence[CelType],
     constants: tuple[Any, ...],
 ) -> Function:
-    """Return the function of a call; types unknown to the checker are checked in each call."""
+    """Return the Python function for a call of ``function``.
+
+    Argument types that the type checker could not determine are checked in each call.
+    """
     if function == "matches" and isinstance(constants[1], str):
         return strings.matcher(constants[1])
     if function in ("find", "findAll") and isinstance(constants[1], str):

@@ -62,7 +62,10 @@ def _problems(call: nodes.FunctionCall, checked: Checked) -> Iterator[tuple[node
 
 
 def _mixed(node: nodes.Node, checked: Checked) -> Iterator[tuple[nodes.Node, CelType, CelType]]:
-    """Yield elements whose type differs from the first one's, except arguments of ``format``."""
+    """Yield each element of a list or map whose type differs from that of the first element.
+
+    Arguments of ``format`` are skipped, because they may have different types.
+    """
     if isinstance(node, nodes.FunctionCall) and node.function == "format":
         return
     match node:

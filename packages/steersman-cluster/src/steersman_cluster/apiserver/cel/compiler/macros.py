@@ -134,7 +134,9 @@ class MacroExpansion:
         self.issues.append(Issue(self._positions.get(node.id, 0), message))
 
     def starts_at_brace(self, node_id: int) -> None:
-        """Move a message literal's position from its name, as in the library, to its brace."""
+        """Set the position of a message literal to its brace; the parser library sets it to its
+        name.
+        """
         start = self._positions.get(node_id, 0)
         self._positions[node_id] = max(start, self._text.find("{", start))
 

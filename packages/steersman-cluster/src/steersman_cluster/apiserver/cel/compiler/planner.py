@@ -44,7 +44,7 @@ class EvaluationPlan:
         self._extra = planner.most_slots - len(variables) - 1
 
     def evaluate(self, values: tuple[Any, ...]) -> tuple[Any, int]:
-        """Return the value and the cost; a raised error has the cost so far in ``cost``."""
+        """Return the value and the cost; a raised error has the cost until then in its ``cost``."""
         frame: Frame = [0, *values]
         if self._extra:
             frame += [None] * self._extra
@@ -98,7 +98,10 @@ class _Planner:
         return steps.uncertain(slot) if name in _UNCERTAIN else steps.variable(slot)
 
     def _chain(self, node: nodes.Node) -> tuple[Step, int]:
-        """Return the operand of a selection and its cost: more if the path starts with a value."""
+        """Return the step for ``node``, the operand of a selection, and the cost of the selection.
+
+        The cost is higher if the path starts with a computed value instead of a variable.
+        """
         step = self.plan(node)
         begins = not isinstance(node, nodes.Select) and not _is_index(node, "_?_:_")
         return step, 2 if begins and node.id not in self._checked.idents else 1

@@ -164,7 +164,10 @@ def not_strictly_false(step: Step) -> Step:
 
 
 def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
-    """Return a step for an optional: the first one if it has a value, else the second."""
+    """Return a step that returns the optional of ``first`` if it has a value, else runs ``second``.
+
+    If the step ``unwraps``, it returns the value inside the optional.
+    """
 
     def run(frame: Frame) -> Any:
         value = first(frame)

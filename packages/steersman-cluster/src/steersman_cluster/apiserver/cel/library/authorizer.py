@@ -25,7 +25,9 @@ Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecisio
 
 @dataclass(frozen=True, slots=True)
 class CelAuthorizer:
-    """An authorizer for the requesting user, or for an account set by ``serviceAccount``."""
+    """An authorizer for the requesting user, or for the service account that ``serviceAccount``
+    sets.
+    """
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Authorizer"
     decide: Decide = field(compare=False)

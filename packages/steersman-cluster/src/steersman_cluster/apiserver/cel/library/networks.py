@@ -183,7 +183,10 @@ def _ip(value: Any) -> Address:
 
 
 def _given(read: Function, value: Any) -> Any:
-    """Return the parsed value of a text; raise a generic error, as kube-apiserver does."""
+    """Return ``value``, parsed by ``read`` if it is a text.
+
+    For an invalid text, the error is generic, as in kube-apiserver.
+    """
     if not isinstance(value, str):
         return value
     try:

@@ -160,7 +160,9 @@ def _of_moment(part: Callable[[datetime], int]) -> Function:
 
 
 def _of_either(part: Callable[[datetime], int], unit: int) -> Function:
-    """Return a function for a part of a timestamp, or for a duration in a unit."""
+    """Return a function that returns ``part`` of a timestamp, or a duration in multiples of
+    ``unit``.
+    """
 
     def read(value: Any, zone: str | None = None) -> int:
         if isinstance(value, Timestamp):

@@ -1,9 +1,8 @@
 """The maximum cost of an expression, estimated before it is evaluated.
 
-A loop counts as often as its range can be long. The schema limits that length, else the size of a
-request.
-
-``rule_validation`` compares the estimates with the limits.
+The cost of a loop is that of its body, multiplied by the maximum length of the loop's range. If the
+schema does not limit that length, the maximum size of a request does. ``rule_validation`` compares
+the estimates with the limits.
 """
 
 from collections.abc import Mapping
@@ -44,7 +43,7 @@ def estimated(checked: Checked, root: DeclType) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """The estimated sizes of keys and values."""
+    """The estimated sizes of the keys and values in a list or map literal."""
 
     kind: str
     keys: Estimate

@@ -26,7 +26,11 @@ _TEXT: Final[Written] = {"type": "string"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclType:
-    """A type, the maximum number of its values' elements or characters, and their minimum size."""
+    """A type, and two limits of its values.
+
+    ``max_elements`` is the maximum number of elements or characters, ``min_serialized_size`` the
+    minimum size in a request.
+    """
 
     type: CelType
     max_elements: int = 0
@@ -36,7 +40,7 @@ class DeclType:
     fields: "Mapping[str, DeclType]" = field(default_factory=dict)
 
     def named(self, name: str) -> "DeclType":
-        """Return the same declaration with names for its object types, which messages show."""
+        """Return this declaration with names for its object types; messages show the names."""
         if self.type.kind == "object":
             fields = {key: each.named(f"{name}.{key}") for key, each in self.fields.items()}
             inside = {key: each.type for key, each in fields.items()}
@@ -154,7 +158,9 @@ def _text(written: Written) -> DeclType:
 
 
 def _or_any(limit: int | None) -> int:
-    """Return the limit, by default the longest quoted text that fits into a request."""
+    """Return ``limit``; if it is None, the length of the longest quoted text that fits into a
+    request.
+    """
     return REQUEST_BYTES - 2 if limit is None else limit
 
 

@@ -48,7 +48,9 @@ class Correlation:
         return Correlation(value, old, (self, schema))
 
     def is_unchanged(self, schema: Mapping[str, Any]) -> bool:
-        """Whether the value equals its old value, or is inside a parent that does."""
+        """Whether the value equals its old value, or is inside a parent that equals its own old
+        value.
+        """
         if self.is_correlated:
             return is_unchanged(self.value, self.old, schema)
         if self.around is None:

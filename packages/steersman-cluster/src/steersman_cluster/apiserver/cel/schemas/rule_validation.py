@@ -29,9 +29,10 @@ ShownRule = Callable[[Mapping[str, Any]], Any]
 def rule_errors(
     written: Mapping[str, Any], path: str, known: list[FieldError], *, shown_rule: ShownRule
 ) -> list[FieldError]:
-    """Return the errors of the rules of the schema at ``path``; ``known`` are its other errors.
+    """Return the errors of the CEL rules in the schema at ``path``.
 
-    Rules of a part are skipped if that part or a part inside it has other errors.
+    ``known`` contains the errors that were already found in this schema. The rules of a part of the
+    schema are skipped if ``known`` contains an error in that part.
     """
     inspection = _Inspection(tuple(each.field for each in known), shown_rule)
     found = list(inspection.errors(written, _Place(path=path, is_resource=True)))
@@ -162,7 +163,7 @@ def _inside(
 
 
 def _times(written: Mapping[str, Any]) -> int | None:
-    """Return how many values a value can contain; None if the schema has no limit."""
+    """Return how many items or properties a value of the schema can contain; None if unlimited."""
     if written.get("type") == "array":
         limit = written.get("maxItems")
     elif written.get("type") == "object" and written.get("additionalProperties") is not None:

@@ -67,7 +67,7 @@ class SchemaRules:
     ) -> ValidationResult:
         """Return the errors of ``new``, which replaces ``old`` if ``old`` is given.
 
-        ``at`` is the path of the value. Unless it ``ratchets``, no error becomes a warning.
+        ``at`` is the path of the value. If ``ratchets`` is false, no error becomes a warning.
         """
         found = ValidationResult([], [])
         if self._root is not None and new is not None:

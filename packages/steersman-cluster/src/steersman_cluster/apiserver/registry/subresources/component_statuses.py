@@ -1,6 +1,6 @@
-"""ComponentStatuses, which are fixed, because the server does not probe components.
+"""ComponentStatuses: their content is fixed, because the server does not probe components.
 
-The scheduler and the controller manager are always unhealthy. etcd, which stands for the log of
+The scheduler and the controller manager are always unhealthy. etcd, which represents the log of
 this process, is always healthy.
 """
 

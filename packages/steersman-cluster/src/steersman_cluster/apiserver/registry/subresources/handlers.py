@@ -54,7 +54,7 @@ def _bound(
 
 
 def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
-    """Handle the POST of a Binding to the resource ``bindings``; its name is that of the Pod."""
+    """Handle the POST of a Binding to the resource ``bindings``; its name is the Pod's name."""
     binding, options = read_post(request, scope)
     binding = mutated(request, scope, binding, options)
     if not (name := binding["metadata"].get("name")):

@@ -1,7 +1,7 @@
 """The subresources that kube-apiserver proxies to the kubelet: log, exec, attach, portforward.
 
-steersman runs no kubelet that listens. The client receives kube-apiserver's error for a Pod without
-a node, a node without an address, or a closed port.
+steersman runs no kubelet that listens on a port. The client therefore receives kube-apiserver's
+error for a Pod without a node, a node without an address, or a closed port.
 """
 
 from steersman.names import GroupResource

@@ -1,4 +1,4 @@
-"""The scale subresource: clients read and write a Scale, and the server stores the object."""
+"""The scale subresource: clients read and write a Scale; the server stores the scaled object."""
 
 import msgspec
 
@@ -154,7 +154,7 @@ def _write(
 
 
 def _check_uid(request: APIRequest, live: Object, scale: Object) -> None:
-    """Raise a conflict if the Scale has another UID; only a patch can have changed the UID."""
+    """Raise a conflict if a patch has changed the UID in the Scale."""
     wanted, actual = scale["metadata"].get("uid"), live["metadata"]["uid"]
     if wanted and wanted != actual:
         resource = GroupResource(request.info.group, f"{request.info.resource}/scale")

@@ -82,7 +82,7 @@ def open_envelope(body: bytes) -> Envelope:
 def _wrapping(
     name: str, fields: Mapping[int, FieldDecoder], read: Callable[[Object], Any]
 ) -> ValueDecoder:
-    """A message that is a value of another type in JSON."""
+    """Return a decoder of a message that JSON represents as a value of another type."""
     message = MessageDecoder(name, fields)
     return ValueDecoder(BYTES, lambda written: read(message.read(written, {})))
 
@@ -220,7 +220,7 @@ class Messages:
 
 
 def is_struct(schema: Schema) -> bool:
-    """Return whether a type has its own message, and is an object in JSON."""
+    """Return whether the type has its own message, and is an object in JSON."""
     return (
         schema.type == "object"
         and not schema.preserve_unknown

@@ -1,7 +1,7 @@
 """The protobuf wire format, decoded to JSON.
 
-A message is a sequence of numbered values. It contains neither their names nor their exact types,
-so a decoder requires the definition of the fields. Error texts are Go's.
+A message is a sequence of numbered values. It contains neither the names nor the exact types of the
+values, so that a decoder requires the declaration of the fields. Error texts are Go's.
 """
 
 import re
@@ -28,7 +28,7 @@ class Malformed(Exception):
 
 
 class ValueDecoder(NamedTuple):
-    """The encoding of a value: a wire type, and a function that converts the value to JSON."""
+    """The decoder of a value: a wire type, and a function that converts the value to JSON."""
 
     wire_type: int
     read: Read
@@ -44,7 +44,7 @@ class FieldDecoder(NamedTuple):
 
 
 class MessageDecoder:
-    """A message type; unknown fields are ignored."""
+    """The decoder of a message type; it ignores unknown fields."""
 
     def __init__(self, name: str, fields: Mapping[int, FieldDecoder]) -> None:
         self._name = name
@@ -94,8 +94,9 @@ class MessageDecoder:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Decode a varint of at most 64 bits, with the least significant bits first; return its end,
-    too.
+    """Decode the varint at ``at``, and return the number and the end of the varint.
+
+    A varint has at most 64 bits, with the least significant bits first.
     """
     if at < len(data) and data[at] < 128:
         return data[at], at + 1

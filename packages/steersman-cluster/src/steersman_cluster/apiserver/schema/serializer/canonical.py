@@ -70,8 +70,9 @@ class Canonical:
                 return _anything
 
     def _schema_or_other(self, name: str, schema: Schema) -> Walk:
-        """A JSON schema, or the alternative in the name of the Go type: a bool, strings, or
-        schemas.
+        """Return the function for a JSON schema or its alternative: a bool, strings, or schemas.
+
+        The name of the Go type determines the alternative.
         """
         other: Walk
         if name.endswith("OrBool"):
@@ -133,7 +134,7 @@ class Canonical:
         return struct
 
     def _field(self, schema: Schema) -> Member:
-        """Return how the field of a struct is decoded."""
+        """Return how a field with this schema is decoded in a struct."""
         plain, walk = _plain(schema), self.of(schema)
         if schema.pointer:
             nothing = DROPPED if schema.absent is UNSET else None

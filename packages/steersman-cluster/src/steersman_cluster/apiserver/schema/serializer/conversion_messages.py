@@ -1,6 +1,6 @@
-"""Go's messages for values of the wrong type, where Go converts values instead of decoding JSON.
+"""Go's messages for values of the wrong type in the result of a strategic merge patch.
 
-The result of a strategic merge patch is converted from maps and lists; it is never JSON.
+Go converts that result from maps and lists instead of decoding JSON, so its messages differ.
 """
 
 from collections.abc import Iterator

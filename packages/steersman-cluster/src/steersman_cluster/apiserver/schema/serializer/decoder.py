@@ -48,7 +48,10 @@ class BodyDecoder:
 
 
 class OtherVersion(status_errors.StatusError):
-    """A custom resource has another version than the path; unknown fields are still reported."""
+    """The body is a custom resource in a version that differs from the path's.
+
+    ``obj`` is the decoded object, whose unknown fields are still reported.
+    """
 
     def __init__(self, refusal: status_errors.StatusError, obj: Object) -> None:
         super().__init__(refusal.code, refusal.reason, refusal.message)
@@ -56,7 +59,7 @@ class OtherVersion(status_errors.StatusError):
 
 
 class Decoded(NamedTuple):
-    """An object, and complaints about dropped parts of the body: ``unknown field "spec.foo"``."""
+    """An object, and the complaints about dropped parts, such as ``unknown field "spec.foo"``."""
 
     obj: Object
     complaints: list[str]
@@ -102,7 +105,7 @@ def decode(
 ) -> Decoded:
     """Return the decoded object; raise kube-apiserver's error if that fails.
 
-    ``is_own``: steersman encoded the body, so no key occurs twice.
+    Set ``is_own`` if steersman encoded the body, so that no key can occur twice.
     """
     try:
         if content_type == YAML:
@@ -129,13 +132,15 @@ def settle(complaints: list[str], expected: BodyDecoder, *, field_validation: st
 
 
 def warning_lines(complaint: str) -> list[str]:
-    """Return the warnings of a complaint; one for each duplicate key of a YAML document."""
+    """Return the warnings of a complaint: several lines if a YAML document has several duplicate
+    keys.
+    """
     lines = complaint.removeprefix("yaml: unmarshal errors:\n").split("\n")
     return [line.strip() for line in lines]
 
 
 def canonical(obj: Object, expected: BodyDecoder) -> Decoded:
-    """Decode an object that is already parsed JSON. The object may be changed in place."""
+    """Decode an object that is already parsed JSON; ``obj`` may be changed in place."""
     if expected.kinds is None:
         return _custom(obj, expected, [])
     try:

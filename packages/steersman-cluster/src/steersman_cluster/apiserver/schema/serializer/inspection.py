@@ -209,7 +209,7 @@ class _Inspector:
 
 
 def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
-    """A JSON schema, or a list or bool in its place; Go decodes each separately."""
+    """Decode a JSON schema, or the list or bool in its place; Go decodes each separately."""
     what, name = what_is(value), schema.name or ""
     if what == "object" and schema.items is not None:
         return _decoded_separately(value, schema.items, place)
@@ -246,7 +246,9 @@ def _finite(value: Any) -> float | None:
 
 
 def whole(value: Any, *, bits: int) -> int | None:
-    """Return an integer with at most this many bits; None unless it is written as an integer."""
+    """Return ``value`` as an integer; None if it is not written as one or has more than ``bits``
+    bits.
+    """
     if what_is(value) != "number" or isinstance(value, float):
         return None
     try:
