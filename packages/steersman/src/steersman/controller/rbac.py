@@ -8,7 +8,7 @@
 - ``writes``: the verbs of each ``Writes``, with its names. ``patch`` includes ``get``, because
   after a rejected patch steersman compares the patch with the object on the server.
 - ``Runnable``: the kinds that it watches, reads and writes, in the same way.
-- Events about all these objects, which are optional, and the lease.
+- The lease, and events about all these objects. The permissions for events are optional.
 
 ``DeclaredAccess`` allows the same operations: change both modules together.
 """
@@ -146,9 +146,8 @@ def permissions(
 
 
 def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[RbacRule, ...]]:
-    """Return the rules of each Role, by namespace.
-
-    The rules of the ClusterRole have the key ``None``.
+    """Return the rules of each Role, by namespace; the rules of the ClusterRole have the key
+    ``None``.
     """
     found: dict[str | None, tuple[RbacRule, ...]] = {}
     for rule in rules:
@@ -157,7 +156,10 @@ def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[Rbac
 
 
 def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
-    """Return the rules of a Role or ClusterRole that grants all of ``rules``, in any namespace."""
+    """Return the policy rules that grant all of ``rules`` in a Role or ClusterRole.
+
+    The namespaces of ``rules`` are ignored.
+    """
     # Imported here, because an operator that has its permissions never prints them.
     from steersman.kinds import rbac_v1
 
@@ -265,7 +267,7 @@ def _lease_rules(namespace: str, name: str) -> Iterator[RbacRule]:
 
 
 def _merged(rules: Iterable[RbacRule]) -> tuple[RbacRule, ...]:
-    """Return the same permissions, sorted, with one rule for each resource."""
+    """Return the same permissions, sorted and with the verbs of equal rules combined."""
     found: dict[RbacRule, tuple[set[str], bool]] = {}
     for rule in rules:
         place = replace(rule, verbs=(), is_needed=True)

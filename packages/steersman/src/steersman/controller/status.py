@@ -1,7 +1,8 @@
 """The status of an object in the form that is applied. No I/O: ``Writer.apply_status`` sends it.
 
-Sets ``observedGeneration`` and the transition times of conditions: a changed condition gets the
-current time, an unchanged one keeps its time, and a given time is kept in whole seconds.
+Sets ``observedGeneration`` and the transition times of conditions. A condition whose status has
+changed gets the current time. An unchanged condition keeps its time. A transition time that the
+operator author sets is used, in whole seconds.
 """
 
 from collections.abc import Mapping
@@ -86,7 +87,7 @@ def is_progress(
     *,
     before: Resource | Unstructured,
 ) -> bool:
-    """Return whether ``status`` differs from ``before``'s status in progress only, and can wait.
+    """Return whether ``status`` only shows progress since the status of ``before``, and can wait.
 
     True if ``before`` has no status; or if its status is for the generation of ``obj``, and each
     condition of ``status`` has the same status as in ``before``.
@@ -124,7 +125,7 @@ def _condition_statuses(status: Any) -> Mapping[str, str]:
 def with_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> Mapping[str, Any]:
-    """Return the status with this condition, which replaces a condition of the same type."""
+    """Return ``status`` with ``condition``, which replaces a condition of the same type."""
     wanted = _condition_fields(condition)
     conditions = [*_conditions_in(status)]
     types = [each.get("type") if isinstance(each, Mapping) else None for each in conditions]

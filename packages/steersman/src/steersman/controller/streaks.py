@@ -1,7 +1,7 @@
 """Streaks: events that repeat in quick succession, and when to warn of them. No I/O.
 
 The first warning is due after some repetitions, and each further warning when the streak is twice
-as long: an endless streak is reported about a dozen times. An entry that was not touched for longer
+as long. So an endless streak is reported about a dozen times. An entry that is not used for longer
 than the window is dropped.
 """
 
@@ -17,7 +17,7 @@ WINDOW_SECONDS = 60.0
 
 
 class Streak:
-    """A counter of repetitions, which returns when a warning is due."""
+    """A counter of repetitions, which reports when a warning is due."""
 
     __slots__ = ("_began_at", "_count", "_latest_at", "_warn_at_count")
 
@@ -38,7 +38,7 @@ class Streak:
 
 
 class ExpiringEntries(Generic[K, E]):
-    """A mapping that drops entries that are not touched within the window."""
+    """A mapping that drops entries that are not used within the window."""
 
     def __init__(self) -> None:
         # The oldest first. In a plain dict, finding the first one takes longer with each deletion.

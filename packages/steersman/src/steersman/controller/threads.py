@@ -1,18 +1,18 @@
-"""``ThreadPool``: a bounded number of threads for plain functions.
+"""``ThreadPool``: a bounded number of threads for functions that are not async.
 
-A plain function runs in a thread. Its calls to the context run in the event loop, in the task that
+Such a function runs in a thread. Its calls to the context run in the event loop, in the task that
 waits for the thread:
 
     thread   ──call──▶   task        one at a time: while the task runs the call, the thread waits
              ◀─result─
 
 With ``ThreadPolicy.HANDOVER`` the event loop also waits while the thread runs: only one thread runs
-at any time, in a fixed order, so that a run can be repeated exactly. If a function holds a lock
-during such a call, and a second function waits for the lock, both functions and the event loop are
-deadlocked.
+at any time, in a fixed order, so that an execution can be repeated exactly. There is a danger of
+deadlock: if a function holds a lock during a call to the context, and a second function waits for
+the lock, then neither the functions nor the event loop can continue.
 
 A thread cannot be stopped. Once its task has ended, by a timeout or at shutdown, each further call
-raises ``ContextEnded``; until the thread returns, it counts against the limit.
+to the context raises ``ContextEnded``. The thread counts against the limit until it returns.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _ENDS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class ThreadPolicy(Enum):
-    """Whether the event loop runs while a plain function runs."""
+    """Whether the event loop runs while a function that is not async runs in a thread."""
 
     #: It does, and several plain functions run at a time.
     CONCURRENT = "concurrent"
@@ -48,7 +48,7 @@ class LoopCaller(Protocol):
     """A protocol for calling functions in the event loop from a thread."""
 
     def call(self, make: Callable[[], Awaitable[T]], /) -> T:
-        """Await the result of ``make`` in the event loop, and return the value."""
+        """Call ``make`` and await its result in the event loop; return the awaited value."""
         ...
 
 
@@ -67,7 +67,7 @@ def start_thread(thread: threading.Thread) -> None:
 
 
 class ThreadPool:
-    """Runs plain functions in a bounded number of threads."""
+    """Runs functions that are not async, in a bounded number of threads."""
 
     def __init__(self, most: int, *, policy: ThreadPolicy, observe: Observer) -> None:
         if most < 1:
@@ -162,7 +162,7 @@ class Job(Generic[T]):
         self._wait_for_pause()
 
     async def result(self) -> T:
-        """Run the calls of the thread until it ends.
+        """Run the calls of the thread in the event loop until the thread ends.
 
         Return the function's result, or raise its exception.
         """
@@ -179,7 +179,7 @@ class Job(Generic[T]):
     # In the thread
 
     def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Await the result of ``make`` in the event loop, and return the value."""
+        """Call ``make`` and await its result in the event loop; return the awaited value."""
         answer: Future[Any] = Future()
         with self._lock:
             if not self._is_served:
@@ -213,7 +213,7 @@ class Job(Generic[T]):
     # In the loop
 
     def _wait_for_pause(self) -> None:
-        """With HANDOVER, let the thread run until it waits for the event loop."""
+        """With HANDOVER, block the event loop until the thread waits for it or ends."""
         if self._pause is not None:
             self._pause.wait()
 

@@ -4,7 +4,7 @@ Takes:     a ``Controller``, informers, a writer and a recorder
 Gives:     a ``ControlLoop`` that reconciles until it is stopped
 Promises:  - ``Later`` without a time waits for a change
            - repeated conflicts record an event
-Never:     reconciles an object in two workers, or delays the others for a hanging object
+Never:     reconciles an object in two workers, or lets a hanging object delay the others
 """
 
 __all__: list[str] = []  # what is public, steersman.controller offers

@@ -153,13 +153,13 @@ class ControlLoop(Generic[Obj]):
 
     @property
     def entry_count(self) -> int:
-        """The number of stored entries about objects; none of these is about a deleted object."""
+        """The number of stored entries about objects; entries about deleted objects are dropped."""
         about_own = len(self._permanent) + len(self._refused) + len(self._delayed)
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
         return about_own + len(self._writer) + len(self._writer.owner_check)
 
     def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
-        """Enqueue an object for a reconcile."""
+        """Enqueue the object of ``key`` for a reconcile."""
         self._reasons.note(key, why, self._clock.monotonic())
         if self._has_priorities:
             kind: type[Any] = self._controller.kind
@@ -279,7 +279,7 @@ class ControlLoop(Generic[Obj]):
         self._refused[key] = refusal.wanted
 
     def _enqueue_refused(self, gone: Resource | Unstructured) -> None:
-        """Enqueue the objects that were refused ownership of this deleted object."""
+        """Enqueue the objects that could not take ownership of ``gone``, which is now deleted."""
         ref = str(gone.ref) if self._refused else ""
         for key in [key for key, wanted in self._refused.items() if wanted == ref]:
             self.enqueue(
@@ -289,7 +289,7 @@ class ControlLoop(Generic[Obj]):
             )
 
     def _is_cached(self, namespace: str | None, name: str, uid: str) -> bool:
-        """Return whether the cache contains the owner with this name and uid.
+        """Return whether the cache contains an owner with this name and uid.
 
         ``namespace`` is the namespace of the owned object.
         """
@@ -319,7 +319,9 @@ class ControlLoop(Generic[Obj]):
     # Reconciling
 
     def release(self, key: ObjectKey) -> None:
-        """Mark a key as done in the queue, once the thread of its reconcile has ended."""
+        """Mark ``key`` as done in the queue, after the thread of its reconcile, if there is one,
+        has ended.
+        """
         job = self._jobs.pop(key, None)
         if job is None or job.has_ended or self._start is None:
             self._queue.done(key)
@@ -340,7 +342,10 @@ class ControlLoop(Generic[Obj]):
         self._observe(ThreadAbandoned(controller=name, ref=ref, seconds=seconds, has_ended=True))
 
     async def reconcile_key(self, key: ObjectKey) -> object | None:
-        """Reconcile the object of a key; return its fingerprint if the reconcile timed out."""
+        """Reconcile the object of ``key``.
+
+        Return the object's fingerprint if the reconcile timed out, and otherwise ``None``.
+        """
         taken = self._reasons.take(key)
         started_at = self._clock.monotonic()
         obj = self._find(key)
@@ -408,7 +413,7 @@ class ControlLoop(Generic[Obj]):
         return None
 
     def fingerprint_of(self, key: ObjectKey) -> object | None:
-        """Return the fingerprint of the object of a key, if the object is cached."""
+        """Return the fingerprint of the object of ``key``; ``None`` if the object is not cached."""
         try:
             obj = self._lister.get(key.name, namespace=key.namespace)
         except NotInScope:
@@ -416,7 +421,7 @@ class ControlLoop(Generic[Obj]):
         return None if obj is None else fingerprint(obj)
 
     def _find(self, key: ObjectKey) -> Obj | str:
-        """Return the object, or the reason for not reconciling it."""
+        """Return the object of ``key``, or the reason for not reconciling it."""
         try:
             obj = self._lister.get(key.name, namespace=key.namespace)
         except NotInScope:
@@ -518,7 +523,11 @@ class ControlLoop(Generic[Obj]):
     async def _set_failure_condition(
         self, decision: Decision, reason: str, message: str, obj: Obj, context: Context
     ) -> Decision:
-        """Set the object's condition to the failure, and return the decision to follow."""
+        """Set the object's condition to the failure, and return the decision that the loop must
+        carry out.
+
+        If the condition cannot be set, the returned decision is a retry.
+        """
         # Setting the condition triggers a reconcile. With another message at each failure, this
         # would be a hot loop; so it is set by the retry after the backoff.
         if decision.is_failure and is_only_status(context.reasons, obj.ref):

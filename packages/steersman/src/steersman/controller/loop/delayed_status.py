@@ -16,8 +16,9 @@ _SHORTEST_SECONDS: Final = 0.001
 class DelayedStatuses:
     """The objects whose status write is delayed, because the status only shows progress.
 
-    A delayed status itself is not stored: the next reconcile returns the latest status. Stored are
-    the time until which the status may wait, and the reasons of its reconcile.
+    A delayed status is not stored, because the next reconcile returns the latest status. An entry
+    contains the time until which the status may wait, and the reasons of the reconcile that
+    returned it.
     """
 
     def __init__(self, *, delay_seconds: float, clock: Clock) -> None:
@@ -51,9 +52,10 @@ class DelayedStatuses:
     async def apply(
         self, outcome: Outcome, key: ObjectKey, obj: Resource | Unstructured, context: Context
     ) -> Outcome:
-        """Apply the status of the outcome, unless it can wait.
+        """Apply the status of ``outcome``, unless the status can wait.
 
-        Return the outcome, or a ``Later`` if the status is delayed.
+        Return ``outcome`` if no status is delayed. Otherwise return a ``Later`` for the next
+        reconcile.
         """
         if outcome.status is None:
             self.forget(key)
@@ -74,7 +76,7 @@ class DelayedStatuses:
 
 
 class _Delayed(NamedTuple):
-    """The time until which a status may wait, and the reasons of its reconcile."""
+    """The time until which a status may wait, and the reasons of the reconcile that returned it."""
 
     due_at: float
     reasons: tuple[ReconcileReason, ...]

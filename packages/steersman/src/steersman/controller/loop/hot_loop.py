@@ -1,4 +1,4 @@
-"""``HotLoops``: detects reconciles that only the controller's own writes trigger. No I/O."""
+"""``HotLoops``: detects a controller whose own writes trigger its next reconcile. No I/O."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
@@ -21,7 +21,8 @@ MOST_WRITES = 64
 
 
 class HotLoopFound(msgspec.Struct, frozen=True):
-    """A report of ``count`` consecutive reconciles that were triggered only by their own writes.
+    """A report of ``count`` consecutive reconciles, each triggered only by the writes of the
+    previous one.
 
     ``fields`` differ between the last two writes to one object.
     """
@@ -32,7 +33,8 @@ class HotLoopFound(msgspec.Struct, frozen=True):
 
 
 class HotLoops:
-    """A counter of consecutive reconciles of a key that the previous reconcile's writes trigger.
+    """For each key, a counter of consecutive reconciles that the previous reconcile's writes
+    triggered.
 
     A change by another client has a resourceVersion that no write of the controller returned. A
     reconcile with such a change among its reasons is not part of a hot loop, and neither is a
@@ -50,7 +52,7 @@ class HotLoops:
         wrote: Sequence[EffectiveWrite],
         now_at: float,
     ) -> HotLoopFound | None:
-        """Note a finished reconcile: its reasons, and the writes that changed something.
+        """Record a finished reconcile: its reasons, and the writes that changed something.
 
         Return a ``HotLoopFound`` if a warning is due.
         """
@@ -86,7 +88,9 @@ class _Loop:
         self._bodies: dict[ObjectRef, tuple[bytes | None, bytes]] | None = None
 
     def is_echo(self, reasons: Iterable[ReconcileReason]) -> bool:
-        """Return whether there are reasons, and all of them are the controller's own writes."""
+        """Return whether ``reasons`` is not empty and consists of the controller's own writes
+        only.
+        """
         has_reasons = False
         for why in reasons:
             has_reasons = True

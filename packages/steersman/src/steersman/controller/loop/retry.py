@@ -1,4 +1,4 @@
-"""What follows a reconcile: the retry of its key, and the event about its object. No I/O."""
+"""The decision after a reconcile: when to retry, and which event to record. No I/O."""
 
 from random import Random
 from typing import Any
@@ -52,7 +52,10 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decide(outcome: Outcome, error: Exception | None, *, failures: int) -> Decision:
-    """Return what follows this outcome or error, after so many consecutive ``failures``."""
+    """Return the decision after ``outcome`` or ``error``.
+
+    ``failures`` is the number of consecutive failures of the object.
+    """
     match error:
         case None if isinstance(outcome, Later):
             return Decision(outcome="later", after_seconds=outcome.after_seconds)
@@ -85,7 +88,7 @@ def _note(error: Exception, failures: int) -> tuple[str, str] | None:
 
 
 def fingerprint(obj: Resource | Unstructured) -> object:
-    """Return a value that differs once anything but the status of the object has changed."""
+    """Return a value that changes when anything except the status of ``obj`` changes."""
     return (
         obj.uid,
         obj.generation or _content(obj),
@@ -119,6 +122,9 @@ def new_queue(
     rng: Random,
     observe: Observer,
 ) -> WorkQueue[ObjectKey]:
-    """Return the work queue of a controller; a retry waits for the longer of both limits."""
+    """Return the work queue of a controller.
+
+    A retry waits for the backoff of its key and for the bucket of all keys, whichever takes longer.
+    """
     limiter: Any = MaxOf(KeyBackoff(backoff, rng=rng), TokenBucket(bucket, clock=clock))
     return WorkQueue(name, limiter=limiter, clock=clock, observe=observe)

@@ -2,8 +2,8 @@
 
 A *slow* reconcile moves to the lane and continues there, while another worker takes its place, so
 that hanging objects do not delay the others. An object whose reconcile has timed out is *hanging*
-until the object changes or one of its reconciles ends in time. The number of hanging objects that
-are reconciled concurrently is at most half the number of workers; the others wait.
+until the object changes, or a later reconcile of the object ends in time. The number of hanging
+objects that are reconciled concurrently is at most half the number of workers; the others wait.
 """
 
 from collections import deque
@@ -76,15 +76,15 @@ class SlowLane:
         self._slow[key] = None
 
     def leave(self, key: ObjectKey) -> None:
-        """Note that the reconcile of this key, which is in the lane, has ended."""
+        """Record that the reconcile of ``key``, which is in the lane, has ended."""
         self._slow.pop(key, None)
 
     # Hanging objects
 
     def may_begin(self, key: ObjectKey, priority: int) -> bool:
-        """Return whether a hanging object may be reconciled now.
+        """Return whether the hanging object of ``key`` may be reconciled now.
 
-        If not, ``next_waiting`` returns the object later.
+        If not, the object is stored, and ``next_waiting`` returns it later.
         """
         if len(self._running) < self._share:
             self._running.add(key)
@@ -94,7 +94,10 @@ class SlowLane:
         return False
 
     def note_end(self, key: ObjectKey, state: object | None) -> None:
-        """Note the end of a reconcile; ``state`` is the object's fingerprint after a timeout."""
+        """Record the end of a reconcile of ``key``.
+
+        ``state`` is the object's fingerprint if the reconcile timed out, and otherwise ``None``.
+        """
         self._running.discard(key)
         if state is None:
             self.hanging.pop(key, None)
@@ -102,7 +105,9 @@ class SlowLane:
             self.hanging[key] = state
 
     def note_cancellation(self, key: ObjectKey) -> None:
-        """Note that a reconcile was cancelled, which does not show whether the object hangs."""
+        """Record that a reconcile of ``key`` was cancelled, so that it is unknown whether the
+        object hangs.
+        """
         self._running.discard(key)
 
     def forget(self, key: ObjectKey) -> None:
@@ -111,9 +116,9 @@ class SlowLane:
         self.waiting.pop(key, None)
 
     def next_waiting(self) -> tuple[ObjectKey, int] | None:
-        """Remove and return the first waiting object and its priority, if one may run.
+        """Remove and return the waiting object of the highest priority, with its priority.
 
-        The first waiting object is the object of the highest priority.
+        Return ``None`` if no object waits, or if no more hanging objects may be reconciled now.
         """
         if not self.waiting or len(self._running) >= self._share:
             return None

@@ -38,7 +38,9 @@ FLUSH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SyncedController(Generic[Obj]):
-    """A controller whose caches have synced; ``loop`` creates a control loop, which runs once."""
+    """A controller whose caches have synced; ``loop`` creates a control loop, which can run only
+    once.
+    """
 
     controller: Controller[Obj]
     loop: Callable[[], ControlLoop[Obj]]

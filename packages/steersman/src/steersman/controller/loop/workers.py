@@ -29,7 +29,10 @@ class KeyHandler(Protocol):
     """A protocol for the operations of workers on a key."""
 
     async def reconcile_key(self, key: ObjectKey) -> object | None:
-        """Reconcile the object of a key; return its fingerprint if the reconcile timed out."""
+        """Reconcile the object of ``key``.
+
+        Return the object's fingerprint if the reconcile timed out, and otherwise ``None``.
+        """
         ...
 
     def release(self, key: ObjectKey) -> None:
@@ -37,7 +40,7 @@ class KeyHandler(Protocol):
         ...
 
     def fingerprint_of(self, key: ObjectKey) -> object | None:
-        """Return the fingerprint of the object of a key, if the object is cached."""
+        """Return the fingerprint of the object of ``key``; ``None`` if the object is not cached."""
         ...
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
@@ -105,7 +108,9 @@ class Workers:
                 watch.cancel()
 
     def thread_started(self, key: ObjectKey) -> None:
-        """Note that the operator author's function has started, after a wait for a thread."""
+        """Record that the operator author's function for ``key`` has started, after waiting for a
+        thread.
+        """
         worker = self._by_key.get(key)
         if worker is not None:
             worker.started_at = self._clock.monotonic()
@@ -131,7 +136,9 @@ class Workers:
     # A worker
 
     def _start_worker(self, group: asyncio.TaskGroup) -> None:
-        """Start a worker, which is replaced if a function of the operator author cancels it."""
+        """Start a worker. If a function of the operator author cancels the worker, another one
+        replaces it.
+        """
         worker = _Worker()
         work = self._run_worker(worker, group)
         try:
@@ -240,7 +247,9 @@ class Workers:
                     self._move_to_lane(worker, key, group)
 
     def _longest_running(self) -> tuple[_Worker, ObjectKey, float] | None:
-        """Return the worker outside the lane whose reconcile started first."""
+        """Return the worker outside the lane whose reconcile started first, with its key and start
+        time.
+        """
         first: tuple[_Worker, ObjectKey, float] | None = None
         for key, worker in self._by_key.items():
             if worker.is_slow:

@@ -1,4 +1,4 @@
-"""Fields that a manager holds by ``fieldsV1``, and whether they have the applied values. No I/O.
+"""The fields that a manager owns by its ``fieldsV1``, and a comparison of their values. No I/O.
 
 ``fieldsV1`` is a tree: ``f:name`` is a field, ``k:{…}`` the item of a list with these keys, ``v:…``
 a value in a set, and ``.`` the field or item itself, in addition to its content.
@@ -23,7 +23,7 @@ MAX_PATHS: Final = 10
 
 
 def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
-    """Return the tree, decoded if it is still raw JSON."""
+    """Return ``fields`` as a tree: raw JSON is decoded, and ``None`` is an empty tree."""
     if fields is None:
         return {}
     decoded: Fields = msgspec.json.decode(fields) if isinstance(fields, msgspec.Raw) else fields
@@ -43,7 +43,7 @@ def paths_in(fields: Fields) -> Iterator[Path]:
 
 
 def holds(fields: Fields, path: Path) -> bool:
-    """Return whether the tree holds the path, or holds a parent of the path as a whole."""
+    """Return whether the tree contains ``path``, or a parent of ``path`` as a leaf."""
     here: Any = fields
     for step in path:
         if step not in here:
@@ -55,9 +55,9 @@ def holds(fields: Fields, path: Path) -> bool:
 
 
 def lost_paths(before: Fields, now: Fields) -> tuple[Path, ...]:
-    """Return the paths that were held before and are no longer held.
+    """Return the paths that are in ``before`` but not in ``now``.
 
-    An item of a list that is no longer held is one path.
+    If a complete item of a list is no longer held, the result contains one path for the item.
     """
     held = set(paths_in(now))
     gone = {path for path in paths_in(before) if path not in held}
@@ -90,7 +90,7 @@ def _readable_path(path: Path) -> str:
 
 
 def differing_paths(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
-    """Yield each held path whose value, or index in a list, differs between object and body.
+    """Yield each path in ``fields`` at which ``live`` and ``body`` differ in value or list index.
 
     If two values cannot be compared, because the server writes a value in another form, the path
     counts as different: one unnecessary apply does no harm.
@@ -125,7 +125,8 @@ def differing_paths(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
 
 
 def matches_exactly(fields: Fields, live: Any, body: Any) -> bool:
-    """Return whether a body has exactly the held fields, and the live object has the same values.
+    """Return whether ``body`` has exactly the held fields, and ``live`` has the same values in
+    them.
 
     Values that cannot be compared count as different, as in ``differing_paths``. An operator calls
     this for every object at startup, so the comparison is one walk that stops at the first
@@ -190,7 +191,9 @@ def _matches_value(fields: Fields, one: Any, other: Any) -> bool:
 
 
 def held_part(fields: Fields, value: Any) -> Any:
-    """Return the held part of a value: all of the value if it is held as a whole."""
+    """Return the part of ``value`` that ``fields`` contains; all of ``value`` if ``fields`` is a
+    leaf.
+    """
     if fields and isinstance(value, dict):
         steps = ((name, f"f:{name}") for name in value)
         return {
@@ -203,7 +206,7 @@ def held_part(fields: Fields, value: Any) -> Any:
 
 
 def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a body without the fields that identify its object, which no manager holds."""
+    """Return ``body`` without apiVersion, kind, name and namespace, which no manager holds."""
     said = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}
     metadata = said.pop("metadata", None) or {}
     of_it = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
@@ -211,7 +214,7 @@ def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item_step(fields: Fields, item: Any) -> str:
-    """Return the only step that matches an item.
+    """Return the only step in ``fields`` that matches ``item``.
 
     If no step or more than one step matches, return a step that never exists.
     """
@@ -262,6 +265,7 @@ def _has_keys(item: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
 def _are_in_order(places: Sequence[tuple[int, int]]) -> bool:
     """Return whether the items of one list are in the same order in the other list.
 
-    A change of order changes no field, and an apply corrects it. The values of a set have no order.
+    ``places`` contains the indexes of each item in both lists. The order is compared separately,
+    because a change of order changes no field, and only an apply corrects it.
     """
     return all(one[1] <= other[1] for one, other in pairwise(places))

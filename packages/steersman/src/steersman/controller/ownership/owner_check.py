@@ -1,8 +1,8 @@
-"""``OwnerCheck``: reads an owner from the server before one of its lost children is re-created.
+"""``OwnerCheck``: reads an owner from the server before one of its deleted children is re-created.
 
-A cache that has missed an owner's deletion, because a watch was cut, receives the deletions of the
-owner's children one by one. Without this check, the controller would re-create the children as fast
-as the garbage collector deletes them.
+A cache may miss the deletion of an owner, because a watch was cut, and still receive the deletions
+of the owner's children one by one. Without this check, the controller would re-create the children
+as fast as the cluster's garbage collector deletes them.
 """
 
 from collections.abc import Callable
@@ -15,20 +15,21 @@ from steersman.kinds import Resource, Unstructured, metadata_only
 
 
 class OwnerCheck:
-    """The owners that have lost a child, and the check that they exist."""
+    """The owners of deleted children, and the check that these owners exist."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._losses: dict[str, int] = {}  # the number of lost children, by the owner's uid
 
     def __len__(self) -> int:
-        """The number of owners that have lost a child and have not been checked since."""
+        """The number of owners that have not been checked since a child of theirs was deleted."""
         return len(self._losses)
 
     def note_lost_child(
         self, child: Resource | Unstructured, *, is_cached: Callable[[str, str], bool]
     ) -> None:
-        """Store the owner of a deleted child, if the cache contains the owner.
+        """Store the controlling owner of ``child``, which was deleted, if the cache contains the
+        owner.
 
         ``is_cached`` is called with the owner's name and uid.
         """
@@ -37,11 +38,15 @@ class OwnerCheck:
             self._losses[holder.uid] = self._losses.get(holder.uid, 0) + 1
 
     def forget(self, uid: str) -> None:
-        """Drop an owner that is known to exist, or known to be deleted."""
+        """Drop the owner with this uid, which is known to exist or known to be deleted."""
         self._losses.pop(uid, None)
 
     async def check(self, owner: Resource | Unstructured, child: Resource | Unstructured) -> None:
-        """Raise ``Conflict`` if the owner has lost a child and is deleted or being deleted."""
+        """Raise ``Conflict`` if ``owner`` is deleted or being deleted.
+
+        The owner is read from the server only if one of its children was deleted since the last
+        check.
+        """
         losses = self._losses.get(owner.uid)
         if losses is None:
             return

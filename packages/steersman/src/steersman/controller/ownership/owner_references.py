@@ -45,7 +45,7 @@ def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None
 
 
 def owner_text(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
-    """Return the owner as ``Kind namespace/name``, with the namespace of the owned object."""
+    """Return the owner as ``Kind namespace/name``; ``namespace`` is that of the owned object."""
     place = f"{namespace}/" if namespace else ""
     return f"{reference.kind} {place}{reference.name}"
 

@@ -4,7 +4,7 @@
     owned kind ──── when ──▶ its controlling owner ─────┼──▶ enqueue(key, why, priority)
     watched kind ── when ──▶ the keys of its mapping ───┘
 
-A kind may have several of these roles. Each role has a separate predicate, and each enqueues keys.
+A kind may have several of these roles. Each role has its own predicate and enqueues its own keys.
 
 An update enqueues the old owner or the old keys as well as the new ones. The initial list and
 resyncs have a lower priority than changes.
@@ -128,7 +128,7 @@ class EventHandlers:
         return handle
 
     def watched(self, watch: Watch[Any], number: int = 0) -> DeltaHandler:
-        """Return the handler for a watched kind.
+        """Return the handler for the watched kind of ``watch``.
 
         ``number`` distinguishes several watches of one kind, each with its own mapping.
         """
@@ -168,9 +168,9 @@ class EventHandlers:
         await self._mappings.retry()
 
     def _passes(self, when: When, delta: Delta[Any]) -> bool:
-        """Return the result of the predicate; true for deletions and resyncs.
+        """Return the result of the predicate ``when``.
 
-        The predicate is not called for deletions and resyncs.
+        For deletions and resyncs, the result is true, and ``when`` is not called.
         """
         if type(delta) is Updated:
             old = delta.old
@@ -191,7 +191,9 @@ class EventHandlers:
             return True
 
     def _owner_of(self, obj: Object) -> ObjectKey | None:
-        """Return the key of the object of the controller's kind that controls this object."""
+        """Return the key of the object of the controller's kind that controls ``obj``; ``None``
+        without one.
+        """
         group, kind = self._kind.gvk.group, self._kind.gvk.kind
         namespace = obj.namespace
         if self._kind.namespaced:

@@ -1,4 +1,6 @@
-"""The keys that a function of the operator author returns, as keys or as objects. No I/O."""
+"""Conversion of what a function of the operator author returns, keys or objects, to keys. No
+I/O.
+"""
 
 import inspect
 from collections.abc import Iterable
@@ -9,9 +11,10 @@ from steersman.names import ObjectKey, ResourceType
 
 
 def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
-    """Return the returned keys in order, without duplicates; raise ``TypeError`` for anything else.
+    """Return the keys in ``returned``, in order and without duplicates.
 
-    An error that a returned generator raises is propagated.
+    Raise ``TypeError`` if ``returned`` is not an iterable of keys and objects of ``kind``. An error
+    that a generator raises is propagated.
     """
     if isinstance(returned, list):  # the usual case, and the fastest check
         return dict.fromkeys([key_in(each, kind) for each in returned])
@@ -27,7 +30,7 @@ def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
 
 
 def key_in(each: object, kind: ResourceType) -> ObjectKey:
-    """Return the key for one returned value."""
+    """Return the key for ``each``, which is a key or an object; raise ``TypeError`` otherwise."""
     if isinstance(each, ObjectKey):
         key = each
     elif isinstance(each, Resource | Unstructured) and _is_of(each, kind):

@@ -1,9 +1,9 @@
 """``Mappings``: the operator author's functions from a changed object to the keys to enqueue.
 
-A function that raises is retried with backoff, with the object's latest state, until the function
-returns or the object is deleted. For a deleted object the function is retried a few times, because
-the keys to which the object was mapped must be enqueued, too. The state about an object is dropped
-once its mapping has returned.
+A function that raises is retried with backoff, with the object's latest state, until it succeeds or
+the object is deleted. For a deleted object, it is retried a few more times, because the keys to
+which the object was mapped must be enqueued, too. The state about an object is dropped once its
+mapping has succeeded.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,10 @@ _TURN = 50
 
 
 class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One call of a mapping; ``before`` are earlier states whose mapping has also failed."""
+    """One call of a mapping for an object.
+
+    ``before`` contains earlier states of the object, which must be mapped too.
+    """
 
     to: Mapper[Any]
     kind: ResourceType
@@ -58,7 +61,7 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def id(self) -> MappingId:
-        """The watch and the object of the request."""
+        """The identity of the request: the watch and the object."""
         return self.kind, self.watch, self.key
 
     def as_retry(self) -> "MapRequest":
@@ -175,7 +178,9 @@ class Mappings:
             self._failed(MappingFailure(request=request, error=error, wait_seconds=wait_seconds))
 
     def _keys_of(self, request: MapRequest) -> tuple[dict[ObjectKey, None], Exception | None]:
-        """Return the keys of all states, and the error of one of the states."""
+        """Return the keys of all states in ``request``, and the last error that a state raised, if
+        any.
+        """
         keys: dict[ObjectKey, None] = {}
         error: Exception | None = None
         for state in (*request.before, request.obj):

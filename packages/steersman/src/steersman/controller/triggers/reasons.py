@@ -31,7 +31,9 @@ _LISTS: Final = (list, tuple)
 
 
 class CollectedReasons(NamedTuple):
-    """The reasons of a key since the last ``take``, and the time when its wait began."""
+    """The reasons of a key since they were last taken, and the time when the key was first
+    enqueued.
+    """
 
     reasons: tuple[ReconcileReason, ...] = ()
     left_out: int = 0
@@ -39,7 +41,7 @@ class CollectedReasons(NamedTuple):
 
 
 class Reasons:
-    """The reasons of each key: the first few, and the number of further reasons."""
+    """The reasons of each key: the first few reasons, and the number of those left out."""
 
     def __init__(self) -> None:
         self._collected: dict[ObjectKey, _Collected] = {}
@@ -90,7 +92,7 @@ class _Collected:
 
 
 def is_only_status(reasons: Iterable[ReconcileReason], ref: ObjectRef) -> bool:
-    """Return whether nothing has changed but the status of this object."""
+    """Return whether ``reasons`` are only changes of the status of the object ``ref``."""
     return all(
         why.about == ref
         and why.event == "updated"
@@ -102,7 +104,9 @@ def is_only_status(reasons: Iterable[ReconcileReason], ref: ObjectRef) -> bool:
 def changes(
     old: Resource | Unstructured | None, new: Resource | Unstructured | None
 ) -> tuple[str, ...]:
-    """Return the first few fields in which the two differ; no fields if one object is ``None``."""
+    """Return the first few fields in which ``old`` and ``new`` differ; none if either is
+    ``None``.
+    """
     if old is None or new is None or old is new:
         return ()
     return differences(
@@ -121,7 +125,9 @@ def differences(old: Any, new: Any) -> tuple[str, ...]:
 
 
 def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
-    """Add to ``found``, up to the limit, the paths below ``path`` in which the two differ."""
+    """Add the paths below ``path`` at which ``old`` and ``new`` differ to ``found``, up to its
+    limit.
+    """
     is_named = False
     for step, before, after in _inside(old, new):
         if before is not after and before != after:
@@ -141,7 +147,7 @@ def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
 
 
 def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
-    """Return each pair of corresponding fields or items of the two, with the step to it.
+    """Return each pair of corresponding fields or items of ``old`` and ``new``, with its step.
 
     The result is empty if the two have nothing in common. A missing value counts as an empty value
     of the other's type.

@@ -1,6 +1,7 @@
 """Runs the sources of a controller: timers and streams of keys that enqueue objects.
 
-Sources run for as long as the controller runs; failures are observed and retried.
+Sources run for as long as the controller runs. Failures are reported as observations, and the
+source is retried.
 """
 
 import asyncio
@@ -45,7 +46,10 @@ async def run_source(
     rng: Random,
     observe: Observer,
 ) -> None:
-    """Enqueue the keys of the source until cancelled; failures are observed and retried."""
+    """Enqueue the keys of the source until cancelled.
+
+    Failures are reported to ``observe``, and the source is retried.
+    """
 
     def failed(error: Exception | None, wait_seconds: float) -> None:
         observe(

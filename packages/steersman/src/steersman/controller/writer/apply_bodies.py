@@ -1,7 +1,8 @@
 """The bodies of applies: the operator author's fields without fields set by the server. No I/O.
 
-The operator author may take an object from the cache, change it and apply it. The server rejects
-some of the fields that the server itself has set, and the status is applied separately.
+The operator author may take an object from the cache, change it and apply it. Such an object
+contains fields that the server sets, some of which the server rejects in an apply. It may also
+contain a status, which is applied separately.
 """
 
 from collections.abc import Mapping
@@ -66,7 +67,7 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
 
 
 def with_preconditions(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
-    """Return the same object with a precondition: this uid, or this resourceVersion."""
+    """Return ``obj`` with preconditions: its ``uid``, its resourceVersion, or both."""
     if not uid and not version:
         return obj
     if isinstance(obj, Unstructured):
@@ -94,10 +95,7 @@ def status_to_send(
 
 
 def _is_bare(obj: Resource) -> bool:
-    """Return whether the object has no field that the server sets.
-
-    This is the usual case, which needs no copy.
-    """
+    """Return whether ``obj`` contains no field that the server sets; then no copy is needed."""
     meta = obj.metadata
     return (
         meta.uid is None
@@ -114,7 +112,7 @@ def _is_bare(obj: Resource) -> bool:
 
 @cache
 def _may_lack_status(kind: type[Any]) -> bool:
-    """Return whether the class omits the status when it is ``None``."""
+    """Return whether ``kind`` has a status field that is not sent while it is ``None``."""
     return any(
         field.name == "status" and field.default is None for field in msgspec.structs.fields(kind)
     )

@@ -48,7 +48,7 @@ class RepeatedApplies:
         self._repetitions: ExpiringEntries[Hashable, _Repetition] = ExpiringEntries()
 
     def note(self, ref: Hashable, digest: Hashable, now_at: float) -> RepeatedApply:
-        """Note that the body with this digest is applied once more."""
+        """Record that the body with this digest is applied to ``ref`` once more."""
         repetition = self._repetitions.get(ref, now_at)
         # Another body is a change of the controller's own.
         if repetition is None or repetition.digest != digest:
@@ -77,14 +77,16 @@ class _Repetition:
 
 
 class FieldConflict(msgspec.Struct, frozen=True, kw_only=True):
-    """A possible conflict, which is observed if the apply that follows changes something."""
+    """A possible conflict; it is reported if the next apply changes something."""
 
     observation: FieldConflictFound
     version: str
 
 
 class FieldConflicts:
-    """A detector of bodies that are applied repeatedly, and of the managers that cause it."""
+    """A detector of bodies that are applied repeatedly, and of the managers that cause the
+    repetition.
+    """
 
     def __init__(
         self,
@@ -108,7 +110,9 @@ class FieldConflicts:
     async def check(
         self, target: ApplyTarget, kind: type[Obj], live: Obj | None, body: bytes
     ) -> FieldConflict | None:
-        """Return a conflict if ``body``, which is about to be applied, was applied too often."""
+        """Return a conflict if ``body`` is about to be applied once more and was applied too
+        often.
+        """
         last = self._last.recall(target)
         if (
             last is None
@@ -141,7 +145,7 @@ class FieldConflicts:
         )
 
     def confirm(self, conflict: FieldConflict, answer: Resource | Unstructured) -> None:
-        """Observe the conflict, unless the apply changed nothing."""
+        """Report the conflict, unless the apply with the response ``answer`` changed nothing."""
         if answer.resource_version != conflict.version:
             self._observe(conflict.observation)
 

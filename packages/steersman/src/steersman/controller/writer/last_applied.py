@@ -3,13 +3,14 @@
 A target is *settled* for a body if applying the body would change nothing. Two things are compared:
 
 - This manager's entry in ``managedFields``. It changes when another manager takes or removes one of
-  its fields, whatever the value. Fields of other managers and the status do not change it. An
-  object that was deleted and re-created has another uid.
+  its fields, whatever the value. Changes of the status and of other managers' fields do not change
+  it. An object that was deleted and re-created is not settled, because it has another uid.
 - The values. A client that writes under the same manager name (an earlier leader, an older version
   of the operator) changes values. In the entry, such a write changes only the time, which has a
   resolution of one second and may be missing. A change of order in a list does not change the entry
-  at all. So each new resourceVersion is compared: first cheaply, everything but the status; if that
-  differs, field by field where the entry holds the field.
+  at all. So each new resourceVersion is compared. The first comparison is cheap and covers
+  everything but the status. If it finds a difference, the fields in the entry are compared one by
+  one.
 
 Fields that a transform of the cache drops cannot be compared: for these fields, only the entry is
 compared.
@@ -81,9 +82,9 @@ class LastApplied:
         return f"<LastApplied to {len(self._last)} targets by {self._manager}>"
 
     def mark_uncertain(self, target: ApplyTarget) -> None:
-        """Note that an apply is about to be sent.
+        """Record that an apply to the target is about to be sent.
 
-        The target is not settled until a response arrives.
+        The target is not settled until ``remember`` is called after the response.
         """
         self._uncertain.add(target)
 
@@ -98,7 +99,7 @@ class LastApplied:
         self._last[target] = LastApply(digest_of(body), obj)
 
     def recall(self, target: ApplyTarget) -> LastApply | None:
-        """Return the last apply to the target."""
+        """Return the last apply to the target; ``None`` if none is stored."""
         return self._last.get(target)
 
     def holds(self, obj: Resource | Unstructured) -> bool:
@@ -141,7 +142,9 @@ class LastApplied:
         live: Resource | Unstructured,
         body: bytes,
     ) -> bool:
-        """Return whether a later version of the object has all fields and values of the body."""
+        """Return whether ``live``, a later version of ``old``, still has all fields and values of
+        ``body``.
+        """
         entry = entry_of(live, self._manager, subresource)
         if entry is None or entry != entry_of(old, self._manager, subresource):
             return False
@@ -152,7 +155,9 @@ class LastApplied:
     def _was_settled_by_predecessor(
         self, target: ApplyTarget, live: Resource | Unstructured, body: bytes
     ) -> bool:
-        """Return whether a target is settled to which an earlier process applied."""
+        """Return whether an earlier process has applied exactly ``body`` and nothing has changed
+        since.
+        """
         entry = entry_of(live, self._manager, target[2])
         # In another API version, the same fields may have other names.
         if entry is None or entry.api_version != target[0].api_version:
@@ -244,9 +249,9 @@ def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Ma
 
 
 def digest_of(body: bytes) -> int:
-    """Return the digest of a body, which is valid in this process only.
+    """Return the digest of ``body``, which is valid in this process only.
 
-    This is Python's own hash, whose key is secret unless ``PYTHONHASHSEED`` sets it. A ``bytes``
-    object caches its hash, so the hash is computed once for each body.
+    The digest is Python's own hash, whose key is random unless ``PYTHONHASHSEED`` sets it. A
+    ``bytes`` object caches its hash, so the hash is computed once for each body.
     """
     return hash(body)

@@ -11,12 +11,12 @@ _SCHEMA_MISMATCH: Final = "failed to create typed patch object"
 
 
 def is_about(error: ApiError, field: str) -> bool:
-    """Return whether the server names this field as a cause."""
+    """Return whether ``error`` names ``field`` as a cause."""
     return any(cause.field == field for cause in error.causes)
 
 
 def is_other_object(error: ApiError) -> bool:
-    """Return whether the write was meant for another object of that name.
+    """Return whether the write was rejected because another object has the name now.
 
     The server treats another uid in a body as an attempt to change the uid.
     """
@@ -24,7 +24,10 @@ def is_other_object(error: ApiError) -> bool:
 
 
 def is_failed_test(error: ApiError) -> bool:
-    """Return whether a test in a JSON patch may have failed: the server then returns no cause."""
+    """Return whether a ``test`` of a JSON patch may have failed.
+
+    For a failed test, the server returns an ``Invalid`` without causes.
+    """
     return isinstance(error, Invalid) and not error.causes
 
 
@@ -37,25 +40,27 @@ def is_schema_mismatch(error: ApiError) -> bool:
 
 
 def as_invalid(error: ApiError) -> Invalid:
-    """Return the same error as an ``Invalid``, because a retry will not help."""
+    """Return ``error`` as an ``Invalid``, because a retry will not help."""
     return Invalid(wanted=error.wanted, code=error.code, reason=error.reason, message=error.message)
 
 
 def held_fields(error: ApiError) -> tuple[str, ...]:
-    """Return the fields of other managers that caused the conflict of an apply without force."""
+    """Return the fields of other managers that caused ``error``, the conflict of an apply."""
     held = (each.field for each in error.causes if each.reason == "FieldManagerConflict")
     return tuple(field.removeprefix(".") for field in held)
 
 
 def other_object(wanted: str, uid: str = "") -> Conflict:
-    """Return the error for a write to an object whose name another object has now."""
+    """Return the error for a write to an object that was replaced by another one of the same
+    name.
+    """
     return Conflict(wanted=wanted, code=409, reason="Conflict", message=_OTHER_OBJECT, uid=uid)
 
 
 def has_same_name_but_other_uid(
     holder: meta_v1.OwnerReference | None, owner: Resource | Unstructured
 ) -> bool:
-    """Return whether the holder has the owner's kind and name but another uid."""
+    """Return whether ``holder`` refers to the kind and name of ``owner``, but to another uid."""
     if holder is None or holder.uid == owner.uid:
         return False
     own = owner_reference(owner)
@@ -63,9 +68,9 @@ def has_same_name_but_other_uid(
 
 
 def owned_by_namesake(child: Resource | Unstructured, owner: Resource | Unstructured) -> Conflict:
-    """Return the error for a child of an earlier or later owner of the same name.
+    """Return the error for a child of another object with the name of ``owner``.
 
-    A retry will help.
+    That object was deleted earlier or created later. A retry will help.
     """
     message = f"it belongs to another {owner.ref} with another uid"
     return Conflict(wanted=f"own {child.ref}", code=409, reason="Conflict", message=message)
@@ -78,9 +83,9 @@ def not_ours(
     holder: meta_v1.OwnerReference | None,
     fields: tuple[str, ...] = (),
 ) -> NotOurs:
-    """Return the error for an object that the owner does not control, or whose fields conflict.
+    """Return the error for a child that ``owner`` does not control, or whose fields conflict.
 
-    Another owner may control the object, or none.
+    ``holder`` is the reference to the owner that controls ``child``; ``None`` if there is none.
     """
     controller = owner_text(holder, child.namespace) if holder is not None else None
     return NotOurs(

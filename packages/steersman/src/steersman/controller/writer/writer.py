@@ -62,8 +62,8 @@ MUST_NOT_EXIST: Final = "1"
 class Writer:
     """The writer of one controller. Each method returns the object after the write.
 
-    Each method raises ``Conflict`` if the name now belongs to another object: the retry decides
-    with the current object.
+    Each method raises ``Conflict`` if the name now belongs to another object. The reconcile is then
+    retried with that object.
     """
 
     def __init__(
@@ -124,7 +124,9 @@ class Writer:
     # Applying
 
     async def apply(self, obj: Obj, *, force: bool = False, report: Report) -> Obj:
-        """Apply the object: the controller holds exactly these fields, with these values."""
+        """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these
+        values.
+        """
         live = self._cached_object(obj)
         wanted = to_apply(obj, finalizer=self._finalizer)
         uid = obj.uid or (live.uid if live is not None else "")
@@ -255,7 +257,7 @@ class Writer:
         return answer
 
     async def apply_condition(self, obj: Obj, condition: Condition, *, report: Report) -> Obj:
-        """Apply one condition, together with the status fields that the controller holds."""
+        """Apply one condition, together with the status fields that the controller already owns."""
         live = self._cached_object(obj)
         if live is not None and has_condition(obj, self._status_of(live), condition):
             return live
@@ -316,9 +318,8 @@ class Writer:
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: str | None = None, report: Report
     ) -> Obj:
-        """Patch the object and return the result.
-
-        For a subresource other than the status, return the object unchanged.
+        """Patch ``obj`` and return the result; for a subresource other than the status, return
+        ``obj``.
         """
         kind, key = type(obj), key_of(obj)
         live = self._cached_object(obj)
@@ -390,7 +391,9 @@ class Writer:
         grace_seconds: int | None = None,
         report: Report,
     ) -> None:
-        """Delete the object, unless it does not exist or the name now belongs to another object."""
+        """Delete ``obj``; do nothing if it does not exist or the name now belongs to another
+        object.
+        """
         kind, key = type(obj), key_of(obj)
         uid = obj.uid
         if not uid and (live := self._cached_object(obj)) is not None:
@@ -435,7 +438,7 @@ class Writer:
     # Inside
 
     def _cached_object(self, obj: Obj) -> Obj | None:
-        """Return the cached object, or ``None``."""
+        """Return the cached object with the name of ``obj``; ``None`` if there is none."""
         return self._cached.find(type(obj), obj.name, namespace=obj.namespace)
 
     async def _fetched(self, obj: Obj) -> Obj | None:
