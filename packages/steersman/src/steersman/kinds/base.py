@@ -5,9 +5,10 @@ Every kind, built-in or custom, consists of parts. The metaclass ensures that:
 - fields are keyword-only and frozen, and named in camelCase on the wire unless ``wire_names``
   says otherwise;
 - a field whose default is ``None`` is not sent while it is ``None``. Any other value is sent, even
-  if it equals the default: ``0``, ``False``, ``""`` and ``()`` are sent. (msgspec omits a value
-  that equals a plain default, and server-side apply removes a field that its manager no longer
-  sends. msgspec never omits the result of a default factory, so defaults become factories.)
+  if it equals the default: ``0``, ``False``, ``""`` and ``()`` are sent. (msgspec itself would
+  omit a value that equals a plain default, and server-side apply removes a field that its manager
+  no longer sends. msgspec never omits a value whose default comes from a factory, so the metaclass
+  converts such defaults to factories.)
 - a map is read-only: reading a field returns a view of its map;
 - fields named in ``sensitive`` are hidden in reprs.
 """
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         The class statement has three keywords. ``wire_names={"cluster_ip": "clusterIP"}`` names
         fields that are not plain camelCase on the wire. ``sensitive={"password"}`` names fields
         that are hidden in reprs. ``rules=(Cel("self.low <= self.high"),)`` are the validation rules
-        of the objects.
+        for the objects of the class.
         """
 
         def __init_subclass__(
@@ -56,9 +57,9 @@ if TYPE_CHECKING:
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """Return an object with the fields that the class shares with ``other``.
+            """Return an object of this class with the values of all fields that ``other`` has too.
 
-            ``None`` has no fields.
+            If ``other`` is ``None``, no field is set.
             """
             ...
 
@@ -189,9 +190,10 @@ class Condition(Part):
 
     @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
-        """Return a condition of ``type`` that is true if ``holds``, and false otherwise.
+        """Return a condition of ``type`` whose status is ``True`` if ``holds``, and ``False``
+        otherwise.
 
-        ``yes`` is the reason of a true condition, and ``no`` the reason of a false one.
+        ``yes`` is the reason if ``holds`` is true, and ``no`` the reason if it is false.
         """
         return Condition(
             type=type,

@@ -30,8 +30,9 @@ class Cel(msgspec.Struct, frozen=True):
 
     ``message`` is the error for a value that violates the rule; ``message_expression`` computes the
     error from the value. ``field_path``, such as ``.spec.size``, is the field that the error names;
-    by default, the field to which the rule belongs. With ``optional_old_self``, a rule with
-    ``oldSelf`` is evaluated for new objects too, and ``oldSelf`` is then a CEL optional.
+    by default, the error names the field to which the rule belongs. A rule with ``oldSelf`` is
+    evaluated on updates only, unless ``optional_old_self`` is set: then it is evaluated for new
+    objects too, and ``oldSelf`` is a CEL optional.
     """
 
     rule: str

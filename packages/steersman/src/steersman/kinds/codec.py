@@ -1,8 +1,8 @@
 """``Codec``: JSON to kinds and back, with one decoder for each class, created on first use.
 
-The fast path decodes bytes into structs. If that fails, the slow path decodes the object again. It
-repairs a ``null`` for an empty list in a required field, which Go servers send. Any other mismatch
-is an ``InvalidObject`` for that object alone.
+The fast path decodes bytes into structs. If that fails, the slow path decodes the object again. In
+required lists and maps, it replaces the ``null`` that Go servers send by an empty value. Any other
+mismatch raises an ``InvalidObject`` that concerns this object only.
 """
 
 from collections.abc import Callable, Mapping
@@ -60,7 +60,7 @@ class Codec:
         return self.decode_slowly(kind, data, wanted=wanted) if decoded is None else decoded
 
     def decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T | None:
-        """Decode one object by the fast path; ``None`` if that fails."""
+        """Decode one object by the fast path; return ``None`` if that fails."""
         if issubclass(kind, Unstructured):
             return None
         try:
@@ -89,8 +89,8 @@ class Codec:
     def decode_events(self, kind: type[R], lines: bytes) -> list[DecodedEvent[R]] | None:
         """Decode the events in some lines of a watch.
 
-        Return ``None`` if an event contains no object or cannot be decoded. The caller then decodes
-        line by line.
+        Return ``None`` if an event contains no object or cannot be decoded. The caller must then
+        decode the lines one by one.
         """
         try:
             if issubclass(kind, Unstructured):
@@ -196,7 +196,10 @@ _Decoder: TypeAlias = msgspec.json.Decoder[Any]
 
 
 def _once(make: Callable[[type[Any]], _Decoder]) -> Callable[[Any], _Decoder]:
-    """Cache a decoder for each class; no cluster serves more kinds than the cache holds."""
+    """Cache the decoder that ``make`` creates for each class.
+
+    The cache holds more classes than a cluster serves kinds.
+    """
     return lru_cache(maxsize=1024)(make)
 
 

@@ -25,7 +25,7 @@ _LONGEST_WARNING: Final = 256
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column of ``kubectl get``; by default, its type is that of the field at ``path``.
+    """A column of ``kubectl get``; by default, it has the type of the field at ``path``.
 
     A column with a ``priority`` above zero is shown with ``-o wide`` only.
     """
@@ -85,9 +85,9 @@ class KindVersion(Protocol):
 class Crd:
     """The settings of a kind's CustomResourceDefinition, except its schema.
 
-    ``also_serves`` lists the classes of the other versions; this class is the storage version.
-    ``deprecated`` is the warning to users of this version, or ``True`` for the default warning.
-    ``approved`` is the URL of the API approval, which groups under ``k8s.io`` need.
+    The class with ``crd=`` is the storage version; ``also_serves`` lists the classes of the other
+    versions. ``deprecated`` is the warning to users of this version, or ``True`` for the default
+    warning. ``approved`` is the URL of the API approval, which groups under ``k8s.io`` need.
     """
 
     short_names: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class Crd:
 
 
 def check_crd(name: str, crd: Any, resource_type: ResourceType) -> Crd | None:
-    """Check ``crd=`` in the statement of class ``name``."""
+    """Return ``crd``, the value of ``crd=`` in the statement of class ``name``, if it is valid."""
     if crd is None:
         return None
     if not isinstance(crd, Crd):

@@ -67,7 +67,7 @@ class PartInfo(msgspec.Struct, frozen=True):
         sensitive: Collection[str],
         rules: Sequence[Cel],
     ) -> "PartInfo":
-        """Return the declarations of the bases, followed by those of this class."""
+        """Return the declarations of ``bases``, followed by those of the class itself."""
         inherited: list[PartInfo] = [
             info for base in bases if (info := getattr(base, "_part", None)) is not None
         ]
@@ -89,11 +89,11 @@ class PartInfo(msgspec.Struct, frozen=True):
 
     @property
     def renaming(self) -> Callable[[str], str]:
-        """Return the function from a field to its wire name; usually plain camelCase."""
+        """Return the function from the name of a field to its name on the wire."""
         return self.wire_name if self.wire_names else wire_name
 
     def shown(self, field: str, value: object) -> object:
-        """Return the field's value as a repr shows it."""
+        """Return ``value`` as the repr shows it: hidden if ``field`` is sensitive."""
         if field in self.sensitive:
             return _HIDDEN
         if isinstance(value, Mapping) and _LAST_APPLIED in value:
@@ -122,7 +122,7 @@ class NoResourceType:
 
 
 class ResourceDeclaration(msgspec.Struct, frozen=True):
-    """The validated keywords of a class statement."""
+    """The validated keywords of the class statement of a kind."""
 
     resource_type: ResourceType
     crd: Crd | None
@@ -164,9 +164,10 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         return cls(resource_type, check_crd(name, crd, resource_type))
 
     def inject_into(self, namespace: dict[str, Any]) -> None:
-        """Add ``api_version`` and ``kind`` to the class; both are always sent and decoded.
+        """Add the fields ``api_version`` and ``kind`` to the class; both are always sent and
+        decoded.
 
-        As literals, all decoded objects share the same two strings.
+        Their types are literals, so all decoded objects share the same two strings.
         """
         gvk = self.resource_type.gvk
         annotations = namespace.setdefault("__annotations__", {})
@@ -178,7 +179,9 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
 
 
 def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
-    """Check ``rules=`` in the statement of class ``name``."""
+    """Return ``rules``, the value of ``rules=`` in the statement of class ``name``, if it is
+    valid.
+    """
     if rules == ():
         return ()
     if isinstance(rules, str | Cel) or not all(isinstance(rule, Cel) for rule in rules):
@@ -187,13 +190,15 @@ def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
 
 
 def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collection[str]) -> None:
-    """Refuse a class keyword that names an unknown field: it would have no effect."""
+    """Reject a class keyword whose value names an unknown field: it would have no effect."""
     if missing := [field for field in named if field not in fields]:
         raise TypeError(f"{name}: {keyword} names {', '.join(missing)}, which it does not declare")
 
 
 def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None:
-    """Refuse a field that hides a property or a method, such as ``labels`` or ``inlining``."""
+    """Reject a field with the name of a property or a method, such as ``labels`` or
+    ``inlining``.
+    """
     for base in bases:
         taken = _properties_and_methods(base)
         if taken.isdisjoint(fields):
@@ -218,7 +223,9 @@ def _properties_and_methods(base: type) -> frozenset[str]:
 
 
 def check_bases(name: str, bases: Iterable[type]) -> None:
-    """Refuse a base without ``__slots__``, because its objects would not be immutable."""
+    """Reject a base without ``__slots__``, because instances of the class would not be
+    immutable.
+    """
     for base in bases:
         if base.__dictoffset__:
             raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
@@ -227,8 +234,8 @@ def check_bases(name: str, bases: Iterable[type]) -> None:
 def read_fields(name: str, namespace: dict[str, Any]) -> None:
     """Convert the fields of a class body for msgspec.
 
-    A default other than ``None`` becomes a factory, so that the value is always sent. A frequent
-    annotation that is a string becomes its type.
+    A default other than ``None`` becomes a factory, so that the value is always sent. A common
+    annotation in the form of a string, such as ``"int"``, is replaced by its type.
     """
     annotations = namespace.get("__annotations__", {})
     for field, annotation in annotations.items():

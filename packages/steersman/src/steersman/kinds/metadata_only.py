@@ -1,6 +1,6 @@
-"""``metadata_only``: the class for the metadata of a kind's objects.
+"""``metadata_only``: a class for objects of which only the metadata is read.
 
-For code that needs names, labels or owners only; it saves traffic and memory.
+For code that needs names, labels or owners only; this saves traffic and memory.
 """
 
 from functools import cache
@@ -20,8 +20,8 @@ PARTIAL_METADATA: Final = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMe
 class MetadataOnly(Resource):
     """The metadata of an object; its ``kind`` and ``ref`` are those of the complete object.
 
-    ``metadata_only`` returns a class for each kind. Its objects can be read, patched and deleted,
-    but neither created nor applied.
+    ``metadata_only`` returns a subclass for each kind. Its objects can be read, patched and
+    deleted, but neither created nor applied.
     """
 
     if not TYPE_CHECKING:  # for callers these are the whole object's, see below
@@ -32,7 +32,7 @@ class MetadataOnly(Resource):
 def metadata_only(kind: type[Obj] | ResourceType) -> type[MetadataOnly]:
     """Return a class for the metadata of a kind's objects, for use wherever a kind is accepted.
 
-    All classes of the kind, and its resource type, give the same metadata class.
+    The result is the same for all classes of the kind, and for its resource type.
     """
     if isinstance(kind, ResourceType):
         return _metadata_of(kind)

@@ -1,4 +1,4 @@
-"""``PartConversion``: parts from the fields of other parts, and parts with one more condition.
+"""``PartConversion``: converts parts to other classes, and sets a condition of a part.
 
 The shared fields of two classes are computed once for each pair of classes, because operators
 convert in every reconcile.
@@ -30,7 +30,7 @@ class PartConversion:
         self._condition: tuple[type[Any], type[Any]] | None = None
 
     def convert(self, other: Any) -> Any:
-        """Return an object of the class, with the fields that it shares with ``other``."""
+        """Return an object of the class, with the values of all fields that ``other`` has too."""
         if other is None:
             return self._made({}, "nothing")
         plan = self._plans.get(type(other))
@@ -109,13 +109,17 @@ class PartConversion:
 
 
 def _same(ours: Any, theirs: Any) -> bool:
-    """Whether any value of type ``theirs``, except ``None``, is valid as ``ours`` unchanged."""
+    """Whether every value of type ``theirs``, except ``None``, is also a valid value of type
+    ``ours``.
+    """
     allowed = _alternatives(ours)
     return Any in allowed or all(each in allowed for each in _alternatives(theirs))
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
-    """Return the types that a field may hold, without ``None``: two for ``int | str | None``."""
+    """Return the types in a union, without ``None``: ``int`` and ``str`` for ``int | str |
+    None``.
+    """
     if get_origin(hint) is Annotated:
         return _alternatives(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):

@@ -28,9 +28,10 @@ _GENERATED: Final = "steersman.kinds."
 
 
 class ReadOnlyField:
-    """A descriptor in front of a struct's field that returns a map as a read-only view.
+    """A descriptor that replaces the descriptor of a struct's field and returns a map as a
+    read-only view.
 
-    A flat map contains no maps, so its values are not searched for maps.
+    ``is_flat``: the map contains no maps, so its values are not searched for maps.
     """
 
     __slots__ = ("_is_flat", "_store", "stored")
@@ -57,7 +58,10 @@ class ReadOnlyField:
 
 
 def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
-    """Return a reader of the stored field, for code that compares objects and changes nothing."""
+    """Return a function that reads the stored value of ``field``, without a read-only view.
+
+    It is for code that compares objects and changes nothing.
+    """
     member = getattr(kind, field)
     reader: Callable[[Any], Any] = (
         member.stored if isinstance(member, ReadOnlyField) else attrgetter(field)
@@ -66,7 +70,7 @@ def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
 
 
 def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
-    """Return a view of ``map_`` in which nothing can be set, nor in the maps directly inside it."""
+    """Return a read-only view of ``map_``; maps inside it, at any depth, are read-only too."""
     for value in map_.values():
         if type(value) is dict:
             break
@@ -78,7 +82,7 @@ def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
 
 
 def map_fields(annotations: Mapping[str, Any], *, module: str) -> dict[str, bool]:
-    """Return the fields whose annotations permit a map, each with whether that map is flat."""
+    """Return the fields whose annotations permit a map, and for each whether that map is flat."""
     if module.startswith(_GENERATED) and _is_without_maps(annotations):
         return {}
     return {name: _is_flat(each) for name, each in annotations.items() if _may_be_map(each, module)}
@@ -94,7 +98,9 @@ def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
 
 
 def protect(cls: type[Any], fields: Mapping[str, bool]) -> None:
-    """Make these fields of ``cls``, from ``map_fields``, return their maps as views."""
+    """Replace ``fields`` of ``cls``, which ``map_fields`` returned, by ``ReadOnlyField``
+    descriptors.
+    """
     for field, is_flat in fields.items():
         # What is no field is a class variable.
         if field in cls.__struct_fields__:
@@ -137,7 +143,7 @@ def _names_map(annotation: str, module: str) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return the value with a dict in place of each read-only view, which cannot be copied."""
+    """Return ``value`` with every read-only view replaced by a dict, which can be copied."""
     if isinstance(value, dict | MappingProxyType):
         return {name: unwrapped(each) for name, each in value.items()}
     if type(value) in (list, tuple):

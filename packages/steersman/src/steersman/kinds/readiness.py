@@ -1,9 +1,10 @@
 """``is_ready``: whether an object has the state that its spec describes.
 
 Built-in kinds are checked as ``kubectl rollout status`` does: by the status, once the controller
-has observed the latest spec. A kind without a status, such as a ConfigMap, is ready when it exists.
-Any other kind is ready when its condition ``Ready`` or, without one, ``Available`` is true. An
-object that is being deleted is never ready.
+has observed the latest spec. An object of a kind without a status, such as a ConfigMap, is ready
+when it exists. An object of any other kind is ready when its condition ``Ready`` is true; if it has
+no such condition, when its condition ``Available`` is true. An object that is being deleted is
+never ready.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,9 +21,9 @@ Object: TypeAlias = Resource | Unstructured
 
 
 def is_ready(obj: Object) -> bool:
-    """Whether the object has the state that its spec describes, according to its status.
+    """Whether ``obj`` has the state that its spec describes, according to its status.
 
-    If the kind has a status, an object without one is not ready.
+    An object without a status is not ready, if its kind has a status.
     """
     if isinstance(obj, Unstructured):
         gvk = obj.gvk
@@ -231,7 +232,7 @@ def _condition(obj: Object, type: str) -> Any:
 
 
 def _read(value: Any, *path: str) -> Any:
-    """Return the value at the path of a typed object or of JSON, or ``None``."""
+    """Return the value at ``path`` in a typed object or in JSON; ``None`` if there is no value."""
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:

@@ -30,9 +30,10 @@ def metadata(
     *,
     check: Callable[..., str] = check_subdomain,
 ) -> meta_v1.ObjectMeta:
-    """Return the metadata of ``what``, such as "a Deployment", whose names ``check`` validates.
+    """Return the metadata of an object; ``check`` validates ``name``.
 
-    The labels must be validated already.
+    ``what`` names the object in errors, such as "a Deployment". The labels must be validated
+    already.
     """
     if namespace is not None:
         check_label(namespace, wanted="a namespace")
@@ -47,7 +48,7 @@ def metadata(
 
 
 def selected(name: str, selector: Words | None) -> Words:
-    """Return the selector labels of the Pods of ``name``."""
+    """Return ``selector``, validated; by default, the label for the name ``name``."""
     if selector is not None:
         if not selector:
             raise BadValue(
@@ -62,7 +63,7 @@ def selected(name: str, selector: Words | None) -> Words:
 
 
 def joined(selector: Words, labels: Words | None) -> Words:
-    """Return the validated labels of an object: those of its selector and the additional ones."""
+    """Return the validated labels of an object: ``selector`` and the additional ``labels``."""
     if not labels:
         return {**selector}
     for key in selector.keys() & labels.keys():
@@ -99,7 +100,7 @@ def checked_key(key: str) -> str:
 
 
 def checked_count(replicas: int | None) -> int | None:
-    """Validate and return the number of replicas; ``None`` leaves it to another manager."""
+    """Validate and return the number of replicas; ``None`` lets another manager set the number."""
     if replicas is not None and replicas < 0:
         raise BadValue(wanted="a number of replicas", value=replicas, rule="it is 0 or more")
     return replicas
@@ -108,7 +109,7 @@ def checked_count(replicas: int | None) -> int | None:
 def pod_spec(
     containers: Iterable[core_v1.Container], pod: core_v1.PodSpec | None
 ) -> core_v1.PodSpec:
-    """Return the spec ``pod`` with these containers after its own."""
+    """Return a spec with the containers of ``pod``, followed by ``containers``."""
     listed = (*(pod.containers if pod is not None else ()), *containers)
     if not listed:
         raise BadValue(wanted="the containers of a Pod", value=listed, rule="there is at least one")

@@ -4,13 +4,13 @@ For all of them:
 
 - Pods have the label ``app.kubernetes.io/name`` with the name of their application, and selectors
   use this label only, because a selector is immutable and so must not contain a label that may
-  change. ``selector`` replaces these labels; ``labels`` adds labels to the object and its Pods
-  only.
+  change. ``selector`` replaces this label. ``labels`` are added to the object and its Pods, but
+  not to selectors.
 - The object contains the given fields only. Other fields are left to the server's defaults and to
   other managers; with ``replicas=None``, an autoscaler can set the replicas.
 - ``namespace`` may be omitted if another function sets it, as ``ctx.apply_owned`` does.
-- ``pod`` sets the other fields of the Pods; its containers come first.
-- An invalid name or label is refused (``BadName``).
+- ``pod`` sets the other fields of the Pods. Containers in ``pod`` come before the given containers.
+- An invalid name or label raises ``BadName``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -131,7 +131,7 @@ def daemon_set(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> apps_v1.DaemonSet:
-    """A DaemonSet: one Pod of these containers on each node that accepts it."""
+    """A DaemonSet: one Pod with these containers on each node on which the Pod can be scheduled."""
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
     return apps_v1.DaemonSet(
@@ -173,7 +173,7 @@ def job(
 ) -> "batch_v1.Job":
     """A Job: a Pod with these containers that runs until it has succeeded once.
 
-    A failed Pod is retried up to ``backoff_limit`` times, and the Job is deleted ``keep_seconds``
+    A failed Pod is replaced up to ``backoff_limit`` times, and the Job is deleted ``keep_seconds``
     after it has finished. The server chooses the selector. Most fields of a Job are immutable.
     """
     from steersman.kinds import batch_v1
@@ -206,7 +206,9 @@ def cron_job(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> "batch_v1.CronJob":
-    """A CronJob: a Job as ``job`` builds it, at the times of ``schedule``, such as ``@hourly``."""
+    """A CronJob, which creates a Job like ``job`` at the times of ``schedule``, such as
+    ``@hourly``.
+    """
     from steersman.kinds import batch_v1
 
     if len(name) > _LONGEST_CRON_JOB:
@@ -247,9 +249,11 @@ def service(
     annotations: Words | None = None,
     selector: Words | None = None,
 ) -> core_v1.Service:
-    """A Service: these ports of the Pods with the same name, under one address.
+    """A Service: one address for these ports of the Pods that have the Service's name as their
+    label.
 
-    A ``headless`` Service has no cluster IP, but a DNS name for each Pod.
+    ``selector`` selects other Pods. A ``headless`` Service has no cluster IP, but a DNS name for
+    each Pod.
     """
     if headless and type not in (None, "ClusterIP"):
         raise BadValue(wanted="the type of a headless Service", value=type, rule="it is ClusterIP")

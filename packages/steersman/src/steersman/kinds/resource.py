@@ -1,4 +1,6 @@
-"""``Resource``: an object with a kind and a name; ``CustomResource``: with a spec and a status."""
+"""``Resource``: an object with a kind and a name. ``CustomResource``: a resource with spec and
+status.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,10 +21,10 @@ Status_co = TypeVar("Status_co", bound=Part, covariant=True)
 class Resource(Part):
     """An object of a kind that the API server serves.
 
-    The class statement names the kind: ``class Widget(Resource, group=..., version=...)``. The
+    The class statement defines the kind: ``class Widget(Resource, group=..., version=...)``. The
     keywords ``kind=``, ``plural=`` and ``namespaced=`` default to the class's name, the regular
-    plural, and ``True``. ``crd=`` has the settings of the CustomResourceDefinition, or is ``None``
-    for a kind that another project defines.
+    plural, and ``True``. ``crd=`` contains the settings of the CustomResourceDefinition, or is
+    ``None`` for a kind that another project defines.
     """
 
     if TYPE_CHECKING:  # at run time, the metaclass takes these

@@ -1,8 +1,8 @@
 """``Rule``: constraints on a field's value, in addition to its type.
 
 A rule is written beside the type, ``size: Annotated[int, Rule(ge=0)] = 1``, and becomes part of the
-CRD, by which the API server enforces it. Decoding does not enforce it: an object that was stored
-before a rule became stricter must still be readable.
+CRD. The API server enforces it. Decoding does not: an object that was stored before a rule became
+stricter must still be readable.
 """
 
 import re
@@ -33,7 +33,9 @@ _MOST_TIMES: Final = 1000
 
 
 def _re2_problem(pattern: str) -> str | None:
-    """Return why RE2 rejects the pattern, if the reason is easy to detect."""
+    """Return why RE2, the regular expressions of Go, rejects ``pattern``, if that is easy to
+    detect.
+    """
     depth = 0
     for piece in re.finditer(_PIECES, pattern, re.VERBOSE | re.DOTALL):
         match piece.lastgroup:

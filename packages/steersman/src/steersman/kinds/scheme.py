@@ -73,7 +73,7 @@ class Scheme:
         return found
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """Whether the kind has a class."""
+        """Whether the scheme contains a class for the kind."""
         gvk = GroupVersionKind.of(api_version, kind)
         return gvk in self._classes or (api_version, kind) in BUILTIN_KINDS
 
@@ -88,7 +88,7 @@ class Scheme:
         return tuple(own)
 
     def convert(self, obj: Resource, to: type[R]) -> R:
-        """Return ``obj`` in another version, by the fewest conversions."""
+        """Return ``obj`` converted to the class ``to``, with as few conversions as possible."""
         for step in self._path(type(obj), to):
             obj = step(obj)
         if not isinstance(obj, to):

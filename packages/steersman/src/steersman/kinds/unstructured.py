@@ -1,4 +1,4 @@
-"""``Unstructured``: an object of any kind, with all its fields in their order."""
+"""``Unstructured``: an object of any kind, with all its fields in their original order."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ from steersman.units import parse_time
 
 
 class Unstructured:
-    """An object of any kind, with all its fields: the only type that may be sent back complete.
+    """An object of any kind, with all its fields: the only type with which an update is permitted.
 
     ``body`` is the JSON object itself; treat it as read-only and make changes with ``changed``.
 
@@ -146,7 +146,9 @@ class Unstructured:
         return ObjectRef(self.body["kind"], self.namespace, self.name or generated)
 
     def get(self, *path: str | int, default: Any = None) -> Any:
-        """Return the value at ``path``: ``get("spec", "ports", 0, "port")``, or ``default``."""
+        """Return the value at ``path``, as in ``get("spec", "ports", 0, "port")``, or
+        ``default``.
+        """
         value: Any = self.body
         for step in path:
             try:
@@ -156,7 +158,9 @@ class Unstructured:
         return value
 
     def changed(self, *path: str | int, to: Any) -> Self:
-        """Return a copy with the value at ``path`` replaced; missing objects in it are created."""
+        """Return a copy with the value at ``path`` replaced; missing objects along ``path`` are
+        created.
+        """
         if not path:
             raise BadValue(wanted="a path", value=path, rule="it contains at least one step")
         body = unwrapped(self.body)

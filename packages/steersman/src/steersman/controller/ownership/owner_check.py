@@ -42,7 +42,8 @@ class OwnerCheck:
         self._losses.pop(uid, None)
 
     async def check(self, owner: Resource | Unstructured, child: Resource | Unstructured) -> None:
-        """Raise ``Conflict`` if ``owner`` is deleted or being deleted.
+        """Raise ``Conflict`` if ``owner`` is deleted, or is being deleted while the cache does not
+        show that.
 
         The owner is read from the server only if one of its children was deleted since the last
         check.

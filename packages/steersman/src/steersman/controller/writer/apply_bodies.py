@@ -67,7 +67,9 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
 
 
 def with_preconditions(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
-    """Return ``obj`` with preconditions: its ``uid``, its resourceVersion, or both."""
+    """Return ``obj`` with preconditions: this ``uid`` and this resourceVersion, each unless
+    empty.
+    """
     if not uid and not version:
         return obj
     if isinstance(obj, Unstructured):

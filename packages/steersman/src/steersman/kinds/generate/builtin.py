@@ -100,7 +100,7 @@ class _Reader:
                 yield gvk.api_version, gvk.kind
 
     def _components(self) -> Iterator[str]:
-        """Yield the schemas that become classes: those with fields, except lists.
+        """Yield the names of the schemas that become classes: those with fields, except lists.
 
         All lists share one class.
         """

@@ -10,7 +10,9 @@ _stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
 
 
 def description_of(schema: Mapping[str, Any]) -> str:
-    """Return the description in a schema: printable characters, a line for each paragraph."""
+    """Return the description in a schema: printable characters only, with one line per
+    paragraph.
+    """
     description = schema.get("description")
     lines: list[str] = []
     for line in description.splitlines() if isinstance(description, str) else ():

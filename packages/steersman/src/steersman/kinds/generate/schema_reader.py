@@ -49,9 +49,9 @@ _FORMATS: Mapping[str, Type] = {"byte": BYTES, "date-time": DATETIME}
 
 
 def plain_type(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
-    """Return the type of a schema, except of an object with named fields.
+    """Return the type of a schema that is not an object with named fields.
 
-    ``inside`` returns the type of the items or values.
+    ``inside`` returns the type of a schema of items or values.
     """
     if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
         return INT_OR_STRING
@@ -136,10 +136,11 @@ def required_of(schema: Schema) -> Collection[str]:
 
 
 def is_condition(fields: Collection[Field]) -> bool:
-    """Whether these are the fields of a condition, perhaps with additional ones.
+    """Whether ``fields`` are the fields of a condition, perhaps with additional ones.
 
-    Which of them the schema requires makes no difference: a condition without a type or a status is
-    invalid anyway, and the controller that writes the condition decides on the other fields.
+    It makes no difference which of these fields the schema requires: a condition without a type or
+    a status is invalid anyway, and the controller that writes the condition decides on the other
+    fields.
     """
     types = {field.wire: field.type for field in fields}
     return types.keys() >= {"type", "status"} and all(
