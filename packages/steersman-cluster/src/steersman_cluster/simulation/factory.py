@@ -170,7 +170,10 @@ def _of_declared(where: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _of_value(where: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield ``value`` if it is mutable; if not, yield the mutable objects that it contains."""
+    """Yield ``value`` if it is a mutable container or dataclass.
+
+    If it is a tuple or a frozen struct, yield the mutable containers and dataclasses in it.
+    """
     if isinstance(value, _CONTAINERS):
         yield where, value
     elif isinstance(value, tuple):

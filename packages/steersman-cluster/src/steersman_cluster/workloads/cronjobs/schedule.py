@@ -26,8 +26,9 @@ class Due:
     missed.
 
     ``since`` is the start of the interval in which the scheduled times were searched. ``last`` is
-    ``None`` if no scheduled time in this interval has passed. ``missed`` is the elapsed time
-    divided by the interval between two scheduled times, or 0 if only one scheduled time has passed.
+    ``None`` if no scheduled time in this interval has passed. ``missed`` is estimated from the
+    length of the interval between two scheduled times; it is 0 if at most one scheduled time has
+    passed.
     """
 
     since: datetime

@@ -43,7 +43,7 @@ async def collect_garbage(
 class GarbageCollector:
     """A garbage collector, which builds its graph from the objects that the server lists.
 
-    An instance can run only once.
+    Create a new instance for each run.
     """
 
     def __init__(

@@ -22,9 +22,9 @@ _BATCH: Final = timedelta(seconds=BATCH_SECONDS)
 
 
 class VanishedPods:
-    """The failures of Pods that no longer exist, because they were deleted while they were running.
+    """The failures of Pods that have been deleted.
 
-    These failures count for the backoff.
+    These failures count for the backoff, although the Pods no longer exist.
     """
 
     def __init__(self) -> None:
