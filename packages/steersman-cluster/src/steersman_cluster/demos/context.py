@@ -51,7 +51,7 @@ class DemoContext:
     # Output
 
     async def step(self, title: str) -> None:
-        """Pause after the previous step, then print the title of this one."""
+        """Pause after the previous step, then print the title of the new step."""
         if self._title:
             await self.look()
         self._title = title
@@ -86,7 +86,7 @@ class DemoContext:
         await self.client.delete(kind, name, namespace=NAMESPACE)
 
     async def refused(self, writing: Awaitable[object]) -> ApiError:
-        """Make a request that the server must reject, and print its message."""
+        """Await a request that the server must reject, and print the server's message."""
         try:
             await writing
         except ApiError as error:
@@ -118,7 +118,7 @@ class DemoContext:
         )
 
     async def until_back(self, kind: type[Obj], name: str, *, not_uid: str) -> Obj:
-        """Wait until an object exists again with another uid, and return it."""
+        """Wait until an object exists again with a uid other than ``not_uid``, and return it."""
         return await self.until(kind, name, lambda found: found.uid != not_uid)
 
     async def until_all(

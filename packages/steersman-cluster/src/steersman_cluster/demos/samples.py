@@ -17,7 +17,7 @@ NAMESPACE: Final = "default"
 
 
 async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
-    """Apply each object in the file; stop at the first that the server rejects, with its error."""
+    """Apply each object in the file; if the server rejects an object, raise the error and stop."""
     applied: list[ObjectRef] = []
     served: Discovery | None = None
     for document in documents_in(path):

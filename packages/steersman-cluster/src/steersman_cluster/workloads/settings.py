@@ -75,7 +75,9 @@ class WorkloadSettings:
             Quantity(quantity)
 
     def without(self, *names: str) -> "WorkloadSettings":
-        """Return the settings without these parts; raise ``BadSettings`` for an unknown part."""
+        """Return the settings without the parts in ``names``; raise ``BadSettings`` for an unknown
+        part.
+        """
         _check_parts(names)
         return replace(self, parts=tuple(each for each in self.parts if each not in names))
 

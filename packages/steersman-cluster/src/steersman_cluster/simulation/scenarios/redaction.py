@@ -56,7 +56,7 @@ class Tokens:
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if tokens else None
 
     def number(self, texts: Sequence[tuple[str, str]], outside: str) -> None:
-        """Number the tokens in the order in which they occur in these values."""
+        """Number the tokens in the order in which they occur in ``texts`` and ``outside``."""
         if self._pattern is None:
             return
         pattern = self._pattern
@@ -92,7 +92,7 @@ class Secrets:
         return Secrets(self._values | other._values)
 
     def hidden(self, text: str) -> str:
-        """Return the text without any of these values."""
+        """Return the text with all secret values hidden."""
         if text in self._values:
             return HIDDEN
         if self._pattern is not None:
@@ -100,7 +100,7 @@ class Secrets:
         return _DIGEST.sub(HIDDEN, text)
 
     def hidden_in(self, value: Any) -> Any:
-        """Return plain data without any of these values."""
+        """Return plain data with all secret values hidden."""
         if isinstance(value, str):
             return self.hidden(value)
         if isinstance(value, Mapping):

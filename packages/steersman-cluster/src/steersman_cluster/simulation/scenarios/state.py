@@ -76,7 +76,7 @@ def state_of(
     tokens: Mapping[str, int] = MappingProxyType({}),
     secrets: Iterable[str] = (),
 ) -> ClusterState:
-    """Return the state of these objects.
+    """Return the state of a cluster with these objects.
 
     ``unchanged`` are objects as they were at the start, which are not compared, and ``lost`` are
     deleted objects. ``outside`` is plain data from outside the cluster. The fields in ``ignored``
@@ -281,7 +281,7 @@ def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[
 
 
 def _in_no_order_of_chance(value: Any) -> Any:
-    """Return the data with lists sorted if random names may have determined their order."""
+    """Return the data; lists are sorted if their order may depend on random names."""
     if isinstance(value, dict):
         return {key: _in_no_order_of_chance(each) for key, each in value.items()}
     if not isinstance(value, list):

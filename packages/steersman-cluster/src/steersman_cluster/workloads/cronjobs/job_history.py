@@ -61,7 +61,7 @@ def without(status: Status, uids: Iterable[str]) -> Status:
 
 
 def with_started(status: Status, job: Job, moment: datetime) -> Status:
-    """Return the status with a new active Job and its scheduled time."""
+    """Return the status with ``job`` as an active Job, and ``moment`` as the last schedule time."""
     reference = core_v1.ObjectReference(
         api_version="batch/v1",
         kind="Job",

@@ -89,7 +89,7 @@ def next_seconds(cron_job: CronJob, schedule: Schedule, now: datetime) -> float 
 
 
 def is_too_late(cron_job: CronJob, moment: datetime, now: datetime) -> bool:
-    """Return whether the starting deadline for this scheduled time has passed."""
+    """Return whether the starting deadline for the scheduled time ``moment`` has passed."""
     deadline_seconds = cron_job.spec.starting_deadline_seconds
     return deadline_seconds is not None and moment + timedelta(seconds=deadline_seconds) < now
 

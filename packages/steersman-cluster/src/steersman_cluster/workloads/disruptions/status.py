@@ -96,7 +96,11 @@ def counted(
     going: Mapping[str, datetime],
     now: datetime,
 ) -> Status:
-    """Return the status of a budget with these numbers."""
+    """Return the status of a budget.
+
+    ``expected``, ``desired`` and ``current`` are numbers of Pods: those that should exist, those
+    that must be healthy, and those that are healthy. ``going`` contains the evicted Pods, by name.
+    """
     # Without Pods no disruption is allowed: the first Pods must not be evicted before they are
     # counted.
     allowed = max(0, current - desired) if expected > 0 else 0
@@ -146,7 +150,7 @@ def failed(budget: Budget, why: str, now: datetime) -> Status:
 def _with(
     before: tuple[Condition, ...] | None, said: Condition, now: datetime
 ) -> tuple[Condition, ...]:
-    """Return the conditions with this one added or replaced.
+    """Return the conditions ``before`` with the condition ``said`` added or replaced.
 
     The transition time changes only if the condition's status changes.
     """

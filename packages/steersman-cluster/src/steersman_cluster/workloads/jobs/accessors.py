@@ -52,7 +52,7 @@ def replaces_only_failed(spec: batch_v1.JobSpec) -> bool:
 
 
 def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
-    """Return the first condition of one of these types that is true, or ``None``."""
+    """Return the first true condition with one of these types, or ``None``."""
     for each in status_of(job).conditions or ():
         if each.type in types and each.status == "True":
             return each
@@ -96,7 +96,7 @@ def index_failures(pod: Pod) -> int:
 
 
 def ignored_index_failures(pod: Pod) -> int:
-    """Return how often the Pod's index had failed before this Pod with failures that do not
+    """Return how often, before this Pod, the Pod's index had failed with failures that do not
     count.
     """
     return _number(pod.annotations.get(INDEX_IGNORED_FAILURES, ""), 0)

@@ -31,7 +31,7 @@ class Indexes:
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Self:
-        """Return the set of these indexes, which may be in any order."""
+        """Return the set of the indexes in ``numbers``, which may be in any order."""
         return cls(_merged((each, each) for each in sorted(numbers)))
 
     def __str__(self) -> str:

@@ -37,8 +37,8 @@ _VARIABLE: Final = core_v1.EnvVar(
 
 
 def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod:
-    """Return a Pod for this index; ``replaced`` is the failed Pod whose replacement the Pod is, if
-    any.
+    """Return a Pod for this index; if the Pod replaces a failed Pod, ``replaced`` is the failed
+    Pod.
     """
     spec = spec_of(job)
     template = spec.template

@@ -85,7 +85,7 @@ class JobState:
 
 
 def compute_state(job: Job, pods: Sequence[Pod], now: datetime) -> JobState:
-    """Return the state of a Job; ``pods`` are the Pods that it owns."""
+    """Return the state of a Job; ``pods`` are the Pods that the Job owns."""
     spec, status = spec_of(job), status_of(job)
     uncounted = status.uncounted_terminated_pods or batch_v1.UncountedTerminatedPods()
     counting = dict.fromkeys(uncounted.succeeded or ()), dict.fromkeys(uncounted.failed or ())

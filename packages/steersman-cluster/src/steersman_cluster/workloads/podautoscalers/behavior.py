@@ -86,7 +86,7 @@ class ScalingHistory:
         behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
         now: datetime,
     ) -> "ScalingHistory":
-        """Return the history with this scale event."""
+        """Return the history with the change from ``before`` to ``after`` replicas."""
         if behavior is None:
             return self
         change = Moment(abs(after - before), now)

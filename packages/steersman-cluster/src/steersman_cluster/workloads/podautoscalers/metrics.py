@@ -67,7 +67,9 @@ class Failed:
 
 
 def query_of(metric: MetricSpec) -> MetricQuery | None:
-    """Return the usage that a metric needs, or ``None`` if steersman does not support its type."""
+    """Return the usage that a metric needs, or ``None`` if steersman does not support this type of
+    metric.
+    """
     if metric.type == "Resource" and metric.resource is not None:
         return MetricQuery(resource=metric.resource.name)
     if metric.type == "ContainerResource" and metric.container_resource is not None:

@@ -65,7 +65,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def restarts(pod: Pod) -> tuple[int, int]:
-    """Return the highest restart count of the Pod's containers, and the highest of its sidecars."""
+    """Return the highest restart count of the Pod's containers, and that of the Pod's sidecars."""
     if pod.status is None or pod.spec is None:
         return 0, 0
     sidecars = [

@@ -72,7 +72,7 @@ async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
 
 
 async def _create(ctx: Context, rs: Replicated, count: int) -> SteersmanError | None:
-    """Create this many Pods, and return the first error, if any."""
+    """Create ``count`` Pods, and return the first error, if any."""
     template = rs.spec.template if rs.spec is not None else None
     pod = pod_from(template or core_v1.PodTemplateSpec(), owner=rs)
 

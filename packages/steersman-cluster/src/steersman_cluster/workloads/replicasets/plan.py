@@ -46,7 +46,7 @@ def difference(rs: Replicated, active: int) -> int:
 
 
 def batches(count: int) -> Iterator[int]:
-    """Yield the sizes of the batches in which this many Pods are created."""
+    """Yield the sizes of the batches in which ``count`` Pods are created."""
     size = min(count, _FIRST_BATCH)
     while size > 0:
         yield size

@@ -197,8 +197,8 @@ class SchedulerCache:
 
 
 def _label_keys(namespace: str, labels: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the index keys of a Pod: its namespace, and one for each label, prefixed with the
-    namespace.
+    """Return the index keys of a Pod: one for the namespace, and one for each label, prefixed with
+    the namespace.
     """
     return (f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in labels.items()))
 

@@ -339,9 +339,9 @@ def _add_normalized(scores: list[int], raw: list[int], *, weight: int) -> None:
 
 
 def _named_nodes(spec: core_v1.PodSpec) -> list[str] | None:
-    """Return the only nodes on which a Pod can run, if its affinity names nodes.
+    """Return the only nodes on which a Pod can run, if the Pod's affinity names them by name.
 
-    DaemonSet Pods have such an affinity.
+    Otherwise return ``None``. DaemonSet Pods have such an affinity.
     """
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     required = (

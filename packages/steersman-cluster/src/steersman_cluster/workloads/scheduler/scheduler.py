@@ -165,7 +165,7 @@ class Scheduler:
         self._event.set()
 
     def claim_changed(self, delta: Delta[core_v1.PersistentVolumeClaim]) -> None:
-        """Activate the Pods that wait for this claim."""
+        """Activate the Pods that wait for a PersistentVolumeClaim that has changed."""
         for uid in self._waiting_for_claim.pop(delta.key, ()):
             self._pending.activate(uid)
             self._event.set()

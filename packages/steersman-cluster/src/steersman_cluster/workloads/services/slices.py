@@ -198,7 +198,7 @@ def _fill(endpoints: list[Endpoint], left: list[Endpoint]) -> list[Endpoint]:
 def _fullest_with_room(
     kept: Sequence[tuple[Slice, list[Endpoint]]], number: int
 ) -> tuple[Slice, list[Endpoint]] | None:
-    """Return the fullest slice that can hold this many more endpoints."""
+    """Return the fullest slice that has room for ``number`` more endpoints."""
     if number >= MAX_ENDPOINTS:
         return None
     fitting = [each for each in kept if len(each[1]) + number <= MAX_ENDPOINTS]

@@ -52,7 +52,7 @@ def has_consumer(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
 
 
 def is_in_use(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Return whether a bound Pod uses the claim; the Pod counts until it is deleted."""
+    """Return whether a bound Pod uses the claim; even an ended Pod counts until it is deleted."""
     return any(
         pod.spec is not None and pod.spec.node_name and not _has_released(pod, claim)
         for pod in _users(ctx, claim)

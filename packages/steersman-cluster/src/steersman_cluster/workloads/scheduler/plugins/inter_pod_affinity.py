@@ -107,7 +107,7 @@ def _incoming_affinity(
     cache: SchedulerCache,
     labels_of: LabelsOf,
 ) -> dict[Topology, int]:
-    """Return, for each topology, how many Pods in it match all terms."""
+    """Return, for each topology domain, how many Pods in the domain match all terms."""
     terms = tuple(terms)
     counts: dict[Topology, int] = {}
     if not terms:

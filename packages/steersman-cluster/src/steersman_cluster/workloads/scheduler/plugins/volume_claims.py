@@ -1,4 +1,4 @@
-"""VolumeBinding: the claims that have to be bound before the scheduler can bind a Pod. No I/O."""
+"""VolumeBinding: the PersistentVolumeClaims that must be bound before the Pod can be. No I/O."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -15,8 +15,8 @@ Find: TypeAlias = Callable[[ObjectKey], core_v1.PersistentVolumeClaim | None]
 
 
 def missing_claim(pod: core_v1.Pod, find: Find) -> tuple[ObjectKey, str] | None:
-    """Return the first claim of a Pod that is not bound,
-    and the reason as kube-scheduler words it.
+    """Return the first unbound PersistentVolumeClaim of a Pod, and the reason as kube-scheduler
+    words it.
     """
     unbound: ObjectKey | None = None
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
