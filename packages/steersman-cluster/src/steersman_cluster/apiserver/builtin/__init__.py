@@ -12,9 +12,9 @@ Never:     reads or writes the store, waits, or depends on how a request arrived
 
 ``table`` lists the rules of every kind. The rules are in ``pods``, ``workloads``, ``network``,
 ``storage`` and ``cluster``. Each common kind has its own module, or several modules whose names
-start alike; the other kinds share the modules ``…_kinds``. ``plugins`` contains the checks of
-objects of one kind against objects of another kind. The modules directly in this package are used
-by many kinds.
+start alike; the other kinds share the modules ``…_kinds``. ``plugins`` contains the admission
+plugins, which check an object against objects of other kinds. The modules directly in this package
+are used by many kinds.
 """
 
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects

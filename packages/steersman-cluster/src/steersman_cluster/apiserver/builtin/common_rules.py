@@ -22,7 +22,7 @@ def at(obj: Object, path: str) -> Any:
 
 
 def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
-    """Return a ``validate`` function that requires fields not to be empty.
+    """Return a ``validate`` function that requires the fields at ``paths`` not to be empty.
 
     ``why`` contains the details of the errors, by the last part of the path.
     """
@@ -40,7 +40,7 @@ def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
 def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldError]]:
     """Return a ``validate_update`` function for immutable fields.
 
-    The values of ``fields`` are what an error shows for a missing field.
+    ``fields`` contains, for each path, the value that an error shows if the field is missing.
     """
 
     def errors(obj: Object, old: Object) -> list[FieldError]:

@@ -1,4 +1,4 @@
-"""Conversion between the versions of a kind, and the version that is stored.
+"""Conversion between the served versions of a kind and its stored version.
 
 Events are stored as v1, and HorizontalPodAutoscalers as autoscaling/v2.
 """
@@ -45,7 +45,7 @@ def to_stored(obj: Object) -> Object:
 
 
 def to_served(obj: Object, api_version: str) -> Object:
-    """Return a stored object in a served version.
+    """Return a stored object in the version ``api_version``.
 
     The result is the same object, or a new one that shares the unchanged parts.
     """

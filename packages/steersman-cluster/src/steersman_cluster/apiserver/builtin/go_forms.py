@@ -24,7 +24,7 @@ _OF_HOST: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace",
 
 
 def go_form(type_name: str, value: Object) -> msgspec.Raw:
-    """Return ``value`` as JSON with the Go names and every field of the Go type, in its order."""
+    """Return ``value`` as JSON with every field of its Go type, named and ordered as in Go."""
     return msgspec.Raw(msgspec.json.encode(_formed(type_name, value, _forms())))
 
 
@@ -86,7 +86,7 @@ def _field(type_: str, given: Any, forms: Mapping[str, str]) -> Any:
 
 
 def _sorted(value: Any) -> Any:
-    """Sort the keys of maps as Go does; ``matchLabels`` of a selector is first."""
+    """Sort the keys of maps as Go does, but put ``matchLabels`` of a selector first."""
     if isinstance(value, dict):
         order = sorted(value, key=lambda key: (key != "matchLabels", key))
         return {key: _sorted(value[key]) for key in order}

@@ -18,7 +18,7 @@ UNKNOWN_OPERATOR = "not a valid selector operator"
 
 
 def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
-    """Return the errors in a map of labels; their path is that of the map, never of a key."""
+    """Return the errors in a map of labels; each has the path of the map, never that of a key."""
     errors: list[FieldError] = []
     for key, value in labels.items():
         if wrong := label_key(key):
@@ -29,7 +29,7 @@ def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
 
 
 def annotation_errors(annotations: Mapping[str, str], path: str) -> list[FieldError]:
-    """Return the errors in a map of annotations; upper case in keys is permitted."""
+    """Return the errors in a map of annotations, whose keys may contain upper-case letters."""
     errors: list[FieldError] = []
     for key in annotations:
         if wrong := label_key(key.lower()):
@@ -80,7 +80,7 @@ def is_empty(selector: Mapping[str, Any]) -> bool:
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Return whether a valid selector selects an object with these labels; None selects nothing."""
+    """Return whether a valid selector selects an object with ``labels``; None selects nothing."""
     if selector is None:
         return False
     for key, value in (selector.get("matchLabels") or {}).items():

@@ -1,4 +1,4 @@
-"""The rules of every built-in resource; ``custom`` has those of CustomResourceDefinitions."""
+"""The rules of every built-in resource; those of CustomResourceDefinitions are in ``custom``."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -56,7 +56,7 @@ _NO_RULES = Rules()
 
 @lru_cache(maxsize=16)
 def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
-    """Return the rules of all resources but Services and CustomResourceDefinitions.
+    """Return the rules of all resources except Services and CustomResourceDefinitions.
 
     The rules are the same for all servers with these ``plugins``. The rules of Services depend on
     the network of a server (``service_rules``).

@@ -94,7 +94,10 @@ _AUTHORIZER: Final[Mapping[str, CelType]] = {
 
 
 def declared(*, params: bool, authorizer: bool = True) -> Mapping[str, CelType]:
-    """Return the types of all variables that an expression may use."""
+    """Return the types of all variables that an expression may use.
+
+    ``params`` and ``authorizer``: whether the expression may use these variables.
+    """
     return {
         **_COMMON,
         **(_AUTHORIZER if authorizer else {}),
@@ -113,7 +116,10 @@ def compiled(
 
 
 def variables_of(spec: Object) -> Mapping[str, Compiled]:
-    """Return the variables of a policy in order; each may use the previous ones."""
+    """Return the compiled expressions of a policy's ``variables``, in order.
+
+    Each expression may use the previous variables.
+    """
     found: dict[str, Compiled] = {}
     common = declared(params=spec.get("paramKind") is not None)
     for each in spec.get("variables") or ():
@@ -125,7 +131,9 @@ def variables_of(spec: Object) -> Mapping[str, Compiled]:
 def with_variables(
     variables: Mapping[str, CelType], named: Mapping[str, Compiled]
 ) -> Mapping[str, CelType]:
-    """Return all variables that an expression may use in a policy with variables."""
+    """Return ``variables`` with one more: an object whose fields are the policy's ``named``
+    variables.
+    """
     fields = {
         name: each.result if isinstance(each, Expression) else DYN for name, each in named.items()
     }

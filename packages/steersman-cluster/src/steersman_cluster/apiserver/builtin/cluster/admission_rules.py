@@ -346,7 +346,10 @@ def _annotation_value_errors(
 
 
 def binding_errors(*, actions: bool) -> Callable[[Object], list[FieldError]]:
-    """Return the validation of a policy binding; ``actions``: it must have validationActions."""
+    """Return a function that validates policy bindings.
+
+    ``actions``: whether a binding must have validationActions.
+    """
 
     def errors(binding: Object) -> list[FieldError]:
         return list(_binding_errors(binding.get("spec") or {}, actions=actions))

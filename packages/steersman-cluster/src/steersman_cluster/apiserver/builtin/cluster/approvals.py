@@ -1,4 +1,4 @@
-"""CertificateSigningRequests: the approval, and the status that the signer writes."""
+"""Validation of a CertificateSigningRequest's approval, and of the status that a signer writes."""
 
 from base64 import b64decode
 from collections.abc import Iterator

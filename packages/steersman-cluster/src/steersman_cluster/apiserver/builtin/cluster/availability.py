@@ -24,9 +24,9 @@ LOCAL = Availability("True", "Local", "Local APIServices are always available")
 
 
 def availability(api_service: Object, around: RuleContext) -> Availability:
-    """Return the values of the condition.
+    """Return the status, reason and message of the condition for ``api_service``.
 
-    This server serves its own groups, and has no aggregator.
+    This server serves its own groups, but forwards no requests to other servers.
     """
     spec = api_service["spec"]
     service: Object | None = spec.get("service")

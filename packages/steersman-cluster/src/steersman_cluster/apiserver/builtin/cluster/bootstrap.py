@@ -1,7 +1,7 @@
 """The objects that a server creates at its start, complete as they are stored.
 
 These are namespaces, priority classes, flow control and the Service ``kubernetes``. RBAC's
-bootstrap policy is elsewhere.
+bootstrap policy is not in this module.
 """
 
 from collections.abc import Iterator
@@ -186,7 +186,10 @@ def api_service(
 
 
 def _endpoints(address: str, port: int) -> Iterator[Object]:
-    """Yield the endpoints of the Service; none if only this machine can reach the address."""
+    """Yield the endpoints of the Service ``kubernetes``.
+
+    Yields nothing if ``address`` can be reached only from this machine.
+    """
     found = ip_address(address)
     if found.is_loopback or found.is_unspecified:
         return
@@ -241,7 +244,7 @@ def _api_services(now: str) -> Iterator[Object]:
 
 
 def _identity(address: str, now: datetime) -> Object:
-    """Return the Lease of the server; a single server need not renew it."""
+    """Return the Lease that identifies the server; a single server need not renew it."""
     return _object(
         "coordination.k8s.io/v1",
         "Lease",

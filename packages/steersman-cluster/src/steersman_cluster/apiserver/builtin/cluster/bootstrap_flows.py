@@ -1,6 +1,7 @@
 """The mandatory and the suggested flow control objects of every cluster.
 
-The embedded server has no priority and fairness; the objects exist for clients that read them.
+The embedded server does not implement API priority and fairness. The objects exist only for clients
+that read them.
 """
 
 from collections.abc import Iterator

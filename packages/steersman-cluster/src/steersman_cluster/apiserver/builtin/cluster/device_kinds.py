@@ -1,4 +1,4 @@
-"""The kinds of dynamic resource allocation: devices and the claims for them."""
+"""The kinds of dynamic resource allocation: devices and ResourceClaims."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,7 @@
 """Events, which two API groups serve; events.k8s.io requires more fields than v1.
 
-The rules validate the stored form, which is that of v1. Selectors use the form that each group
-serves.
+The rules validate the stored form of an Event, which is that of v1. A field selector uses the field
+names of the group in the request.
 """
 
 from collections.abc import Iterator, Mapping
@@ -64,7 +64,7 @@ def _v1_errors(event: Object) -> list[FieldError]:
 
 
 def _new_errors(event: Object) -> list[FieldError]:
-    """Return the errors in an Event, new or updated, that was sent to events.k8s.io."""
+    """Return the errors that every write of an Event to events.k8s.io can have."""
     return [*_legacy_errors(event, "reportingController")]
 
 

@@ -1,4 +1,7 @@
-"""Checks of a certificate and its key, as far as possible without parsing them: the PEM blocks."""
+"""Checks of the PEM blocks of a certificate and its key.
+
+The certificate and the key themselves are not parsed.
+"""
 
 import binascii
 import re
@@ -50,7 +53,7 @@ def _key_problem(types: list[str]) -> str | None:
 
 
 def chain_problem(pem: bytes) -> str | None:
-    """Return why a certificate chain that a signer has issued is invalid, or None."""
+    """Return why the certificate chain ``pem``, which a signer has issued, is invalid, or None."""
     blocks = list(_BLOCK.finditer(pem))
     for block in blocks:
         type_, content = block["type"].decode(errors="replace"), block["content"]

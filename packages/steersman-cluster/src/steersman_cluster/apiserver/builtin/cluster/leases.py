@@ -1,4 +1,4 @@
-"""Leases: who holds a lease, and until when."""
+"""The rules of Leases: the holder of a lease, its duration and its transitions."""
 
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name

@@ -26,10 +26,10 @@ _ONE: Final = Quantity(1)
 
 
 def _default(limit_range: Object) -> None:
-    """Default a container's limits to its maximum, and its requests to its limits.
+    """Default the limits and the requests of containers in ``limit_range``.
 
-    For both, explicit defaults take precedence. Requests default to the minimum if there is no
-    limit.
+    The limits default to the maximum. The requests default to the limits, or to the minimum if
+    there is no limit. Explicit values in ``default`` and ``defaultRequest`` take precedence.
     """
     for item in limit_range.get("spec", {}).get("limits") or ():
         if item.get("type") == "Container":

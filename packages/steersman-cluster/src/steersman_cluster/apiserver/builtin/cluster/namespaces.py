@@ -1,7 +1,8 @@
 """Namespaces: creation, the NamespaceLifecycle admission plugin, and finalization.
 
 A deleted namespace stays in the phase Terminating until the namespace controller has deleted its
-contents and removed its ``spec.finalizers``. Until then the server rejects new objects in it.
+contents and removed its ``spec.finalizers``. Until then, the server rejects new objects in the
+namespace.
 """
 
 from collections.abc import Mapping
@@ -49,7 +50,7 @@ def check_deletable(name: str) -> None:
 
 
 def terminating(namespace: Object, now: str) -> Object:
-    """Return the namespace as it is stored when it is first deleted."""
+    """Return the namespace as it is stored after its first DELETE."""
     return {
         **namespace,
         "metadata": {**namespace["metadata"], "deletionTimestamp": now},

@@ -32,7 +32,7 @@ def label_warning(key: str) -> str:
 
 
 def expression_warnings(expressions: list[Mapping[str, Any]], path: str) -> Iterator[str]:
-    """Yield the warnings about deprecated labels in the keys of a list."""
+    """Yield a warning for each of ``expressions`` whose key is a deprecated label."""
     for index, expression in enumerate(expressions):
         key = expression.get("key", "")
         if warning := label_warning(key):

@@ -111,5 +111,5 @@ def _number(part: Object, name: str) -> int:
 
 
 def _entropy_bits(queues: int, hand: int) -> int:
-    """Return the entropy, in bits, that shuffle sharding needs for a hand."""
+    """Return how many bits of entropy shuffle sharding needs to select ``hand`` of ``queues``."""
     return ceil(log2(queues) * hand)

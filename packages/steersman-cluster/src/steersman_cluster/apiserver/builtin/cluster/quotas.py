@@ -58,7 +58,7 @@ _STANDARD: Final = frozenset(
 
 
 def is_standard(name: str) -> bool:
-    """Return whether the name is a standard resource of quotas."""
+    """Return whether ``name`` is one of the resources that quotas define, not an extended one."""
     return name in _STANDARD or name.startswith(("hugepages-", "requests.hugepages-"))
 
 
@@ -90,7 +90,7 @@ def _errors(quota: Object) -> list[FieldError]:
 
 
 def _misplaced(scope: str, hard: Mapping[str, str]) -> int:
-    """Return how many of the standard resources in ``hard`` cannot be counted in a scope."""
+    """Return how many of the standard resources in ``hard`` cannot be limited in ``scope``."""
     known = _RESOURCES_IN_SCOPE.get(scope)
     return 0 if known is None else sum(is_standard(each) and each not in known for each in hard)
 

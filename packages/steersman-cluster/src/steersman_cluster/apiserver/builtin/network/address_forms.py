@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy
 
 
 def is_address(text: str) -> bool:
-    """Return whether the lenient parser of older Kubernetes versions accepts an IP address."""
+    """Return whether the lenient parser of older Kubernetes versions accepts ``text`` as an IP."""
     return sloppy_ip(text) is not None
 
 

@@ -1,7 +1,7 @@
 """Cluster IPs and IP families: requested values, allocation, and permitted changes.
 
-The cluster is single-stack, IPv4. Only a headless Service without a selector may name both
-families, because the user, not the cluster, creates its endpoints.
+The cluster is single-stack, IPv4. A Service may name both families only if it is headless and has
+no selector, because the user, not the cluster, creates the endpoints of such a Service.
 """
 
 from ipaddress import IPv6Address
@@ -28,7 +28,7 @@ WITHOUT_ADDRESS = "ExternalName"
 
 
 def needs_address(spec: Object) -> bool:
-    """Return whether Services of this type have cluster IPs, including ``None``."""
+    """Return whether a Service with ``spec`` has a cluster IP, which may be ``None``."""
     return bool(spec.get("type") != WITHOUT_ADDRESS)
 
 
@@ -38,7 +38,7 @@ def is_headless(spec: Object) -> bool:
 
 
 def align(spec: Object, old: Object | None) -> None:
-    """Make ``clusterIP`` and ``clusterIPs`` consistent if an old client has set only one."""
+    """Make ``clusterIP`` and ``clusterIPs`` consistent if a client has changed only one of them."""
     first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
     if old is None:
         if first and not several:
@@ -87,9 +87,10 @@ def settle_families(name: str, spec: Object, old: Object | None) -> None:
 
 
 def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
-    """Return the contradictions between the policy and the lists.
+    """Return the contradictions between ``ipFamilyPolicy`` and the lists of cluster IPs and
+    families.
 
-    A list is shortened in place where the policy determines the result.
+    If the policy determines the result, the list is shortened in place instead.
     """
     errors: list[FieldError] = []
     single = spec["ipFamilyPolicy"] == "SingleStack"
@@ -121,7 +122,7 @@ def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
-    """Allocate the cluster IP of a new Service; a requested one is used if it is free."""
+    """Pick the cluster IP of a new Service; a requested address is used if it is free."""
     if not needs_address(spec) or spec.get("clusterIPs", [""])[0] == "None":
         return
     wanted = spec.get("clusterIPs", [""])[0]
@@ -189,7 +190,7 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def address_change_errors(spec: Object, old: Object) -> list[FieldError]:
-    """Return the errors for changes of cluster IPs and families that an update must not make."""
+    """Return the errors for forbidden changes of cluster IPs and families in an update."""
     if not needs_address(spec) or not needs_address(old):
         return []
     both_headless = is_headless(spec) and is_headless(old)

@@ -1,8 +1,8 @@
 """The allocation of cluster IPs and node ports.
 
 The allocator is an index of the stored Services and has no other state. Picking a value does not
-allocate it. The value is allocated when a Service with it is stored, so a request that fails, or
-that is a dry run, allocates nothing.
+allocate it. The value is allocated when a Service that contains it is stored. A request that fails,
+or that is a dry run, therefore allocates nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -53,7 +53,9 @@ class ServiceNetwork:
             self.stored(None, service)
 
     def stored(self, old: Object | None, new: Object | None) -> None:
-        """Release the values of ``old``, and allocate those of ``new``, after a write."""
+        """Release the values of ``old``, and allocate the values of ``new``, after a Service was
+        written.
+        """
         if old is not None:
             self._taken_addresses.difference_update(addresses_of(old))
             self._moved.update(dict.fromkeys(addresses_of(old)))
@@ -64,9 +66,9 @@ class ServiceNetwork:
             self._taken_ports.update(ports_of(new))
 
     def moved(self) -> Iterable[tuple[str, Object | None]]:
-        """Return the addresses that were allocated, released or kept since the last call.
+        """Return the addresses that writes of Services have affected since the last call.
 
-        Each is returned with its Service, or with None if it was released.
+        Each address is returned with its Service, or with None if it was released.
         """
         if not self._moved:
             return ()
@@ -82,7 +84,7 @@ class ServiceNetwork:
         return None
 
     def pick_port(self, *, besides: Collection[int] = ()) -> int | None:
-        """Return a free port; None if there is none."""
+        """Return a free port that is not in ``besides``; None if there is none."""
         for part in self._ports:
             for port in _from_anywhere(part, self._rng):
                 if port not in self._taken_ports and port not in besides:
@@ -90,7 +92,7 @@ class ServiceNetwork:
         return None
 
     def address_problem(self, address: str) -> str | None:
-        """Return why a Service cannot have the address, or None."""
+        """Return why a Service cannot have the cluster IP ``address``, or None."""
         found = ip_address(address)
         ends = (self.addresses.network_address, self.addresses.broadcast_address)
         if found not in self.addresses or found in ends:
@@ -98,7 +100,10 @@ class ServiceNetwork:
         return "provided IP is already allocated" if address in self._taken_addresses else None
 
     def port_problem(self, port: int, *, besides: Collection[int] = ()) -> str | None:
-        """Return why a Service cannot have the port, or None."""
+        """Return why a Service cannot have the node port ``port``, or None.
+
+        Ports in ``besides`` count as allocated.
+        """
         if port not in self.ports:
             return (
                 "provided port is not in the valid range."
@@ -126,7 +131,10 @@ def _lower(wanted: int, largest: int) -> int:
 
 
 def _parts(whole: range, lower: int) -> tuple[range, ...]:
-    """Return the upper part of a range, and then the lower; a small range is one part."""
+    """Return the part of ``whole`` from ``lower`` on, and then the part below it.
+
+    A range that is not longer than ``lower`` stays one part.
+    """
     return (whole[lower:], whole[:lower]) if len(whole) > lower else (whole,)
 
 

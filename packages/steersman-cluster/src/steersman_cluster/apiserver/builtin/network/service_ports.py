@@ -14,7 +14,7 @@ def has_node_ports(spec: Object) -> bool:
 
 
 def wants_node_ports(spec: Object) -> bool:
-    """Return whether every port of the Service gets a node port, even without a request."""
+    """Return whether every port of the Service gets a node port, even if none is requested."""
     kind = spec.get("type")
     balanced = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
     return bool(kind == "NodePort" or balanced)
@@ -39,7 +39,7 @@ def keep_ports(spec: Object, old: Object) -> None:
 
 
 def take_ports(name: str, spec: Object, old: Object | None, network: ServiceNetwork) -> None:
-    """Allocate a node port for each port; a requested one is used if it is free."""
+    """Set a node port on each port of the Service; a requested one is used if it is free."""
     taken: set[int] = set()
     if has_node_ports(spec):
         if old is None:
@@ -51,7 +51,7 @@ def take_ports(name: str, spec: Object, old: Object | None, network: ServiceNetw
 
 
 def _take_first(name: str, spec: Object, network: ServiceNetwork, taken: set[int]) -> None:
-    """Allocate the node ports of a new Service.
+    """Set the node ports of a new Service.
 
     Ports with the same number share a node port, whatever their protocols are.
     """
@@ -75,7 +75,7 @@ def _take_first(name: str, spec: Object, network: ServiceNetwork, taken: set[int
 def _take_more(
     name: str, spec: Object, network: ServiceNetwork, had: set[int], taken: set[int]
 ) -> None:
-    """Allocate the node ports of an updated Service, which may keep its current ones."""
+    """Set the missing node ports of an updated Service, which may keep the ones that it ``had``."""
     for index, port in enumerate(spec.get("ports", ())):
         wanted = port.get("nodePort", 0)
         if not wanted and wants_node_ports(spec):

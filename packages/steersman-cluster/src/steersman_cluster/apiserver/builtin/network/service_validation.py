@@ -68,7 +68,7 @@ def service_errors(service: Object) -> list[FieldError]:
 
 
 def service_change_errors(service: Object, old_service: Object) -> list[FieldError]:
-    """Return the errors for changes that an update must not make."""
+    """Return the errors for forbidden changes in an update of a Service."""
     spec, old = service["spec"], old_service["spec"]
     errors = address_change_errors(spec, old)
     balanced = spec.get("type") == old.get("type") == "LoadBalancer"

@@ -24,7 +24,7 @@ AFFINITY_SECONDS = 10800  # three hours, kube-apiserver's default
 
 
 def service_rules(network: ServiceNetwork) -> Rules:
-    """Return the rules of Services that share ``network``."""
+    """Return the rules of Services, which allocate addresses and ports from ``network``."""
 
     def prepare_create(service: Object, _: RuleContext) -> None:
         name, spec = service["metadata"].get("name", ""), service["spec"]

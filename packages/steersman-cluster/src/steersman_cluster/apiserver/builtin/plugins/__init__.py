@@ -1,4 +1,4 @@
-"""The built-in admission plugins, which check objects of one kind against those of another.
+"""The built-in admission plugins, which check an object against objects of other kinds.
 
 Takes:     a new object, the object that it replaces, and access to other stored objects
 Gives:     the object with what the plugins set, or the reason why they reject it

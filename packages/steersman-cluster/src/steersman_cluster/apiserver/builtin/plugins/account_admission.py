@@ -1,4 +1,4 @@
-"""The admission plugin ServiceAccount: sets a Pod's account and mounts a token."""
+"""The admission plugin ServiceAccount: sets a Pod's service account and mounts a token."""
 
 from collections.abc import Iterable, Iterator
 from random import Random
@@ -24,7 +24,10 @@ _TRUE: Final = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 
 
 def admit_account(pod: Object, around: RuleContext) -> None:
-    """Set the Pod's account and mount a token; reject the Pod if the account does not exist."""
+    """Set the Pod's service account and mount a token.
+
+    A Pod whose account does not exist is rejected.
+    """
     spec = pod["spec"]
     if _MIRROR in (pod["metadata"].get("annotations") or {}):
         _check_mirror(pod)
@@ -49,7 +52,10 @@ def _refused(pod: Object, why: str) -> StatusError:
 
 
 def _check_mirror(pod: Object) -> None:
-    """Reject a mirror Pod with a service account or Secrets; the kubelet runs it without them."""
+    """Reject a mirror Pod with a service account or Secrets.
+
+    The kubelet runs mirror Pods without either.
+    """
     spec = pod["spec"]
     if spec.get("serviceAccountName"):
         raise _refused(pod, "a mirror pod may not reference service accounts")
@@ -112,7 +118,10 @@ def _containers(spec: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _secrets_of(containers: Iterable[tuple[str, Object]]) -> Iterator[tuple[str, str]]:
-    """Yield every Secret in the environment of a container, with a description of the reference."""
+    """Yield every Secret that the environments of ``containers`` reference.
+
+    Each is followed by a description of the reference, for the error message.
+    """
     for called, container in containers:
         where = f"{called} {container.get('name', '')} with"
         for env in container.get("env") or ():

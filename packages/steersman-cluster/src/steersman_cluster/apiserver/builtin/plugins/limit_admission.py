@@ -1,4 +1,7 @@
-"""The admission plugin LimitRanger: sets default limits, and rejects Pods and claims."""
+"""The admission plugin LimitRanger for Pods and PersistentVolumeClaims.
+
+It sets the default requests and limits of a LimitRange, and rejects objects that violate one.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -96,7 +99,7 @@ def _is_of_pod(name: str) -> bool:
 
 
 def validate_claim_limits(claim: Object, around: RuleContext) -> None:
-    """Reject a claim that requests more, or less, than a LimitRange permits."""
+    """Reject a PersistentVolumeClaim that requests more, or less, than a LimitRange permits."""
     about = claim["metadata"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):
         asked = _read((claim["spec"].get("resources") or {}).get("requests"))

@@ -1,4 +1,4 @@
-"""The admission plugins for new Pods: priority, tolerations, runtime class, profiles."""
+"""The admission plugins for new Pods, for example for priority, tolerations and runtime class."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -31,7 +31,7 @@ USUAL_PLUGINS: Final = frozenset(
 
 
 def admit_pod(pod: Object, around: RuleContext, *, plugins: AbstractSet[str]) -> None:
-    """Run the plugins, in their order, on a new Pod; they change or reject it."""
+    """Run the enabled ``plugins`` on a new Pod, in their order; they change or reject the Pod."""
     if LIMIT_RANGER in plugins:
         limit_pod(pod, around)
     if SERVICE_ACCOUNT in plugins:
@@ -74,7 +74,7 @@ def _set_priority(pod: Object, around: RuleContext) -> None:
 
 
 def add_default_tolerations(spec: Object) -> None:
-    """Add the tolerations of a node that is not ready or unreachable for a short time."""
+    """Add tolerations, limited in time, for a node that is not ready or unreachable."""
     tolerations = spec.get("tolerations") or []
     for state in ("not-ready", "unreachable"):
         key = f"node.kubernetes.io/{state}"

@@ -1,4 +1,4 @@
-"""PriorityClasses and RuntimeClasses, which Pods reference by name."""
+"""Rules of PriorityClasses and RuntimeClasses, which Pods reference by name."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -77,7 +77,7 @@ def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldEr
 def _validate_priority(
     priority_class: Object, old: Object | None, around: RuleContext
 ) -> Sequence[str]:
-    """Reject a second class with ``globalDefault``."""
+    """Reject ``priority_class`` if it and another class set ``globalDefault``."""
     if not priority_class.get("globalDefault"):
         return ()
     name = priority_class["metadata"]["name"]

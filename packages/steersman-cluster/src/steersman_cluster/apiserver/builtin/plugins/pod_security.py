@@ -1,4 +1,4 @@
-"""The admission plugin PodSecurity: a namespace's labels, and Pods that violate its standard."""
+"""The admission plugin PodSecurity: it validates a namespace's labels, and Pods against them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Standard(NamedTuple):
         return f"{self.level}:{self.version}"
 
     def violations(self, annotations: Mapping[str, str], spec: Object) -> list[tuple[str, str]]:
-        """Return the violations of a Pod."""
+        """Return how a Pod with ``annotations`` and ``spec`` violates the standard."""
         if self.level == "privileged":
             return []
         minor = NEWEST if self.version == "latest" else min(int(self.version[3:]), NEWEST)
@@ -41,7 +41,7 @@ class Standard(NamedTuple):
 def _standard(
     labels: Mapping[str, str], mode: str, errors: list[FieldError]
 ) -> tuple[Standard, bool]:
-    """Return the standard in the labels of a mode, and whether the level in the labels is known."""
+    """Return the standard that ``labels`` set for ``mode``, and whether its level is known."""
     level, version = labels.get(f"{_LABEL}{mode}"), labels.get(f"{_LABEL}{mode}-version")
     is_known = level in _LEVELS
     if level is not None and not is_known:
@@ -80,7 +80,10 @@ def _detail(found: Sequence[tuple[str, str]]) -> str:
 
 
 def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str]:
-    """Reject a Pod that violates the enforced standard; warn of one that violates the other."""
+    """Reject a Pod that violates the enforced standard.
+
+    Returns warnings if the Pod violates only the standard of the mode ``warn``.
+    """
     namespace = around.find(_NAMESPACES, "", pod["metadata"].get("namespace", ""))
     if namespace is None or not _is_labelled(namespace) or not _is_significant(pod, old):
         return []
@@ -131,7 +134,11 @@ def _validate_template(
 def validate_namespace_policy(
     namespace: Object, old: Object | None, around: RuleContext
 ) -> Sequence[str]:
-    """Reject invalid labels, and warn of existing Pods that violate a stricter standard."""
+    """Reject labels that became invalid.
+
+    If the enforced standard may have become stricter, returns warnings about existing Pods that
+    violate it.
+    """
     if not _is_labelled(namespace):
         return ()
     enforced, _, errors = _policy(namespace)
@@ -166,7 +173,10 @@ def _existing(namespace: str, enforced: Standard, around: RuleContext) -> list[s
 
 
 def _prioritized(pods: list[Object]) -> list[Object]:
-    """Order the Pods so that one Pod of each controller is first: the others are similar."""
+    """Sort the Pods so that all but the first Pod of each controlling owner come last.
+
+    Only a limited number of Pods is checked, and Pods with the same owner are similar.
+    """
     first: list[Object] = []
     rest: list[Object] = []
     seen: set[str] = set()

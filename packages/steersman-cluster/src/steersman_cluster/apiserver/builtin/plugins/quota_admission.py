@@ -1,6 +1,7 @@
 """The admission plugin ResourceQuota: rejects a write that exceeds a quota, and charges quotas.
 
-The server rejects writes until the quota controller has written the usage into the status.
+The plugin also rejects writes as long as the quota controller has not yet written the usage into
+the status of a quota.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +31,8 @@ def charged_quotas(
 ) -> list[Object]:
     """Return the quotas of which ``obj`` uses more than ``old``, with their new usage.
 
-    ``quotas`` are those of the namespace. Raises a ``StatusError`` if the write exceeds one.
+    ``quotas`` contains the quotas of the namespace. Raises a ``StatusError`` if the write exceeds
+    one.
     """
     if resource in _IGNORED or not is_counted(resource, obj, old):
         return []

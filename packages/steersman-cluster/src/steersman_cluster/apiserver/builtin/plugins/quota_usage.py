@@ -34,7 +34,7 @@ Usage = dict[str, Quantity]
 
 
 def is_counted(resource: GroupResource, obj: Object, old: Object | None) -> bool:
-    """Return whether the write can change the usage of a quota."""
+    """Return whether a write of ``obj`` over ``old`` can change the usage of a quota."""
     if resource in (_SERVICES, _CLAIMS) or old is None:
         return True
     return resource == _PODS and _has_deadline(obj) != _has_deadline(old)
@@ -136,9 +136,10 @@ def _may_use(resource: GroupResource, name: str) -> bool:
 
 
 def missing(resource: GroupResource, obj: Object, names: list[str]) -> str:
-    """Return which requests and limits the containers must set before they can be counted.
+    """Return which requests and limits the containers must set, because a quota limits them.
 
-    The result is the text for the error; "" if nothing is missing.
+    ``names`` contains the resources that the quota limits. The result is the text for the error; ""
+    if nothing is missing.
     """
     if resource != _PODS or (obj["spec"].get("resources") or {}):
         return ""
@@ -159,7 +160,7 @@ def _read(amounts: Mapping[str, str] | None) -> Usage:
 
 
 def is_in_scope(resource: GroupResource, obj: Object, quota: Object) -> bool:
-    """Return whether the object is in every scope of a quota."""
+    """Return whether the object is in every scope of ``quota``."""
     spec = quota.get("spec") or {}
     rules = [{"scopeName": each, "operator": "Exists"} for each in spec.get("scopes") or ()]
     rules += (spec.get("scopeSelector") or {}).get("matchExpressions") or ()

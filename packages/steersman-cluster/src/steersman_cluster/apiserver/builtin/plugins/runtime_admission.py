@@ -63,7 +63,7 @@ def _set_scheduling(pod: Object, scheduling: Object) -> None:
 
 
 def _merged(tolerations: list[Object]) -> list[Object]:
-    """Return the tolerations without those that others include.
+    """Return the tolerations, except for each one that another one includes.
 
     Of two equal tolerations, the first is kept.
     """

@@ -1,4 +1,4 @@
-"""Environment variables, and their references to fields, resources and keys."""
+"""Environment variables, and their references to fields, resources, and keys of other objects."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -206,7 +206,7 @@ _SOURCES: Final[Mapping[str, Callable[[Reference, str], list[FieldError]]]] = {
 def file_volume_errors(
     variables: Sequence[Reference], volumes: Mapping[str, Reference], path: str
 ) -> list[FieldError]:
-    """Return the errors in the volumes from which variables are read."""
+    """Return the errors for variables that are read from files in ``volumes``."""
     errors: list[FieldError] = []
     for index, variable in enumerate(variables):
         reference = (variable.get("valueFrom") or {}).get("fileKeyRef")
@@ -224,9 +224,10 @@ def file_volume_errors(
 
 
 def hidden(variables: Sequence[Reference]) -> Collection[int]:
-    """Return the indexes of variables that replace an earlier one of the same name.
+    """Return the indexes of variables that replace an earlier variable with the same name.
 
-    A variable whose value refers to the earlier one is not included.
+    A variable is not included if its value consists of a reference to the earlier variable and
+    other text.
     """
     seen: set[str] = set()
     found: list[int] = []

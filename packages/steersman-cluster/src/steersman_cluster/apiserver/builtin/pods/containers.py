@@ -82,7 +82,10 @@ def container_errors(
 def init_container_errors(
     containers: Sequence[Object], path: str, others: Sequence[Object], around: PodContext
 ) -> list[FieldError]:
-    """Return the errors in init containers, including sidecars."""
+    """Return the errors in init containers, including sidecars.
+
+    ``others`` contains the regular containers, whose names must differ.
+    """
     errors: list[FieldError] = []
     names = {each.get("name", "") for each in others}
     for index, container in enumerate(containers):
@@ -145,7 +148,7 @@ def ephemeral_container_errors(
 def padded_image_errors(containers: Sequence[Object], path: str) -> list[FieldError]:
     """Return the errors for image names with leading or trailing whitespace.
 
-    Only Pods must not have such names; Pod templates may.
+    Such names are invalid only in Pods; Pod templates may contain them.
     """
     detail = "must not have leading or trailing whitespace"
     return [

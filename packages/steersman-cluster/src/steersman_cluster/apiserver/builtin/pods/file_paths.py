@@ -17,9 +17,9 @@ def descending_errors(path: str, field: str) -> list[FieldError]:
 
 
 def own_path_errors(path: str, field: str) -> list[FieldError]:
-    """Return the errors for a path that is not below its base, or starts with ``..``.
+    """Return the errors for a path that leaves its base directory, or starts with ``..``.
 
-    Files that start with ``..`` belong to the volume itself.
+    Names that start with ``..`` are reserved for the volume's own files.
     """
     errors = descending_errors(path, field)
     if path.startswith("..") and not path.startswith("../"):

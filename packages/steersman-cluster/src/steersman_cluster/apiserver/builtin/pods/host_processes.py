@@ -1,4 +1,7 @@
-"""HostProcess containers of Windows nodes: all containers of a Pod, or none."""
+"""HostProcess containers of Windows nodes.
+
+In a Pod, either all containers are HostProcess containers or none.
+"""
 
 from collections.abc import Iterator
 

@@ -134,7 +134,7 @@ def _default_lifecycle(container: Object, lifecycle: Object) -> None:
 
 
 def _is_long(image: str) -> bool:
-    """Return whether the full name of a repository, with its default registry, is too long."""
+    """Return whether the repository of ``image`` is too long, with its default registry."""
     if len(image) <= _LONGEST_REPOSITORY - len(_USUAL_REGISTRY):
         return False
     name = image.partition("@")[0].rpartition("/")[0::2]
@@ -207,7 +207,7 @@ def _default_volume(volume: Object) -> None:
 
 
 def default_claim(spec: Object) -> None:
-    """Set the defaults of a claim's spec."""
+    """Set the defaults of the spec in a template of PersistentVolumeClaims."""
     spec.setdefault("volumeMode", "Filesystem")
     for kind in ("limits", "requests"):
         if amounts := spec.get("resources", {}).get(kind):

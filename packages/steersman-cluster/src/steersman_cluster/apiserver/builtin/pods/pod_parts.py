@@ -1,4 +1,4 @@
-"""The parts of a Pod that clients change through their own subresource.
+"""The parts of a Pod that clients change through separate subresources.
 
 These are the ephemeral containers, which can be added but never changed, and the CPU and memory of
 the other containers.
@@ -45,9 +45,10 @@ def _keep_all_but(pod: Object, old: Object, **parts: object) -> None:
 
 
 def _resized(pod: Object, old: Object, kind: str) -> list[Object]:
-    """Return the old containers with the new resources.
+    """Return the containers of ``old`` with the resources in ``pod``.
 
-    If the containers themselves differ, the new ones are returned, and validation rejects them.
+    If other containers were added, removed or renamed, returns the containers of ``pod`` unchanged,
+    so that validation rejects them.
     """
     new, olds = _all(pod, kind), _all(old, kind)
     if [each.get("name") for each in new] != [each.get("name") for each in olds]:
@@ -95,7 +96,10 @@ def _resizing_errors(pod: Object, old: Object) -> list[FieldError]:
 
 
 def _is_resizable(status: Object) -> bool:
-    """Return whether the node reports the resources of a running Pod's containers."""
+    """Return whether the node reports the resources of running containers.
+
+    Returns True if no container is running.
+    """
     for container in status.get("containerStatuses") or ():
         if (container.get("state") or {}).get("running") is not None:
             return "resources" in container
@@ -164,7 +168,8 @@ def _container_errors(pod: Object, old: Object) -> Iterator[FieldError]:
 def _without_sizes(container: Object) -> Object:
     """Return a container without CPU and memory.
 
-    The claims are removed, too, because kube-apiserver drops them in a resize.
+    The references to ResourceClaims are also removed, because kube-apiserver drops them in a
+    resize.
     """
     resources = container.get("resources") or {}
     return {**container, "resources": {kind: _others(resources, kind) for kind in _AMOUNTS}}

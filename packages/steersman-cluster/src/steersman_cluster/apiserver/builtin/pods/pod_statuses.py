@@ -1,4 +1,4 @@
-"""The container statuses of a Pod: users and allocated devices."""
+"""Validation of the container statuses (users, allocated devices) and ResourceClaims of a Pod."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ _LONGEST_MESSAGE: Final = 1024
 
 
 def claim_status_errors(status: Object, spec: Object) -> Iterator[FieldError]:
-    """Yield the errors in the statuses of a Pod's resource claims."""
+    """Yield the errors in the statuses of a Pod's ResourceClaims."""
     known = {each.get("name") for each in spec.get("resourceClaims") or ()}
     seen: set[str] = set()
     for index, each in enumerate(status.get("resourceClaimStatuses") or ()):

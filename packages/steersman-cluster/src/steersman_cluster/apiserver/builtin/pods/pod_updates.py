@@ -93,7 +93,9 @@ def _annotation_change_errors(new: Object, old: Object) -> list[FieldError]:
 
 
 def _deadline_errors(spec: Object, before: Object) -> tuple[list[FieldError], bool]:
-    """Return the errors in the new deadline, and whether they end the validation."""
+    """Return the errors in a changed ``activeDeadlineSeconds``, and whether validation ends with
+    them.
+    """
     path = "spec.activeDeadlineSeconds"
     seconds, olds = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     if seconds is None:
@@ -132,9 +134,9 @@ def _gate_change_errors(spec: Object, before: Object) -> list[FieldError]:
 
 
 def _spec_change_errors(spec: Object, before: Object) -> list[FieldError]:
-    """Return the errors for all other changes.
+    """Return the errors for changes of fields that are immutable.
 
-    Permitted changes are reverted before the comparison.
+    The comparison uses a copy of the spec in which the permitted changes are reverted.
     """
     errors: list[FieldError] = []
     changed = {**spec}
@@ -165,9 +167,9 @@ def _restore_field(changed: Object, before: Object, name: str) -> None:
 
 
 def _gated_change_errors(changed: Object, before: Object) -> list[FieldError]:
-    """Return the errors for changes of a gated Pod.
+    """Return the errors for changes of a Pod with scheduling gates.
 
-    A change may only narrow the set of nodes where the Pod can be scheduled.
+    A change may only reduce the set of nodes to which the Pod can be scheduled.
     """
     errors: list[FieldError] = []
     selector, old = changed.get("nodeSelector") or {}, before.get("nodeSelector") or {}
@@ -262,7 +264,7 @@ def _nomination_errors(status: Object, before: Object, *, is_bound: bool) -> lis
 def _transition_errors(
     status: Object, before: Object, name: str, spec: Object, kind: str
 ) -> list[FieldError]:
-    """Return the errors for terminated containers that restart against the restart policy."""
+    """Return the errors for terminated containers that run again against the restart policy."""
     containers: Mapping[str, Object] = {
         each.get("name", ""): each for each in spec.get(kind) or () if kind
     }

@@ -192,7 +192,10 @@ def _selectable(pod: Object) -> Mapping[str, str]:
 
 
 def grace_seconds(pod: Object, asked: int | None) -> int:
-    """Return the grace period of a deletion: 0 if the Pod was never scheduled, or has ended."""
+    """Return the grace period for the deletion of ``pod``, for which ``asked`` is requested.
+
+    It is 0 if the Pod was never scheduled, or has ended.
+    """
     spec: Object = pod.get("spec") or {}
     if not spec.get("nodeName") or (pod.get("status") or {}).get("phase") in _ENDED:
         return 0
@@ -277,7 +280,7 @@ def eviction_options(eviction: Object, name: str) -> Object:
 
 
 def pod_rules(plugins: AbstractSet[str]) -> Rules:
-    """Return the rules of Pods with these admission plugins enabled."""
+    """Return the rules of Pods with the admission plugins in ``plugins`` enabled."""
     return Rules(
         default=_default,
         admit=partial(_admit, plugins=plugins),

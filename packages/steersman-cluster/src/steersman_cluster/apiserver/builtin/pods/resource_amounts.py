@@ -44,7 +44,7 @@ _ZERO: Final = Quantity(0)
 
 
 def is_native(name: str) -> bool:
-    """Return whether Kubernetes itself defines the resource."""
+    """Return whether ``name`` is a resource that Kubernetes itself defines."""
     return "/" not in name or "kubernetes.io/" in name
 
 
@@ -58,7 +58,7 @@ def is_extended(name: str) -> bool:
 
 
 def may_be_overcommitted(name: str) -> bool:
-    """Return whether limits of the resource may exceed requests."""
+    """Return whether the limit of the resource ``name`` may exceed the request."""
     return is_native(name) and not name.startswith(_HUGE_PAGES)
 
 
@@ -93,7 +93,7 @@ def pod_resource_errors(name: str, path: str) -> list[FieldError]:
 
 
 def may_be_fractional(amount: str) -> bool:
-    """Return False if the text of a quantity shows that the quantity is an integer."""
+    """Return False if the text of the quantity shows that it is an integer, else True."""
     return amount[-1] in "mun" or "." in amount or "-" in amount[1:]
 
 
@@ -130,7 +130,9 @@ def requirements_errors(
     claims: Collection[str] = (),
     name_errors: Callable[[str, str], list[FieldError]] = container_resource_errors,
 ) -> list[FieldError]:
-    """Return the errors in ``resources``; ``claims`` are the names that the Pod declares."""
+    """Return the errors in ``resources``; ``claims`` contains the claim names that the Pod
+    declares.
+    """
     if not resources:
         return []
     errors: list[FieldError] = []
@@ -161,7 +163,7 @@ def requirements_errors(
 
 
 def _against(name: str, amount: str, limit: str) -> str:
-    """Return the message for a request that violates its limit; "" if there is no violation."""
+    """Return the message if the request ``amount`` violates ``limit``, else ""."""
     asked, most = Quantity(amount), Quantity(limit)
     if asked != most and not may_be_overcommitted(name):
         return f"must be equal to {name} limit of {limit}"
@@ -207,7 +209,10 @@ def round_up(amounts: MutableMapping[str, str]) -> None:
 
 
 def aggregated(spec: Object, kind: str) -> dict[str, Quantity]:
-    """Return the total requests or limits of all containers; sidecars run beside the others."""
+    """Return the total requests or limits of all containers.
+
+    Init containers run one after the other, sidecars run at the same time as the others.
+    """
     total: dict[str, Quantity] = {}
     for container in spec.get("containers") or ():
         _add(total, _amounts(container, kind))

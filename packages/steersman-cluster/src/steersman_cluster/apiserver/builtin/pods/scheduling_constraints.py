@@ -209,7 +209,7 @@ def _min_domains_errors(count: int | None, action: str, path: str) -> list[Field
 
 
 def readiness_gate_errors(gates: Sequence[Object], path: str) -> list[FieldError]:
-    """Return the errors in readiness gates: conditions that a Pod needs to be ready."""
+    """Return the errors in readiness gates: extra conditions that a Pod requires to be ready."""
     return [
         error
         for index, gate in enumerate(gates)

@@ -1,4 +1,4 @@
-"""Validation of security contexts, and of settings for an operating system."""
+"""Validation of security contexts, and of settings that depend on the operating system."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -241,7 +241,7 @@ def _is_set(spec: Object, path: str) -> bool:
 def annotation_conflicts(
     annotations: Mapping[str, str], spec: Object, path: str
 ) -> list[FieldError]:
-    """Return the errors for deprecated annotations that contradict the new fields."""
+    """Return the errors for deprecated annotations that contradict the fields replacing them."""
     errors: list[FieldError] = []
     context: Object = spec.get("securityContext") or {}
     if _SECCOMP_POD in annotations:
@@ -288,7 +288,7 @@ def _mismatch(value: str, profile: Object | None, path: str, kind: str) -> list[
 
 
 def app_armor_profile(annotation: str) -> Object | None:
-    """Return the field for an AppArmor annotation; None if the annotation is invalid."""
+    """Return the ``appArmorProfile`` for a deprecated annotation; None if it is invalid."""
     if annotation == "unconfined":
         return {"type": "Unconfined"}
     if annotation == "runtime/default":

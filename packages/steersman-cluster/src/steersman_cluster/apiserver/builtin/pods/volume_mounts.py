@@ -19,7 +19,10 @@ _RECURSIONS: Final = ("Disabled", "Enabled", "IfPossible")
 
 
 def mount_errors(container: Object, volumes: Mapping[str, Object], path: str) -> list[FieldError]:
-    """Return the errors in a container's ``volumeMounts``; ``volumes`` are those of the Pod."""
+    """Return the errors in a container's ``volumeMounts``.
+
+    ``volumes`` contains the Pod's volumes by name.
+    """
     errors: list[FieldError] = []
     devices = {each.get("name"): each.get("devicePath") for each in _devices(container)}
     device_paths = set(devices.values())

@@ -38,12 +38,12 @@ _LONGEST_DRIVER: Final = 63
 
 
 def need(source: Source, path: str, *names: str) -> list[FieldError]:
-    """Return an error for each of the fields that is missing or empty."""
+    """Return an error for each field in ``names`` that is missing or empty."""
     return [required(f"{path}.{name}") for name in names if not source.get(name)]
 
 
 def needs_all(*names: str) -> Check:
-    """Return a check that requires these fields and checks nothing else."""
+    """Return a check that requires the fields in ``names``, and checks nothing else."""
     return lambda source, path: need(source, path, *names)
 
 
@@ -57,7 +57,7 @@ def driver_errors(driver: str, path: str) -> list[FieldError]:
 
 
 def host_path_errors(source: Source, path: str) -> list[FieldError]:
-    """Return the errors in a directory or file of the node."""
+    """Return the errors in a ``hostPath`` source."""
     if errors := need(source, path, "path"):
         return errors
     errors = backstep_errors(source["path"], f"{path}.path")
@@ -90,7 +90,7 @@ def is_initiator(name: str) -> bool:
 
 
 def _has_qualified_name(text: str) -> bool:
-    """Return whether an iSCSI qualified name begins in the text and extends to its end."""
+    """Return whether ``text`` ends with an iSCSI qualified name, which may begin anywhere in it."""
     *_, rest = _NOT_IN_NAMES.split(text)
     return any(
         len(text) - len(rest) <= found.end() < len(text) for found in _QUALIFIED.finditer(text)

@@ -1,4 +1,4 @@
-"""Warnings about volumes: fractional bytes, and files of one volume with overlapping paths."""
+"""Warnings about volumes: fractional bytes, and overlapping paths of files in one volume."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -26,7 +26,9 @@ def claim_warnings(volume: Object, path: str) -> list[str]:
 
 
 def overlap_warnings(volumes: Iterable[Object]) -> Iterator[str]:
-    """Yield the warnings about volumes in which the path of a file equals or contains another."""
+    """Yield the warnings about volumes in which the paths of two files are equal or contain each
+    other.
+    """
     for volume in volumes:
         name = shown(volume.get("name", ""))
         for kind, source in _sources(volume):

@@ -49,7 +49,7 @@ _LONGEST_TOKEN_SECONDS: Final = 2**32
 
 
 def mode_errors(holder: Source, name: str, path: str) -> list[FieldError]:
-    """Return the error in the permission bits of files."""
+    """Return the error in the permission bits in the field ``name`` of ``holder``."""
     mode = holder.get(name)
     return [] if mode is None or 0 <= mode <= 0o777 else [invalid(f"{path}.{name}", mode, _MODE)]
 

@@ -1,4 +1,4 @@
-"""Kinds about storage: volumes, claims, classes, drivers.
+"""Kinds about storage: volumes, volume claims, storage classes, and drivers.
 
 Takes:     objects of these kinds
 Gives:     their rules

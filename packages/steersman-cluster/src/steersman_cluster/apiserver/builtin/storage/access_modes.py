@@ -1,4 +1,4 @@
-"""The access modes of volumes and claims."""
+"""The access modes of PersistentVolumes and PersistentVolumeClaims."""
 
 from typing import Final
 

@@ -50,7 +50,7 @@ _protect = protected_by("kubernetes.io/pvc-protection")
 
 
 def default_claim_spec(spec: Object) -> None:
-    """Set the defaults of every claim, including the claim in a template."""
+    """Set the defaults of the spec of a PersistentVolumeClaim, or of a template of such claims."""
     fill(spec, volumeMode="Filesystem")
 
 
@@ -75,7 +75,7 @@ def _prepare_update(claim: Object, old: Object, _: RuleContext) -> None:
 
 
 def _choose_class(claim: Object, around: RuleContext) -> None:
-    """Set the newest default class on a claim that names no class."""
+    """Set the newest default StorageClass on a PersistentVolumeClaim that names no class."""
     spec = claim["spec"]
     if spec.get("storageClassName") is None and _annotated_class(claim) is None:
         chosen = newest_default(around.every(_STORAGE_CLASSES), *_DEFAULT_CLASS)
@@ -84,7 +84,7 @@ def _choose_class(claim: Object, around: RuleContext) -> None:
 
 
 def _validate_admission(claim: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
-    """Reject the expansion of a claim that is not bound, or whose class does not allow it."""
+    """Reject the expansion of a claim that is not bound, or whose class does not permit it."""
     if (old or claim)["metadata"].get("deletionTimestamp") is None:
         validate_claim_limits(claim, around)
     if old is None or _requested(claim["spec"]) <= _requested(old["spec"]):
@@ -115,7 +115,7 @@ def _create_errors(claim: Object) -> list[FieldError]:
 
 
 def _change_errors(claim: Object, old: Object) -> list[FieldError]:
-    """Return the errors for changes other than those that a claim permits.
+    """Return the errors for changes of a PersistentVolumeClaim that are not permitted.
 
     A bound claim may request more storage.
     """
@@ -155,14 +155,14 @@ def _annotated_class(claim: Object) -> str | None:
 
 
 def _moves_to_field(claim: Object, old: Object) -> bool:
-    """Return whether the class of the old claim's annotation is now set in the field."""
+    """Return whether the field of ``claim`` now contains the class in the annotation of ``old``."""
     before = _annotated_class(old)
     had = old["spec"].get("storageClassName")
     return before is not None and had is None and claim["spec"].get("storageClassName") == before
 
 
 def _compared(claim: Object, old: Object, *, bound: bool) -> tuple[Object, Object]:
-    """Return both specs, with equal values for fields that may differ."""
+    """Return the old and the new spec, with equal values in the fields that may change."""
     spec, was = {**claim["spec"]}, {**old["spec"]}
     if not was.get("volumeName"):
         was["volumeName"] = spec.get("volumeName", "")

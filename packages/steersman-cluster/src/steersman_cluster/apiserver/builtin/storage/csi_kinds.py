@@ -160,7 +160,7 @@ def _node_errors(node: Object) -> list[FieldError]:
 
 
 def _node_change_errors(node: Object, old: Object) -> list[FieldError]:
-    """Return the errors for changes of a driver's data about a node, except ``allocatable``."""
+    """Return the errors for changes of a driver in a CSINode; ``allocatable`` may change."""
     return [
         immutable("spec.drivers", go_form("CSINodeDriver", new))
         for was in map(_without_allocatable, _drivers(old))

@@ -93,7 +93,7 @@ def _azure_file_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def _placed(check: Check) -> Check:
-    """Return a check that also requires the namespace of the secret."""
+    """Return ``check``, extended to require the namespace of the secret."""
 
     def errors(source: Source, path: str) -> list[FieldError]:
         secret = source.get("secretRef")

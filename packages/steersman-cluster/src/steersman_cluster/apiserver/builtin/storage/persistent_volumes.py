@@ -59,7 +59,7 @@ def _default(volume: Object) -> None:
 
 
 def default_volume_spec(spec: Object) -> None:
-    """Set the defaults of every volume, including an inline volume of an attachment."""
+    """Set the defaults of a PersistentVolume, or of the inline volume in a VolumeAttachment."""
     if (host := spec.get("hostPath")) is not None:
         fill(host, type="")
     if (disk := spec.get("azureDisk")) is not None:
@@ -94,7 +94,10 @@ def _errors(volume: Object) -> list[FieldError]:
 def volume_spec_errors(
     spec: Object, path: str, *, name: str, inline: bool = False
 ) -> list[FieldError]:
-    """Return the errors in a volume; an inline volume of an attachment has fewer fields."""
+    """Return the errors in the spec of a PersistentVolume.
+
+    ``inline``: the spec is that of a volume in a VolumeAttachment, which has fewer fields.
+    """
     errors: list[FieldError] = []
     modes = spec.get("accessModes") or []
     if inline:
@@ -216,7 +219,7 @@ def _without(field: str, source: Object) -> Object:
 
 
 def _renamed(affinity: Object, other: Object | None) -> Object:
-    """Return ``affinity`` with the newer names of labels, where ``other`` uses these names."""
+    """Return ``affinity`` with the new name of each deprecated label that ``other`` has renamed."""
     terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or []
     others = ((other or {}).get("required") or {}).get("nodeSelectorTerms") or []
     if len(terms) != len(others):

@@ -1,7 +1,8 @@
 """Conversion of HorizontalPodAutoscalers between autoscaling/v1 and autoscaling/v2.
 
-autoscaling/v1 has fields for one metric, the CPU utilization. It stores everything else in
-annotations, in a format of that version, so that a client of v1 can write back what it has read.
+autoscaling/v1 has fields for only one metric, the CPU utilization. The conversion to it stores
+everything else in annotations, in a format of that version, so that a client of v1 can write back
+what it has read.
 """
 
 import json
@@ -117,7 +118,7 @@ class _Behavior(msgspec.Struct, rename="pascal"):
 
 
 def utilization_metric(percent: int) -> Object:
-    """Return the metric that autoscaling/v1 has fields for."""
+    """Return the only metric for which autoscaling/v1 has fields: the CPU utilization."""
     target = {"type": "Utilization", "averageUtilization": percent}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
@@ -135,7 +136,7 @@ def _policy(kind: str, value: int) -> Object:
 
 
 def to_v1(autoscaler: Object) -> Object:
-    """Convert an autoscaler from v2 to v1."""
+    """Convert an autoscaler from v2 to v1; annotations store what v1 has no fields for."""
     spec, status = dict(autoscaler["spec"]), dict(autoscaler.get("status") or {})
     carried: dict[str, Any] = {}
     metrics = spec.pop("metrics", [])
@@ -237,9 +238,9 @@ def _dig(value: Object, path: str, default: str | None) -> Any:
 
 
 def _with_target_type(metric: Object) -> Object:
-    """Return the metric with the type of its target, which v1 does not store.
+    """Return ``metric`` with the type of its target, which v1 does not store.
 
-    The type follows from the fields that are set.
+    The type is derived from the fields that are set.
     """
     for source in _SPEC_FIELDS:
         target = metric.get(source, {}).get("target")
@@ -258,7 +259,7 @@ def _with_target_type(metric: Object) -> Object:
 
 
 def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
-    """Return the value with renamed keys, and without nulls."""
+    """Return ``value`` with keys renamed by ``rename``, and without nulls."""
     if isinstance(value, dict):
         return {
             rename(key): _renamed(each, rename) for key, each in value.items() if each is not None

@@ -1,4 +1,4 @@
-"""Validation of the claims for storage in other objects."""
+"""Validation of PersistentVolumeClaims, and of their templates in other objects."""
 
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.label_selectors import (
@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def claim_template_errors(template: Object, path: str) -> list[FieldError]:
-    """Return the errors in the template of the claims that are created for Pods."""
+    """Return the errors in the template of the PersistentVolumeClaims that are created for Pods."""
     metadata: Object = template.get("metadata") or {}
     errors = annotation_errors(metadata.get("annotations") or {}, f"{path}.metadata.annotations")
     errors += label_errors(metadata.get("labels") or {}, f"{path}.metadata.labels")
@@ -40,9 +40,10 @@ def claim_template_errors(template: Object, path: str) -> list[FieldError]:
 
 
 def claim_spec_errors(spec: Object, path: str, *, any_group: bool = False) -> list[FieldError]:
-    """Return the errors in the spec of a claim.
+    """Return the errors in the spec of a PersistentVolumeClaim.
 
-    ``any_group``: the API group of a source is not validated, as in the update of a claim with one.
+    ``any_group``: the API group of a data source is not validated. This is set in an update of a
+    claim that already has a group.
     """
     errors: list[FieldError] = []
     modes = spec.get("accessModes") or []
@@ -79,7 +80,7 @@ def _source_errors(spec: Object, path: str, *, any_group: bool) -> list[FieldErr
 
 
 def claim_spec_warnings(spec: Object, path: str) -> list[str]:
-    """Return the warnings about quantities of storage with fractions of a byte."""
+    """Return the warnings about requested storage with fractions of a byte."""
     resources: Object = spec.get("resources") or {}
     amounts = {
         f"{path}.resources.{kind}[storage]": (resources.get(kind) or {}).get("storage", "")

@@ -78,9 +78,10 @@ def _spec_errors(spec: Object, before: Object | None) -> list[FieldError]:
 
 
 def _schedule_errors(spec: Object, before: Object | None) -> list[FieldError]:
-    """Return the errors in a schedule.
+    """Return the errors in the schedule of a CronJob.
 
-    A schedule with TZ or CRON_TZ is permitted only in an update of a CronJob that already has one.
+    A schedule with TZ or CRON_TZ is permitted only in an update, and only if the old schedule has
+    one.
     """
     schedule, path = spec.get("schedule", ""), "spec.schedule"
     if not schedule:

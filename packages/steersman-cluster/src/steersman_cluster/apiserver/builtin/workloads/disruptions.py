@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets and evictions: whether a budget permits one, and the new budget."""
+"""PodDisruptionBudgets and evictions: whether a budget permits an eviction, and its new status."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -28,8 +28,8 @@ _ALLOWED = "DisruptionAllowed"
 def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> Object | None:
     """Return the budget after the eviction of ``pod``; None if the eviction does not use a budget.
 
-    ``budgets`` are those of the Pod's namespace. Raises a ``StatusError`` if the budget permits no
-    disruption.
+    ``budgets`` contains the budgets in the Pod's namespace. Raises a ``StatusError`` if the budget
+    permits no disruption.
     """
     status: Object = pod.get("status") or {}
     if status.get("phase") in _NOT_RUNNING or "deletionTimestamp" in pod["metadata"]:
@@ -140,7 +140,7 @@ def _why_not_allowed(name: str, status: Object) -> str:
 
 
 def _close(status: dict[str, Any], *, now: datetime) -> None:
-    """Set the condition that no more disruptions are permitted."""
+    """Set the condition DisruptionAllowed to False: no more disruptions are permitted."""
     conditions: list[Object] = list(status.get("conditions") or ())
     old = _condition(status, _ALLOWED)
     since = old["lastTransitionTime"] if old and old.get("status") == "False" else format_time(now)

@@ -1,4 +1,4 @@
-"""Validation of a Job's status and of its transitions: a finished Job stays finished."""
+"""Validation of a Job's status and of its changes: for example, a finished Job stays finished."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -44,7 +44,7 @@ class _Status:
 def job_status_errors(new: Object, old: Object) -> list[FieldError]:
     """Return the errors in a status that replaces another one.
 
-    An unchanged field may keep an error that the old status has.
+    Some checks ignore an error that the old status already has.
     """
     spec: Object = new["spec"]
     status, before = _Status(new), _Status(old)
@@ -145,7 +145,7 @@ def _indexes_errors(name: str, indexes: str, completions: int) -> Iterator[Field
 
 
 def _common_index(done: str, failed: str, completions: int) -> int | None:
-    """Return an index in both lists, or None.
+    """Return an index that is in both ``done`` and ``failed``, or None.
 
     Invalid intervals are skipped, because other checks report them.
     """

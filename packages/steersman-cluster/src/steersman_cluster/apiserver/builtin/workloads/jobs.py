@@ -91,7 +91,7 @@ def _default_spec(spec: Object) -> None:
 
 
 def default_failure_policy(spec: Object) -> None:
-    """Default the status of Pod conditions in a failure policy to ``True``."""
+    """Set the default ``True`` of ``status`` in the ``onPodConditions`` of a failure policy."""
     for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
             if not pattern.get("status"):
@@ -99,9 +99,9 @@ def default_failure_policy(spec: Object) -> None:
 
 
 def _prepare_job(job: Object, _: RuleContext) -> None:
-    """Generate the labels and the selector of a Job, which contain its uid.
+    """Generate the labels and the selector of a Job.
 
-    Only the Job's own Pods have that uid.
+    They contain the Job's uid, so that the selector selects only Pods of this Job.
     """
     spec, metadata = job["spec"], job["metadata"]
     if spec["manualSelector"]:
@@ -142,7 +142,7 @@ def _hostname_errors(job: Object) -> list[FieldError]:
 
 
 def _generated_errors(job: Object) -> list[FieldError]:
-    """Return the errors unless the labels and the selector are those that the server generates."""
+    """Return the errors if labels or selector differ from those that the server generates."""
     uid, name = job["metadata"].get("uid", ""), job["metadata"].get("name", "")
     labels = template_labels(job["spec"])
     expected = {

@@ -86,9 +86,9 @@ def _validate_replication_controller(controller: Object) -> list[FieldError]:
 
 
 def _controller_warnings(new: Object, old: Object | None) -> list[str]:
-    """Return the warnings about the template.
+    """Return the warnings about the template of a ReplicationController.
 
-    In an update, kube-apiserver warns of the old template, not of the new one.
+    In an update, kube-apiserver warns about the old template, not about the new one.
     """
     return template_warnings()(new, None) if old is None else template_warnings()(old, new)
 

@@ -43,7 +43,7 @@ def shown_selector(selector: Object | None) -> Any:
 
 
 def selected_template_errors(spec: Object, path: str, kind: str) -> list[FieldError]:
-    """Return the errors in a selector, and in the template that it must select."""
+    """Return the errors in the selector and in the template, whose labels it must match."""
     selector: Object | None = spec.get("selector")
     if selector is None:
         errors = [required(f"{path}.selector")]
@@ -85,7 +85,7 @@ def always_template_errors(
 
 
 def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
-    """Return the errors in settings that end Pods which must run forever."""
+    """Return the errors in settings that can end a Pod, although it must run forever."""
     errors: list[FieldError] = []
     if (policy := pod_spec.get("restartPolicy", "")) != "Always":
         errors.append(not_supported(f"{path}.restartPolicy", policy, ("Always",)))
@@ -96,7 +96,10 @@ def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
 
 
 def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
-    """Return the error for a changed selector: the Pods that it selected would be orphaned."""
+    """Return the error for a changed selector.
+
+    A change would orphan the Pods that the old selector selects.
+    """
     selector = new["spec"].get("selector")
     if selector == old["spec"].get("selector"):
         return []
@@ -111,7 +114,7 @@ def share_errors(value: int | str, path: str) -> list[FieldError]:
 
 
 def share_number(value: int | str) -> int:
-    """Return the number of Pods or percents in a value; 0 if the text is not a number."""
+    """Return the number in ``value``, a number of Pods or a percentage; 0 if it is invalid."""
     if isinstance(value, int):
         return value
     digits = value.removesuffix("%")
