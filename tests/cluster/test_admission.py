@@ -48,7 +48,7 @@ async def test_each_webhook_receives_the_changes_of_the_earlier_webhooks() -> No
     assert made["data"] == {"x": "y", "one": "x", "two": "x,one"}
 
 
-async def test_a_change_by_a_webhook_reinvokes_the_earlier_webhooks_that_request_it() -> None:
+async def test_a_change_by_a_webhook_reinvokes_the_earlier_webhooks_with_policy_ifneeded() -> None:
     webhooks = Webhooks(one=add("one"), two=add("two"), three=allow)
     api = EmbeddedServer(outbound=webhooks)
     await configure(

@@ -73,7 +73,7 @@ def silent(result: WriteResult) -> WriteResult:
     return result._replace(warnings=())
 
 
-def test_a_definition_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
+def test_a_crd_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
     api: HttpCaller, embedded: StatelessServer
 ) -> None:
     differences: list[tuple[WriteResult, WriteResult]] = []

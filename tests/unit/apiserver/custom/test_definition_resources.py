@@ -47,7 +47,7 @@ def sample(**said: Any) -> dict[str, Any]:
     }
 
 
-def test_the_served_resources_of_a_definition_depend_only_on_the_definition(
+def test_the_served_resources_of_a_crd_depend_only_on_the_crd(
     server: StatelessServer,
 ) -> None:
     crd = definition(

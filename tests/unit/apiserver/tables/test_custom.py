@@ -59,7 +59,7 @@ def test_nothing_stands_where_a_path_leads_nowhere(type_: str) -> None:
     assert row(custom_printer([column(type_, ".spec.value.more")]), "x") == ["one", None]
 
 
-def test_a_custom_resource_has_the_columns_of_its_definition() -> None:
+def test_a_custom_resource_has_the_columns_of_its_crd() -> None:
     columns = [
         column("integer", format="int32", priority=1, description="what it is for"),
         column("string", ".spec.other"),

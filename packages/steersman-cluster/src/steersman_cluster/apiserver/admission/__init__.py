@@ -4,7 +4,7 @@ Takes:     a write request before it is stored, with its user
 Gives:     the object as mutating webhooks changed it, or the error of a webhook or policy that
            denies the write
 Promises:  - each webhook receives the changes of the earlier webhooks
-           - a change by a webhook reinvokes the earlier webhooks that request it
+           - a change by a webhook reinvokes the earlier webhooks with policy IfNeeded
            - a webhook with side effects is never called for a dry run
            - a failing webhook rejects the write unless its failure policy is Ignore
            - the configurations of webhooks and policies are exempt from admission

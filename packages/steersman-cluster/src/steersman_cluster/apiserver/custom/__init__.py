@@ -1,11 +1,11 @@
-"""Custom resources: kinds that are defined while the server runs.
+"""Custom resources: kinds that CustomResourceDefinitions (CRDs) define while the server runs.
 
 Takes:     CustomResourceDefinitions, as plain JSON
 Gives:     the served resources of a CRD, each version with its schema and rules; the rules for
            CRDs themselves; the status of CRDs; and scales of custom and built-in objects
-Promises:  - a definition that kube-apiserver rejects is rejected with the same causes
+Promises:  - a CRD that kube-apiserver rejects is rejected with the same causes
            - names are accepted first come, first served
-           - the served resources of a definition depend only on the definition
+           - the served resources of a CRD depend only on the CRD
 Never:     stores objects, or reads custom resources other than those passed to it
 
 ``definition_rules``, ``version_validation``, ``schema_validation`` and ``conversion_validation``

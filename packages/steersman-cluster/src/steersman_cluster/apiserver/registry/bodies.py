@@ -158,7 +158,8 @@ def patched_object(
     """Return the decoded result of a patch; it shares no parts with the live object.
 
     Raises an error if ``patched`` is not an object of the kind, or if the patch has ``mistakes``
-    and field validation is strict. The message contains ``patched``.
+    and field validation is strict. The message contains ``patched``; for a strategic merge patch,
+    it contains the patch.
     """
     if language == STRATEGIC_PATCH:
         # kube-apiserver decodes into the Go type of this kind.

@@ -121,10 +121,9 @@ class ManagedObjects:
         self._watched_resources = _WITH_ENDPOINTS if is_remote else _OWN
 
     def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
-        """Update the stored APIService to the spec of ``desired``, or its availability if the spec
-        is equal.
+        """Change the stored APIService to ``desired``; if ``desired`` is None, delete it.
 
-        If ``desired`` is None, the APIService is deleted.
+        If the spec is already equal to the desired one, only the availability is updated.
         """
         found = entry.value or {}
         if desired is None:

@@ -56,9 +56,9 @@ class ChangeSignal:
 class Store:
     """The store of one server: it reads from one view of the log, and writes to the log.
 
-    A handler does not yield between a read and the write that depends on it. The log rejects a
-    write if the object's revision differs from the expected one, because another process has
-    written it.
+    A handler does not yield between a read and the write that depends on it. If another process has
+    written the object in between, its revision differs from the expected one, and the log rejects
+    the write.
     """
 
     def __init__(self, log: RevisionLog, *, clock: Clock, rng: Random) -> None:

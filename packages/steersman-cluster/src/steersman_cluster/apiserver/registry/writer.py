@@ -430,8 +430,8 @@ def _turns_into_float(request: APIRequest, old: Object) -> bool:
 def _ratchet_base(request: APIRequest, old: Object) -> Object:
     """Return the old object to which ratcheting compares the new one.
 
-    Integers that the request contains as floats are floats in it. They therefore count as changed,
-    and errors in them are reported.
+    In the result, integers that the request contains as floats are floats. They therefore count as
+    changed, and errors in them are reported.
     """
     if not request.whole_floats:
         return old

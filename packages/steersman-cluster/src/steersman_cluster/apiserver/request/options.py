@@ -147,7 +147,9 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, info: RequestInfo, *, kind: str, is_apply: bool = False) -> "WriteOptions":
-        """Return the options of a create, update or patch; errors name ``kind`` as their kind."""
+        """Return the options of a create, update or patch; ``kind`` is the kind of options in
+        errors.
+        """
         errors: list[FieldError] = []
         manager, force = info.option("fieldManager"), boolean(info, "force")
         if kind == "PatchOptions":
