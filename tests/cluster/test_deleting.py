@@ -34,7 +34,7 @@ async def test_a_missing_object_cannot_be_deleted(client: Client, namespace: str
         await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_a_finalizer_holds_an_object_until_it_is_taken_away(
+async def test_an_object_is_deleted_only_after_its_last_finalizer_is_removed(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")

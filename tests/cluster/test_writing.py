@@ -222,7 +222,7 @@ async def test_a_scale_reads_and_writes_the_same_replicas(client: Client, namesp
     assert found.metadata.generation == 2
 
 
-async def test_a_scale_from_an_old_version_is_a_conflict(client: Client, namespace: str) -> None:
+async def test_a_write_of_an_outdated_scale_is_a_conflict(client: Client, namespace: str) -> None:
     await client.create(deployment(namespace, "web", replicas=2))
     scale = client.scale(apps_v1.Deployment, "web", namespace=namespace)
     read = await scale.get()

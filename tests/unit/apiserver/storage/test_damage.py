@@ -107,7 +107,7 @@ def damaged_copies(source: Path, tmp_path: Path, name: str, *, cut: bool) -> Ite
 @pytest.mark.parametrize("name", [DATABASE, WAL, HEAD])
 @pytest.mark.parametrize("how", ["flipped", "truncated"])
 @pytest.mark.parametrize("state", ["closed", "killed"])
-def test_changed_or_truncated_data_is_rejected_unless_no_write_is_missing(
+def test_damaged_data_is_rejected_unless_it_still_contains_every_write(
     name: str,
     how: str,
     state: str,

@@ -67,7 +67,7 @@ class Stored:
         return [each for (kind, _), each in self.objects.items() if kind == resource.resource]
 
 
-def test_a_small_pod_is_stored_complete() -> None:
+def test_a_minimal_pod_is_stored_with_all_defaults() -> None:
     stored = created(pod())
 
     assert stored["spec"] == {

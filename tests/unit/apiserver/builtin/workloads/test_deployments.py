@@ -43,7 +43,7 @@ def refusal(obj: Object) -> list[str]:
     return sentences_of(refused.value)
 
 
-def test_a_small_deployment_is_stored_complete() -> None:
+def test_a_minimal_deployment_is_stored_with_all_defaults() -> None:
     stored = created(deployment())
 
     template = stored["spec"].pop("template")

@@ -86,7 +86,7 @@ class FieldManager:
         """Set ``new``'s managedFields after a create, an update, or a patch other than apply.
 
         Call this after the object is decoded and defaulted, but before rules and admission set
-        further fields, so that the manager does not own those fields. ``new`` still contains the
+        further fields: the fields that they set must have no manager. ``new`` still contains the
         managedFields that the client sent.
         """
         managers = self._managers_for_update(live, new)
@@ -111,8 +111,8 @@ class FieldManager:
     ) -> Object:
         """Return ``applied`` merged into ``live``: a new object, with its managedFields set.
 
-        Call this before defaults, rules and admission add fields, so that the manager does not own
-        those fields. If nothing changes, the result is ``live`` itself, and nothing has to be
+        Call this before defaults, rules and admission add fields: the fields that they add must
+        have no manager. If nothing changes, the result is ``live`` itself, and nothing has to be
         written.
         """
         self._check(applied)

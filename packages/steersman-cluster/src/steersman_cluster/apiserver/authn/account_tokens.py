@@ -107,9 +107,10 @@ class ServiceAccountTokens:
         return f"{message}.{_encoded(key.sign(message.encode()))}"
 
     def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | TokenRejected | None:
-        """Return the user of ``token`` if it is for one of ``audiences``, else ``TokenRejected``.
+        """Return the user of ``token``, or the reason why ``token`` is rejected.
 
-        Returns None if ``token`` is not a token of these issuers.
+        A token is rejected if it is for none of ``audiences``. Returns None if none of the
+        configured issuers has issued ``token``.
         """
         claims = self._claims(token)
         if not isinstance(claims, Claims):

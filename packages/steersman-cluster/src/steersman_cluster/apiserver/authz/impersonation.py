@@ -98,8 +98,7 @@ class Impersonation:
         self._last: dict[str, _Mode] = {}
 
     def impersonated_user(self, request: Request, user: User, wanted: Attributes) -> User:
-        """Return the user that ``request`` impersonates; ``user`` itself if it impersonates no
-        other.
+        """Return the user that ``request`` impersonates; ``user`` without impersonation headers.
 
         ``wanted`` describes the action of the request.
         """

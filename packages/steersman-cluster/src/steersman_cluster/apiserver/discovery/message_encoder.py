@@ -93,7 +93,7 @@ def mapped(value: ValueEncoder, *, number: int = 1) -> ValueEncoder:
 
 
 def either(which: Callable[[Any], ValueEncoder]) -> ValueEncoder:
-    """Return an encoder that uses the encoder which ``which`` returns for the content."""
+    """Return an encoder that encodes each value with the encoder that ``which`` returns for it."""
     return ValueEncoder(BYTES, lambda content: which(content).write(content))
 
 

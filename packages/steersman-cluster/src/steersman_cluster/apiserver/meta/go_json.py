@@ -44,11 +44,10 @@ class Pairs(tuple[tuple[str, Any], ...]):
 def has_duplicates(body: bytes, decoded: Any) -> bool:
     """Return whether an object in ``body`` contains a key twice; ``decoded`` is the decoded body.
 
-    The check compares the numbers of colons in ``body`` and in ``decoded``, encoded again. JSON has
-    one colon for each pair, and those in strings, which decoding preserves. If colons are missing
-    from ``decoded``, decoding has therefore dropped a pair. A colon that is escaped as U+003A is
-    counted, too. If the backslash of such an escape is itself escaped, the result is a false
-    positive.
+    The check counts the colons in ``body``, and in ``decoded`` after it is encoded again. JSON
+    contains one colon for each pair, plus the colons in strings, which decoding preserves. A
+    missing colon therefore means a dropped pair. A colon that is escaped as U+003A is counted, too.
+    If the backslash of such an escape is itself escaped, the result is a false positive.
     """
     colons = body.count(b":")
     if b"\\u003" in body:

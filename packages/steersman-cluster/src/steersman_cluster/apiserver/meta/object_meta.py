@@ -99,7 +99,7 @@ def new_uid(rng: Random) -> str:
 
 
 def set_namespace(metadata: Metadata, namespace: str) -> None:
-    """Set the namespace of the object to ``namespace``, that of the request.
+    """Set the object's namespace to ``namespace``, the namespace of the request.
 
     ``namespace`` is ``""`` for cluster-scoped kinds. Raises an error if the object has a different
     namespace.

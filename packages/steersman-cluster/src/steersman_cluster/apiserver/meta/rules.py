@@ -1,8 +1,8 @@
 """The interface of a kind's strategy: defaults, admission, preparation and validation.
 
 The rules of a kind are functions over plain JSON, and add to what the schema requires. They may
-change only the new object, because only that belongs to the request. The old object is the stored
-one, which is shared.
+change only the new object, which belongs to the request. The old object is the stored one, which
+all requests share.
 """
 
 from collections.abc import Callable, Iterable, Mapping

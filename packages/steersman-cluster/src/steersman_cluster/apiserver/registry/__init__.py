@@ -4,7 +4,7 @@ Takes:     an ``APIRequest``, and the ``RequestScope``: the store, admission, fi
 Gives:     the response, or the lines of a watch
 Promises:  - a write that changes nothing has no new version
            - a patch that breaks a rule is refused and changes nothing
-           - a finalizer holds an object until it is taken away
+           - an object is deleted only after its last finalizer is removed
 Never:     authenticates, or yields to another request between reading an object and replacing it
 
 ``dispatcher`` chooses the handler of a request.

@@ -91,7 +91,10 @@ def error_reply(refusal: StatusError, *, language: str = JSON, pretty: bool = Fa
 
 
 def with_warnings(reply: Reply, warnings: list[str]) -> Reply:
-    """Return the reply with Warning headers, without duplicates and up to the limits."""
+    """Return the reply with a Warning header for each warning, without duplicates.
+
+    If the warnings are too long in total, each is shortened, and the last ones are omitted.
+    """
     if not warnings:
         return reply
     lines = tuple(("warning", f"299 - {_quoted(each)}") for each in _short(warnings))

@@ -1,8 +1,8 @@
 """Structural schemas: the schemas of CustomResourceDefinitions, compiled to nodes.
 
 A schema is structural if it specifies the structure of an object outside of ``anyOf``, ``allOf``,
-``oneOf`` and ``not``, because only such a schema can be used to prune, default and merge fields.
-Inside of these four, a schema may contain only rules about values.
+``oneOf`` and ``not``. Inside of these four, it may contain only rules about values. Only a
+structural schema can be used to prune, default and merge fields.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,13 +1,14 @@
 """The revision log, and views of the log at a revision.
 
 Takes:     writes, each with the revision of its key on which it is based
-Gives:     objects by key and in order, at any revision that is not compacted; the changes after one
+Gives:     objects by key and in order, at any revision that is not compacted; the changes after
+           a revision
 Promises:  - a write made from an old revision changes nothing
            - a revision is never assigned twice
            - a list at a revision does not change during later writes
            - a read of compacted history fails instead of returning a part
            - every acknowledged write survives a crash
-           - changed or truncated data is rejected unless no write is missing
+           - damaged data is rejected unless it still contains every write
 Never:     interprets an object, reads the clock, or waits
 """
 

@@ -185,7 +185,8 @@ class RequestRunner:
     ) -> T:
         """Run ``run`` until it has all responses.
 
-        ``missing_answers`` is the exception of the first run, which contains the missing calls.
+        ``missing_answers`` is the exception that the first run raised; it contains the missing
+        calls.
         """
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):

@@ -22,10 +22,10 @@ def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Obje
 
 
 def without_nulls(value: Any) -> Any:
-    """Return a copy of a new value without null fields, because there is nothing that they could
-    remove.
+    """Return a copy of a new value without null fields.
 
-    Nulls in a list are elements, and are kept.
+    A null removes an existing field, and a new value has none. Nulls in a list are elements, and
+    are kept.
     """
     if value.__class__ is dict:
         return {

@@ -16,9 +16,7 @@ def unprocessable() -> StatusError:
 
 
 def failed(message: str) -> StatusError:
-    """Return kube-apiserver's internal error for a patch that is invalid in a way it does not
-    expect.
-    """
+    """Return the internal error with which kube-apiserver responds to some invalid patches."""
     return StatusError(500, "", message)
 
 

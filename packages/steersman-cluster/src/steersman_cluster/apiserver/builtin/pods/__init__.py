@@ -2,7 +2,7 @@
 
 Takes:     Pods and Pod templates
 Gives:     their defaults and the errors in them; the parts of a Pod with their own subresource
-Promises:  - a small Pod is stored complete
+Promises:  - a minimal Pod is stored with all defaults
            - each error in a Pod contains its path
            - a Pod is resized and nothing else changes
 Never:     reads objects of other kinds: ``plugins`` do

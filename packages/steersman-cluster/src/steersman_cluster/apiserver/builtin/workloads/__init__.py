@@ -2,7 +2,7 @@
 
 Takes:     Deployments and other workloads, Jobs, autoscalers, disruption budgets
 Gives:     their rules, and the effect of an eviction on a budget
-Promises:  - a small Deployment is stored complete
+Promises:  - a minimal Deployment is stored with all defaults
            - most of a stateful set cannot change
            - the template of a Job that runs cannot change
            - an invalid schedule is rejected with the reason

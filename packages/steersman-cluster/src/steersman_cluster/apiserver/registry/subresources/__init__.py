@@ -2,7 +2,7 @@
 
 Takes:     requests for ``scale``, ``eviction``, ``binding``, ``token``, ``log``, ``exec``
 Gives:     their responses
-Promises:  - a scale from an old version is a conflict
+Promises:  - a write of an outdated Scale is a conflict
 Never:     handles a request for a whole object
 """
 
