@@ -11,9 +11,9 @@ from steersman.kinds.unstructured import Unstructured
 def covers(found: Any, wanted: Any) -> bool:
     """Whether ``found`` contains each value of ``wanted``; other fields of ``found`` are ignored.
 
-    So server defaults and fields of other managers make no difference. A field that is ``None`` and
-    a missing key of a map count as equal. Lists must have the same length, and each item must cover
-    the wanted item at the same index.
+    Fields that are ``None`` in ``wanted``, and keys that a map in ``wanted`` does not contain, are
+    not compared. So server defaults and fields of other managers make no difference. Lists must
+    have the same length, and each item must cover the wanted item at the same index.
     """
     if wanted is None:
         return True

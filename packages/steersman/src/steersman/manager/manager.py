@@ -38,19 +38,19 @@ LAST_SECONDS: Final = 5.0
 
 
 class Manager:
-    """Controllers and runnables that share a client and caches, and of which one replica acts.
+    """The controllers and runnables of an operator, which share a client and caches.
 
-    Creating a manager has no side effect. ``run`` is for a program; a caller that has a loop, a
-    clock and a connection to a cluster uses ``operate``. ``informers`` defines how the caches list
-    and watch.
+    An operator may have several replicas, of which only the leader reconciles. Creating a manager
+    has no side effect. ``run`` is for a program; a caller that has a loop, a clock and a connection
+    to a cluster uses ``operate``. ``informers`` defines how the caches list and watch.
 
     - ``lifespan`` opens the resources outside the cluster that reconcilers need. It is a function
       of ``Services`` that returns an async context manager, which is entered before the controllers
       start and left after the last one has ended. ``ctx.lifespan(Class)`` returns its value.
-    - ``metrics`` of prometheus_client, created with ``registry=None``, are served with the
-      operator's own.
+    - ``metrics`` are metrics of prometheus_client, created with ``registry=None``. They are served
+      together with the operator's own metrics.
     - ``healthz`` and ``readyz`` are further checks for ``/healthz`` and ``/readyz``.
-    - ``caches`` limits the objects that are cached of some kinds, and transforms them.
+    - ``caches`` limits which objects of a kind are cached, and transforms them.
     - ``client`` contains the limits and retries of the client for controllers, runnables and
       caches. It does not change the limits and retries of the manager's own requests.
     - ``trust`` defines what a kubeconfig may make this process do.
@@ -105,7 +105,7 @@ class Manager:
         healthz: Sequence[HealthCheck] | None = None,
         readyz: Sequence[HealthCheck] | None = None,
     ) -> Self:
-        """Return the same manager with these values instead of its own."""
+        """Return a copy of the manager in which the given values replace its own."""
         other = copy(self)
         other._settings = settings or self._settings
         other.informers = informers or self.informers
@@ -196,7 +196,7 @@ def _with_metrics(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, O
 
 
 class _Signals:
-    """A wait for the first signal, which returns the signal's name.
+    """Waits for the first signal, and returns the signal's name.
 
     A second signal ends the process immediately. The process ends within ``within_seconds`` of the
     first signal, even if a task in the process does not end.

@@ -317,7 +317,8 @@ class Operation:
     async def _run_preflight(self, client: Client) -> None:
         """Report the missing permissions.
 
-        With ``preflight="wait"``, also wait until all needed permissions are granted.
+        With ``preflight="wait"``, also wait until all permissions that are not optional are
+        granted.
         """
         settings = self._settings
         # A failed check is repeated soon anyway, with one line in the log and not one for each
@@ -576,9 +577,9 @@ async def _never() -> None:
 
 
 def _single_error(failed: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the only error in nested groups of one error.
+    """Return the error in ``failed`` if it contains only one, also in nested groups.
 
-    If all errors of a group say what to do, return the first one.
+    Of several errors that all say what to do, return the first one. Otherwise return ``failed``.
     """
     inner = failed.exceptions[0]
     if len(failed.exceptions) > 1 and failed.split(SteersmanError)[1] is not None:

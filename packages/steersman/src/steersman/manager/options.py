@@ -41,10 +41,10 @@ class HealthCheck(msgspec.Struct, frozen=True):
     """A condition of the operator author that must hold for the operator to be alive, or ready.
 
     ``check`` is called with the manager's ``Services``. It returns ``None`` if the condition holds,
-    and else the reason, which is logged and not included in the response to a probe. An exception
-    counts as a failure. A plain function is called at every probe and once a second, so it should
-    only use facts that are already known. An ``async def`` function is called every
-    ``every_seconds`` and must return within that time; probes use its last result.
+    and otherwise the reason, which is logged and not included in the response to a probe. An
+    exception counts as a failure. A function that is not async is called at every probe and once a
+    second, so it should only use facts that are already known. An ``async def`` function is called
+    every ``every_seconds`` and must return within that time; probes use its last result.
     """
 
     name: str
@@ -134,7 +134,7 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _is_like(one: type[Any], other: type[Any]) -> bool:
-    """Return whether both classes share one cache.
+    """Return whether ``one`` and ``other`` share one cache.
 
     Two classes of ``Unstructured.of`` for one kind share a cache.
     """

@@ -33,7 +33,8 @@ T = TypeVar("T")
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
-    """The argument of a runnable: the client, caches and other services of the controllers.
+    """The argument of a runnable: the client, the caches and other services that controllers use
+    too.
 
     While this replica does not lead, writes of the client raise ``NotLeading``.
     """
@@ -118,13 +119,14 @@ class ManagerEnvironment:
       of the manager.
     - ``registry`` contains the metrics to serve; without a registry, no metrics are served.
     - ``server`` is the address of the API server, for messages and checks.
-    - ``thread_policy`` defines whether the event loop runs while a plain function runs.
+    - ``thread_policy`` defines whether the event loop runs while a function that is not async runs
+      in a thread.
     - ``loop_check_seconds`` is the interval of the checks of the event loop, of readiness and of
       liveness.
     - ``stall_seconds`` is how late such a check must be before a thread records what blocks the
       event loop. With ``inf`` no such thread runs.
-    - ``server_probe`` defines whether a silent API server is probed. Without the probe, only the
-      ``silence_seconds`` of each watch end a connection on which nothing arrives.
+    - ``server_probe`` defines whether a silent API server is probed. Without the probe, a silent
+      connection is closed only after the ``silence_seconds`` of its watch.
     """
 
     connect: Callable[[], AbstractAsyncContextManager[Transport]]

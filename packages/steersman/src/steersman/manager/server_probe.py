@@ -3,7 +3,7 @@
 A watch may be silent for two minutes and still work: the first bookmark of a quiet kind takes that
 long. So silence of a single watch does not show a failure. Anything that the server sends counts as
 a sign of life: events and bookmarks of any watch, and responses to any request, such as renewals of
-the lease. Only after a while without a sign of life does the operator send a probe, one for all its
+the lease. If there is no sign of life for a while, the operator sends one probe for all its
 watches.
 """
 
@@ -25,11 +25,11 @@ MOST_NAMED: Final = 5
 
 
 class ServerProbe:
-    """A probe of the server after ``probe_seconds`` without a sign of life.
+    """A probe of the server, sent after ``probe_seconds`` without a sign of life.
 
-    After ``timeout_seconds`` without a sign of life, the server counts as unresponsive and its
-    watches are cut: the next server to respond may be another one, in which these watches do not
-    exist.
+    After ``timeout_seconds`` without a sign of life, the server counts as unresponsive, and the
+    operator's watches are closed. They must be opened again, because the next server to respond may
+    be another one that does not know them.
     """
 
     def __init__(

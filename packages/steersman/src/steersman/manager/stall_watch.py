@@ -74,7 +74,7 @@ class StallWatch:
 
     @property
     def found(self) -> Stall | None:
-        """The code that blocked the loop when the last expected check was due."""
+        """The code that blocked the loop at the time when the last expected check was due."""
         return self._found
 
     # In the thread
@@ -97,9 +97,9 @@ class StallWatch:
                         self._found = found
 
     def _look(self) -> Stall | None:
-        """Return the code that the loop runs; ``None`` if the loop waits.
+        """Return the code that the loop runs; ``None`` if the loop is waiting.
 
-        The loop waits, for instance, after a pause of the process.
+        The loop is waiting, for instance, after the entire process was paused.
         """
         task = asyncio.current_task(self._loop)
         about = None if task is None else self._about(task)

@@ -62,7 +62,7 @@ class _Start:
 class Startup:
     """The concurrent start of all controllers.
 
-    ``filled`` is called once all of them are ready.
+    ``filled`` is called once all controllers are ready.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ def namespace(installation: Installation) -> Document:
 def deployment(installation: Installation) -> Document:
     """Return the Deployment of the operator.
 
-    Of several replicas one is the leader, and the others keep their caches synced.
+    If there are several replicas, one is the leader, and the others keep their caches synced.
     """
     selector = meta_v1.LabelSelector(match_labels=installation.selector)
     return as_document(
@@ -73,7 +73,11 @@ def deployment(installation: Installation) -> Document:
 
 
 def metrics_service(installation: Installation) -> Document | None:
-    """Return the Service for the metrics of each replica: over HTTPS, for authorized readers."""
+    """Return the Service through which authorized readers get the metrics of each replica, over
+    HTTPS.
+
+    Return ``None`` if metrics are disabled.
+    """
     if not installation.metrics:
         return None
     return as_document(
@@ -90,7 +94,7 @@ def metrics_service(installation: Installation) -> Document | None:
 def disruption_budget(installation: Installation) -> Document:
     """Return a PodDisruptionBudget that permits one unavailable Pod.
 
-    So the drain of a node waits until the Pod that was evicted before is available again.
+    So a drain of nodes waits until the Pod that it evicted last is available again.
     """
     return as_document(
         policy_v1.PodDisruptionBudget(

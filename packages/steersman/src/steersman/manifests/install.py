@@ -94,7 +94,7 @@ def _with_common_metadata(part: Any, installation: Installation) -> Any:
 
 
 def crd_documents(installation: Installation) -> tuple[Document, ...]:
-    """Return the definitions of the kinds that the operator defines, sorted by name."""
+    """Return the CRDs of the kinds that the operator defines, sorted by name."""
     crds = map(as_document, crds_of(installation.kinds))
     return tuple(sorted(crds, key=lambda crd: str(crd["metadata"]["name"])))
 

@@ -139,8 +139,8 @@ class Installation:
         """Return the kinds that the operator defines.
 
         These are the kinds of its controllers, except those that another project defines. Kinds of
-        the same API groups that the controllers own, read or write are included: they need no
-        controller.
+        the same API groups that the controllers own, read or write are included too, although no
+        controller reconciles them.
         """
         return own_kinds(self.controllers)
 
@@ -177,7 +177,8 @@ def own_kinds(controllers: Iterable[Controller[Any]]) -> tuple[type[Resource], .
     """Return the kinds that an operator with these controllers defines.
 
     These are the kinds of the controllers, except those that another project defines. Kinds of the
-    same API groups that the controllers own, read or write are included: they need no controller.
+    same API groups that the controllers own, read or write are included too, although no controller
+    reconciles them.
     """
     every = tuple(controllers)
     own = [each.kind for each in every if _is_defined(each.kind)]

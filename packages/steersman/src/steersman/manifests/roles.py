@@ -1,8 +1,8 @@
 """The roles of the operator with their bindings, and roles for users of its kinds.
 
-``controller.rbac`` derives the rules, and the preflight of ``manager`` checks the same ones. An
-operator that manages some namespaces has a Role in each, and a ClusterRole only for cluster-scoped
-resources.
+``controller.rbac`` derives the rules, and the preflight of ``manager`` checks the same rules. An
+operator that manages only some namespaces has a Role in each of them, and a ClusterRole only for
+cluster-scoped resources.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -57,13 +57,16 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
 
 
 def metrics_grants(installation: Installation) -> tuple[Document, ...]:
-    """Return the permissions to check who may read the metrics; empty if metrics are disabled."""
+    """Return the roles that permit the operator to check who may read its metrics, with bindings.
+
+    The result is empty if metrics are disabled.
+    """
     rules = metrics_rules(installation.settings)
     return tuple(_granted(installation, f"{installation.name}-metrics-access", None, rules))
 
 
 def metrics_reader(installation: Installation) -> Document | None:
-    """Return a ClusterRole that permits reading the metrics, for binding to their readers."""
+    """Return a ClusterRole that permits reading the metrics, to be bound to the readers."""
     if not installation.metrics:
         return None
     rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))

@@ -14,9 +14,9 @@ Fields: TypeAlias = Mapping[str, str | int | float]
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric as plain data, because programs that only log need no Prometheus library.
+    """A metric as plain data, so that programs that only log need no Prometheus library.
 
-    The name of a counter has no ``_total``.
+    The name of a counter is written without the suffix ``_total``.
     """
 
     kind: Literal["counter", "gauge", "histogram", "summary"]
@@ -27,9 +27,9 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     initial: float = 0.0
 
     def sample(self, value: float, *labels: str) -> "Sample":
-        """Return a sample with these labels.
+        """Return a sample with these values of the metric's labels.
 
-        Its value is added to a counter, observed by a histogram or summary, and set for a gauge.
+        ``value`` is added to a counter, observed by a histogram or summary, and set for a gauge.
         """
         return Sample(metric=self, value=value, labels=labels)
 
@@ -63,9 +63,9 @@ def gauge(name: str, text: str, *labels: str, initial: float = 0.0) -> Metric:
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """Something that happened.
 
-    A subclass defines ``LEVEL``, or ``level`` if the level depends on its fields. It defines
-    ``describe``, and ``METRICS``, with ``samples`` unless each metric counts one. An observation
-    without ``METRICS`` is only logged.
+    A subclass defines ``describe``, and ``LEVEL``, or ``level`` if the level depends on its fields.
+    It may define ``METRICS``: by default, each observation counts as one in each of these metrics.
+    ``samples`` overrides this default. An observation without ``METRICS`` is only logged.
     """
 
     LEVEL: ClassVar[int] = logging.INFO
@@ -80,7 +80,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """Return the error whose trace is logged: an error of the operator author's code."""
+        """Return an error of the operator author's code, whose traceback is logged; by default
+        ``None``.
+        """
         return None
 
     def samples(self) -> Iterable[Sample]:

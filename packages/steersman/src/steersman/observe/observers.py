@@ -26,9 +26,9 @@ class SelectiveObserver(Protocol):
     """A protocol for observers that choose a function for each class of observations."""
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """Return the function for observations of this class, or ``None``.
+        """Return the function for observations of the class ``kind``, or ``None`` to ignore them.
 
-        The result must always be the same.
+        The result must always be the same for the same class.
         """
         ...
 
@@ -73,7 +73,11 @@ def _inside(observer: Observer) -> tuple[Observer, ...]:
 
 
 def _listener(observer: Any, kind: type[Any]) -> Observer | None:
-    """Return the function or method to call: calling any other object takes twice as long."""
+    """Return the function or method that is called for observations of the class ``kind``.
+
+    For an observer that is neither, its ``__call__`` method is returned, because calling the object
+    itself takes twice as long.
+    """
     if _chooses(type(observer)):
         with suppress(Exception):  # it gets everything, and its error shows there
             choosy: SelectiveObserver = observer
@@ -85,7 +89,7 @@ def _listener(observer: Any, kind: type[Any]) -> Observer | None:
 
 
 def _chooses(kind: type[Any]) -> bool:
-    """Return whether objects of this class choose what they observe.
+    """Return whether observers of the class ``kind`` have a ``listener_for`` that is to be called.
 
     The class decides, not the object: a mock has any attribute and does not choose. A subclass that
     overrides ``__call__`` is always called.

@@ -1,6 +1,6 @@
 """The operator author's health checks.
 
-Probes call plain functions; ``async`` functions run in the background.
+A check that is not async is called at each probe. An async check runs in the background.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,8 @@ class HealthChecks:
     def checks(self, *, before: str | None) -> Iterator[Check]:
         """Yield each check for the probe.
 
-        A check reports ``before`` until its first result, and outside ``begin`` and ``end``.
+        A check reports ``before`` until it has a result: before ``begin``, after ``end``, and until
+        the first call of an async check has returned.
         """
         for each in self._checks:
             yield Check(each.name, self._answer_of(each, before))

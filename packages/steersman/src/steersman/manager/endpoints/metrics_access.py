@@ -1,8 +1,8 @@
-"""Access to the metrics: clients on this machine need nothing, other clients a permitted token.
+"""Access to the metrics: anonymous on a loopback address, and with a token on any other address.
 
-Other clients use HTTPS and a bearer token that the API server accepts (TokenReview). The user of
-the token needs the permission to get /metrics (SubjectAccessReview). If the API server does not
-respond, access is denied.
+With a token means: clients use HTTPS and a bearer token that the API server accepts (TokenReview).
+The user of the token needs the permission to get /metrics (SubjectAccessReview). If the API server
+does not respond, access is denied.
 """
 
 import ssl

@@ -25,7 +25,7 @@ IDLE_SECONDS: Final = 30.0
 def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) -> Iterator[Check]:
     """Yield checks that the caches have synced and are up to date.
 
-    The reason of a failure names the kinds whose cache is not.
+    The reason of a failure names the kinds whose caches have not synced or are not up to date.
     """
     is_filled = startup is not None and startup.is_complete
     yield Check("caches", _problem_unless(is_filled, "not all caches have synced"), is_public=True)

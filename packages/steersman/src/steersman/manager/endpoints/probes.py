@@ -28,11 +28,11 @@ _NAMED: Final = 10
 
 
 class Check(msgspec.Struct, frozen=True):
-    """A condition that must hold; ``is_ok`` returns ``None`` if it does, and else the reason.
+    """A condition that must hold; ``is_ok`` returns ``None`` if it holds, and otherwise the reason.
 
     Every probe calls ``is_ok``, so the function may only use facts that are already known. If
-    ``is_public``, the response includes the reason. ``detail`` is further information for people,
-    or ``""``.
+    ``is_public``, the response includes the reason. ``detail`` returns further information for
+    people, or ``""``.
     """
 
     name: str
@@ -101,10 +101,9 @@ class Routes:
 def probe_pages(
     *, live: Callable[[], Sequence[Check]], ready: Callable[[], Sequence[Check]]
 ) -> Mapping[str, Page]:
-    """Return ``/healthz`` and ``/livez`` with the liveness checks, ``/readyz`` with the others.
+    """Return ``/healthz`` and ``/livez`` with the checks ``live``, and ``/readyz`` with ``ready``.
 
-    The checks of ``/readyz`` are the readiness checks. With ``?verbose`` the response lists every
-    check, also if all of them pass.
+    With ``?verbose`` the response lists every check, also if all of them pass.
     """
     return {
         "/healthz": _check_page("healthz", live),
@@ -128,7 +127,10 @@ def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
 
 
 def header(request: Request, name: str) -> str:
-    """Return all headers of that name, joined as HTTP permits; ``""`` without such a header."""
+    """Return the values of all headers with the lower-case ``name``, joined as HTTP permits.
+
+    Return ``""`` without such a header.
+    """
     return ", ".join(value for key, value in request.headers if key.lower() == name)
 
 

@@ -149,7 +149,9 @@ class ExpiringCache(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V, *, for_seconds: float) -> None:
-        """Cache a result for this long; a result that is already cached keeps its expiry time."""
+        """Cache a result for ``for_seconds``; a result that is already cached keeps its expiry
+        time.
+        """
         if self.get(key) is not None:
             return
         self._entries[key] = value, self._clock.monotonic() + for_seconds

@@ -76,7 +76,7 @@ def unique_identity(hostname: str, *, rng: Random) -> str:
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a lease; ``holder`` is empty if no replica holds the lease.
 
-    The times are for people to read, and to distinguish one claim from another.
+    The times are for people to read, and to distinguish one term of leadership from another.
     """
 
     holder: str = ""
@@ -86,7 +86,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     transitions: int = 0
 
     def is_same_claim(self, other: "Record | None") -> bool:
-        """Return whether both records belong to one term: the same holder, since the same time."""
+        """Return whether both records belong to one term of leadership: same holder and same
+        start.
+        """
         return other is not None and (
             (self.holder, self.acquire_time, self.transitions)
             == (other.holder, other.acquire_time, other.transitions)
@@ -101,12 +103,12 @@ class ObservedLease(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
-    """The knowledge of a candidate about the lease.
+    """What a candidate currently knows about the lease.
 
-    ``observed`` may be out of date if ``must_read``. Unless the record changes, another replica may
-    act until ``taken_until_at``. ``claim`` is the last record that this candidate tried to write;
-    the response to that write may have been lost. By the last confirmed write, this replica may act
-    until ``acting_until_at``.
+    ``observed`` may be out of date if ``must_read``. Another replica may act until
+    ``taken_until_at``, or longer if it renews the lease. ``claim`` is the last record that this
+    candidate tried to write; the response to that write may have been lost. This replica may act as
+    the leader until ``acting_until_at``, by its last confirmed write.
     """
 
     must_read: bool = True
@@ -117,12 +119,14 @@ class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_claimed(self) -> bool:
-        """Whether this candidate holds the lease, as far as is known."""
+        """Whether this candidate holds the lease, as far as it knows."""
         return bool(self.observed.record.holder) and self.observed.record.is_same_claim(self.claim)
 
     @property
     def rival(self) -> str:
-        """The holder of the lease if another replica holds it, as far as is known; else ``""``."""
+        """The holder of the lease if that is another replica, as far as this candidate knows; else
+        ``""``.
+        """
         return "" if self.is_claimed else self.observed.record.holder
 
 
@@ -136,7 +140,9 @@ class LeaseRead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WriteStarted(msgspec.Struct, frozen=True, kw_only=True):
-    """An event: a write of ``claim`` begins; its result is unknown until ``WriteConfirmed``."""
+    """An event: a write of the record ``claim`` begins; its result is unknown until
+    ``WriteConfirmed``.
+    """
 
     claim: Record
 
@@ -204,7 +210,7 @@ class ReadStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A step: write this record if the lease still has this version.
+    """A step: write ``record``, if the lease still has this ``version``.
 
     Without a version, create the lease.
     """
@@ -214,7 +220,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """A step: wait, because another replica may act until this time."""
+    """A step: wait, because another replica may act as the leader until ``until_at``."""
 
     until_at: float
 
@@ -253,7 +259,7 @@ def next_step(
 
 
 def released_record(record: Record, *, now_time: datetime) -> Record:
-    """Return the record of a free lease, which a stopped leader writes."""
+    """Return ``record`` as the record of a free lease, which a leader writes when it stops."""
     return replace(
         record,
         holder="",

@@ -39,7 +39,7 @@ _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 
 class FencedWrite(Protocol):
-    """A protocol for a write that is passing the fence."""
+    """A protocol for a write in flight, which the fence can abort."""
 
     def abort(self) -> None:
         """Abort the write, because the fence has closed."""
@@ -49,8 +49,8 @@ class FencedWrite(Protocol):
 class Fence:
     """The deadline until which this replica may write; at first, the fence is closed.
 
-    ``close_at_deadline`` closes the fence then, so that every write that waits for a response fails
-    immediately.
+    ``close_at_deadline`` closes the fence at the deadline, so that every write that waits for a
+    response fails immediately.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -62,7 +62,7 @@ class Fence:
         return f"<Fence open for {self.left_seconds:.3g} s>" if self.is_open else "<Fence closed>"
 
     def extend_to(self, deadline_at: float) -> None:
-        """Permit writes before this time, or before a later time of an earlier call."""
+        """Extend the deadline to ``deadline_at``; keep the current deadline if it is later."""
         self._open_until_at = max(self._open_until_at, deadline_at)
 
     def close(self) -> None:
@@ -93,11 +93,13 @@ class Fence:
         return self._clock.monotonic() < self._open_until_at
 
     def add(self, passing: FencedWrite) -> None:
-        """Abort this write if the fence closes before ``discard`` is called with it."""
+        """Track this write until ``discard`` is called with it: abort the write if the fence
+        closes.
+        """
         self._passing.add(passing)
 
     def discard(self, passing: FencedWrite) -> None:
-        """Stop tracking a write that has passed the fence or has been aborted."""
+        """Stop tracking a write that has received a response or has failed."""
         self._passing.discard(passing)
 
 
@@ -203,7 +205,7 @@ class _FencedExchange:
 
 
 def is_fenced(method: str, path: str) -> bool:
-    """Return whether only a leader may send this request; an unusual path is fenced.
+    """Return whether only a leader may send this request; true for a write to an unusual path.
 
     A dry run is fenced as well, because a replica that does not lead does not need one.
     """

@@ -79,7 +79,7 @@ class Term:
         await self._lost.wait()
 
     def lose(self, reason: str) -> None:
-        """End the term for every task that waits for its end."""
+        """End the term, for ``reason``, and wake the tasks in ``wait_until_lost``."""
         self.reason = reason
         self._lost.set()
 
@@ -87,8 +87,9 @@ class Term:
 class Leadership:
     """One candidate for one lease.
 
-    ``client`` should have its own connection and retry budget, so that nothing else that the leader
-    does delays the lease. ``client`` must not be fenced. ``fence`` is open while a term lasts.
+    ``client`` should have its own connection and retry budget, so that other requests of the leader
+    do not delay a renewal of the lease. ``client`` must not be fenced. ``fence`` is open while a
+    term lasts.
     """
 
     def __init__(
@@ -254,7 +255,7 @@ class Leadership:
             self._apply(LeaseRead(observed=_observed_lease(lease)))
 
     async def _claim(self, step: Claim, deadline_at: float) -> bool:
-        """Return whether the write succeeded; false if the lease has changed since it was read."""
+        """Write the record of ``step``; return false if the lease has changed since it was read."""
         was_open = self._fence.is_open
         # Before anything can have been sent.
         sent_at = self._clock.monotonic()

@@ -132,8 +132,8 @@ class ManagerSettings:
     ) -> "ManagerSettings":
         """Read each setting from ``arguments``, else from ``environ``, else from a file.
 
-        ``arguments`` or ``environ`` names the file. A setting that none of the three contains has
-        its value from ``usual``. End the program after ``--help``, and for an unknown argument.
+        ``arguments`` or ``environ`` names the file. A setting that is in none of the three has the
+        value from ``usual``. End the program after ``--help``, and for an unknown argument.
         """
         defaults = {each.name: getattr(usual or cls(), each.name) for each in fields(cls)}
         given = gather(arguments, environ, prog=prog, defaults=defaults)
@@ -292,7 +292,7 @@ class ManagerSettings:
 
 
 def trust_of(trust: Trust, settings: ManagerSettings) -> Trust:
-    """Return what a kubeconfig may make this process do, by ``trust`` and these settings."""
+    """Return ``trust``; if the settings permit unverified servers, the result permits them too."""
     if settings.insecure_skip_tls_verify:
         return msgspec.structs.replace(trust, unverified_servers=True)
     return trust

@@ -18,8 +18,8 @@ from steersman.manifests.documents import Document
 class BreakingChange:
     """One change that breaks a stored object or a client.
 
-    ``version`` is empty for a change to the definition itself. ``path`` is empty for a change that
-    concerns the entire object.
+    ``version`` is empty for a change that concerns the CRD itself. ``path`` is empty for a change
+    that concerns the entire object.
     """
 
     version: str
@@ -114,7 +114,7 @@ def _of_versions(old: Definition, new: Definition) -> Iterator[BreakingChange]:
 
 
 def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
-    """Yield the fields that are dropped on write because the storage version does not have them.
+    """Yield a change for each field that is dropped on write because the storage version lacks it.
 
     Without conversion, an object that a client writes in one version is stored in another version
     and pruned to the fields of the storage version.
@@ -155,7 +155,7 @@ def _of_version(old: Definition, new: Definition, now: Version) -> Iterator[Brea
 
 
 def _of_new_version(old: Definition, new: Definition, now: Version) -> Iterator[BreakingChange]:
-    """Yield the values of stored objects that a newly added version does not accept.
+    """Yield a change for each value of stored objects that a newly added version does not accept.
 
     Without conversion, the server returns the stored data unchanged under the new version.
     """

@@ -287,12 +287,15 @@ def required_of(schema: Schema) -> tuple[str, ...]:
 
 
 def default_of(schema: Schema) -> Any:
-    """Return the default that the server fills in, or ``None``: a null default means no default."""
+    """Return the default that the server fills in; ``None`` without a default, or if it is null."""
     return schema.get("default")
 
 
 def alternatives(schema: Schema, name: str) -> list[Schema]:
-    """Return ``anyOf``, ``allOf`` or ``oneOf`` without an entry that only repeats int-or-string."""
+    """Return the schemas under ``name``, which is ``anyOf``, ``allOf`` or ``oneOf``.
+
+    A schema that only repeats int-or-string is left out.
+    """
     found: list[Schema] = list(schema.get(name) or ())
     if not schema.get(INT_OR_STRING):
         return found

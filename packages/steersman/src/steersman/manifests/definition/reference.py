@@ -1,7 +1,7 @@
 """The API reference in Markdown, from CustomResourceDefinitions: one table for each kind of object.
 
-It is readable as plain text and in a browser. Links lead to explicit anchors, because renderers
-derive different anchors from headings.
+The reference is readable as plain text and in a browser. Links lead to explicit anchors, because
+renderers derive different anchors from headings.
 """
 
 import json
@@ -40,7 +40,7 @@ _HEAD: Final = ("Field", "Type", "Required", "Default", "Description")
 
 
 def reference_of(crds: Sequence[Document]) -> str:
-    """Return the reference of these definitions, in their order."""
+    """Return the reference of ``crds``, in their order."""
     read = [(read_definition(each), each) for each in crds]
     anchors = _Anchors()
     sections = [_kind(definition, document, anchors) for definition, document in read]

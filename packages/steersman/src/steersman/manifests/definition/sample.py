@@ -47,7 +47,9 @@ _LONGEST_TEXT: Final = 1000
 
 
 def sample_of(crd: Document, version: str | None = None) -> Document:
-    """Return the smallest sensible object of the kind, by default in the storage version."""
+    """Return the smallest sensible object of the kind in ``version``; by default, the storage
+    version.
+    """
     definition = read_definition(crd)
     found = definition.version(version)
     maker = _SampleMaker(definition.kind)
@@ -69,14 +71,16 @@ def sample_of(crd: Document, version: str | None = None) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class _SampleMaker:
-    """A generator of values; ``number`` makes the items of a list distinct."""
+    """A generator of valid values."""
 
     kind: str
 
     def sample_value(
         self, schema: Schema, path: str, *, number: int = 0, keys: Sequence[str] = ()
     ) -> Any:
-        """Return a value that is valid by the schema."""
+        """Return a value that is valid by ``schema``; ``number`` makes the items of a list
+        distinct.
+        """
         for given in (schema.get("example"), default_of(schema)):
             if given is not None:
                 return given
@@ -195,7 +199,9 @@ class _SampleMaker:
         return made
 
     def _another(self, schema: Schema, values: Schema, path: str, key: str) -> Any:
-        """Return the value of one more field, for an object that needs more than those required."""
+        """Return a value for the additional field ``key``, which an object needs to reach
+        ``minProperties``.
+        """
         if properties_of(schema) and not values:
             raise self._refusal(path, "minProperties requires more fields than the schema defines")
         return self.sample_value(values, child_path(path, key))
@@ -217,7 +223,7 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 
 
 def _merged_schemas(schema: Schema, rules: Schema) -> dict[str, Any]:
-    """Return one schema that combines two schemas of the same value."""
+    """Return one schema that combines ``schema`` and ``rules``, two schemas of the same value."""
     joint = {**schema, **{k: v for k, v in rules.items() if k not in ("allOf", "anyOf", "oneOf")}}
     joint["required"] = list(dict.fromkeys([*required_of(schema), *required_of(rules)]))
     properties = dict(properties_of(schema))

@@ -1,6 +1,6 @@
 """The values and fields that an old schema accepts and a new one does not.
 
-Listed are differences that are certain, and those that cannot be computed: a changed pattern or
+A difference is listed if it is certain, and also if it cannot be computed: a changed pattern or
 rule may still accept all that the old one accepted. If the new schema accepts more, only a changed
 type is listed: a client that reads such a value has a variable of the old type.
 """
@@ -55,7 +55,9 @@ _CASES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """One thing that is no longer accepted: its path, what is true now, and what breaks."""
+    """One value or field that is no longer accepted: its path, what is true now, and what
+    breaks.
+    """
 
     path: str
     what: str
@@ -317,7 +319,9 @@ def _field(old: Schema, new: Schema, was: Schema, now: Schema, name: str, path: 
 
 
 def _named(schema: Schema) -> Mapping[str, Schema]:
-    """Return the properties of a schema, with ``metadata`` and the like for an embedded object."""
+    """Return the properties of a schema, including ``metadata`` and the like for an embedded
+    object.
+    """
     if not schema.get(EMBEDDED):
         return properties_of(schema)
     implied = {name: _ANYTHING if name == "metadata" else _TEXT for name in META_FIELDS}

@@ -4,7 +4,7 @@
     metadata/annotations.yaml
     manifests/
       NAME.clusterserviceversion.yaml          the operator: what it is, needs and manages
-      PLURAL.GROUP.crd.yaml                    one file for each definition
+      PLURAL.GROUP.crd.yaml                    one file for each CRD
       *.yaml                                   the other objects that a bundle may contain
 
 OLM creates the objects that the ClusterServiceVersion describes: the Deployment, the service
@@ -37,11 +37,11 @@ def bundle_tree(
     replaces: str | None = None,
     icon: tuple[str, bytes] | None = None,
 ) -> Tree:
-    """Return the bundle, which is built with its own directory as the context.
+    """Return the files of a bundle; its image is built with the bundle's directory as the context.
 
-    The channel is ``channel``; by default ``stable``, or ``candidate`` for a version that promises
-    no stability. ``replaces`` is the version from which this one is an upgrade. ``icon`` is a media
-    type and an image. An argument that is not given is read from ``installation.bundle``.
+    ``replaces`` is the version that this version replaces. ``icon`` is a media type and an image.
+    An argument that is not given is read from ``installation.bundle``. If neither sets the channel,
+    it is ``stable``, or ``candidate`` for a prerelease or a version before 1.0.
     """
     parts = parts_of(installation)
     said = installation.bundle

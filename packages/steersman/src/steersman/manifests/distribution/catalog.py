@@ -30,7 +30,7 @@ def is_mature(installation: Installation) -> bool:
 
 
 def oldest_kubernetes(crds: Iterable[Document]) -> str:
-    """Return the oldest Kubernetes version that supports all fields of these definitions."""
+    """Return the oldest Kubernetes version that supports all fields of these CRDs."""
     versions = (version for crd in crds for version in crd["spec"]["versions"])
     if any(version.get("selectableFields") for version in versions):
         return OLDEST_WITH_SELECTABLE_FIELDS

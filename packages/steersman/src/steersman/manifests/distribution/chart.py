@@ -3,10 +3,10 @@
     Chart.yaml  values.yaml  values.schema.json
     templates/
       _helpers.tpl  NOTES.txt
-      crds/             one file for each definition
+      crds/             one file for each CRD
       *.yaml            the other objects of install.yaml, without the Namespace: Helm creates it
 
-Definitions are templates, because Helm installs files in a top-level ``crds`` folder once and never
+CRDs are templates, because Helm installs files in a top-level ``crds`` folder once and never
 upgrades them. Values cover what differs between clusters. There is no value for what an operator
 needs in every cluster: its permissions and its security context.
 """
@@ -323,7 +323,9 @@ class _Chart:
         return template_of(document, when=_HAS_MONITOR)
 
     def _annotations(self, expression: str, default: Mapping[str, str] = {}) -> Any:
-        """Return the annotations of every object, with those of a chart value."""
+        """Return the annotations of every object, followed by those of the chart value
+        ``expression``.
+        """
         every = _without(self._full.deploy.annotations, default)
         return (
             {**every, OptionalExpression(expression): None}

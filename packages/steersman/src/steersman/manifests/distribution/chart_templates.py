@@ -1,7 +1,7 @@
 """Documents with placeholders, rendered as the text of Helm templates.
 
-All other content of a document is rendered literally: two braces in a description stay two braces.
-Helm fills in the placeholders only.
+Helm fills in the placeholders only. All other content of a document is rendered literally: two
+braces in a description stay two braces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -238,7 +238,10 @@ def _strategy(installation: Installation, parts: Parts) -> dict[str, Any]:
 
 
 def _rules(installation: Installation, parts: Parts) -> tuple[list[Any], list[Any]]:
-    """Return the rules for each target namespace and the operator's own, and the cluster's."""
+    """Return the namespaced rules and the cluster-wide rules.
+
+    OLM grants the namespaced rules in each target namespace and in the operator's own namespace.
+    """
     if installation.namespaces:
         parts = parts_of(in_each(installation))
     here: list[Any] = []

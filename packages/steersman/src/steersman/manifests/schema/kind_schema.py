@@ -49,10 +49,7 @@ _STATUSES: Final = ["True", "False", "Unknown"]
 
 
 def schema_of(kind: type[Resource], place: Place) -> Schema:
-    """Return the schema of the kind.
-
-    ``CannotBeACrd`` names a field without a schema, and the reason.
-    """
+    """Return the schema of the kind; raise ``CannotBeACrd`` if a field has no schema."""
     about: Schema = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
@@ -270,7 +267,7 @@ def _fields_of(cls: Any, place: Place) -> tuple[FieldInfo, ...]:
 
 
 def _fitting(value: Any, what: str, schema: Schema, place: Place) -> Any:
-    """Return the default or example of a field as JSON; refuse it if the schema rejects it."""
+    """Return the default or example of a field as JSON; raise an error if the schema rejects it."""
     try:
         written = json.loads(_CODEC.encode(value))
     except (BadValue, TypeError, ValueError) as error:

@@ -38,7 +38,10 @@ _LENGTHS: Final = {"string": "Length", "array": "Items", "object": "Properties"}
 def with_rule(
     schema: dict[str, Any], rule: Rule, place: Place, *, wire_names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the schema with the rule added; ``wire_names`` are those of a list item's fields."""
+    """Return ``schema`` with ``rule`` added.
+
+    If the schema is that of a list, ``wire_names`` are the wire names of the fields of its items.
+    """
     added = dict(_added(schema, rule, place))
     if rule.list_map_keys:
         added[LIST_MAP_KEYS] = [wire_names.get(key, key) for key in rule.list_map_keys]
@@ -85,7 +88,7 @@ def _misplaced(name: str, kind: str, place: Place) -> Exception:
 
 
 def _check_list(schema: dict[str, Any], place: Place) -> None:
-    """Refuse a list type that the schema of the items does not support."""
+    """Reject a list type that the schema of the items does not support."""
     items = schema["items"]
     if schema.get(LIST_TYPE) in ("set", "map") and items.get("nullable"):
         raise place.refused(

@@ -176,9 +176,9 @@ class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(index=self.index, error=type(self.error).__name__)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Return the error at debug level only.
+        """Return the error only if ``is_debug``; its traceback is then logged.
 
-        There may be an error for each change, and the log line names the place of the error.
+        There may be an error for each change, and the log line names the place of the error anyway.
         """
         return self.error if is_debug else None
 
@@ -196,9 +196,9 @@ class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(handler=self.handler, error=type(self.error).__name__)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Return the error at debug level only.
+        """Return the error only if ``is_debug``; its traceback is then logged.
 
-        There may be an error for each change, and the log line names the place of the error.
+        There may be an error for each change, and the log line names the place of the error anyway.
         """
         return self.error if is_debug else None
 

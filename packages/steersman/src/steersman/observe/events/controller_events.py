@@ -100,7 +100,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
 
     ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``.
     ``failures`` is the number of consecutive failures. ``after_seconds`` is the time until the next
-    reconcile without a change. ``skipped_writes`` is the number of writes that were not sent
+    reconcile if nothing changes. ``skipped_writes`` is the number of writes that were not sent
     because they would have changed nothing.
     """
 
@@ -135,7 +135,10 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         return isinstance(error, NotLeading) or (isinstance(error, Conflict) and self.failures < 2)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """Return an error of the operator author's code; errors of steersman need no trace."""
+        """Return the error if the operator author's code raised it; its traceback is then logged.
+
+        Errors of steersman need no traceback.
+        """
         return None if isinstance(self.error, SteersmanError) else self.error
 
     def describe(self) -> tuple[str, Fields]:
@@ -219,9 +222,9 @@ class ReconcileSkipped(_OfAnObject, frozen=True, kw_only=True):
 class SlowLaneChanged(Observation, frozen=True, kw_only=True):
     """The number of slow reconciles or of hanging objects of a controller has changed.
 
-    ``slow`` reconciles run in addition to the workers. ``hanging`` objects are those whose last
-    reconcile timed out; ``waiting`` is the number of hanging objects that wait for the reconciles
-    of other hanging objects.
+    ``slow`` is the number of reconciles that run in addition to the workers. ``hanging`` is the
+    number of objects whose last reconcile timed out; ``waiting`` of them wait, because the limit of
+    hanging objects that are reconciled at the same time is reached.
     """
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -251,7 +254,9 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
 
 
 class HotLoop(_OfAnObject, frozen=True, kw_only=True):
-    """A controller triggers itself: each reconcile changes what the previous reconcile wrote."""
+    """A controller triggers itself: each reconcile changes what the previous reconcile has
+    written.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -339,9 +344,9 @@ class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
         )
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Return the error at debug level only.
+        """Return the error only if ``is_debug``; its traceback is then logged.
 
-        There may be an error for each change, and the log line names the place of the error.
+        There may be an error for each change, and the log line names the place of the error anyway.
         """
         return self.error if is_debug else None
 
@@ -379,7 +384,9 @@ class SourceFailed(Observation, frozen=True, kw_only=True):
 
 
 class ThreadsExhausted(Observation, frozen=True, kw_only=True):
-    """All threads for plain functions are busy, and ``waiting`` calls wait for a thread."""
+    """All threads for functions that are not async are busy, and ``waiting`` calls wait for a
+    thread.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -406,10 +413,10 @@ class ThreadsExhausted(Observation, frozen=True, kw_only=True):
 
 
 class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
-    """A plain function still runs in its thread although its reconcile has ended.
+    """A function still runs in its thread although its reconcile has ended.
 
-    The observation is reported again when the function ``has_ended``, then with the time since the
-    end of the reconcile.
+    This is reported once when the reconcile ends, and once, with ``has_ended``, when the function
+    ends. ``seconds`` is then the time between the two.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_THREADS_ABANDONED,)

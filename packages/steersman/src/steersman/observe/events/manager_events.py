@@ -92,7 +92,7 @@ class LeaderChanged(_OfALease, frozen=True, kw_only=True):
     def level(self) -> int:
         """Return ``DEBUG`` if this replica is the holder, else ``INFO``.
 
-        If this replica is the holder, ``LeadershipGained`` is also reported.
+        If this replica is the holder, ``LeadershipGained`` is reported as well.
         """
         return logging.DEBUG if self.holder == self.identity else logging.INFO
 
@@ -120,7 +120,7 @@ class LeadershipGained(_OfALease, frozen=True, kw_only=True):
         return text, self._fields(waited_seconds=self.waited_seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """Return that this replica leads."""
+        """Return a sample with the value 1: this replica leads."""
         return (_LEADS.sample(1, self.lease.name),)
 
 
@@ -174,7 +174,7 @@ class LeadershipLost(_OfALease, frozen=True, kw_only=True):
         return text, self._fields(reason=self.reason)
 
     def samples(self) -> Iterable[Sample]:
-        """Return that this replica no longer leads, and one loss."""
+        """Return a sample with the value 0, because this replica no longer leads, and one loss."""
         return (_LEADS.sample(0, self.lease.name), _LOSSES.sample(1, self.lease.name))
 
 
@@ -189,7 +189,7 @@ class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
         return text, self._fields()
 
     def samples(self) -> Iterable[Sample]:
-        """Return that this replica no longer leads."""
+        """Return a sample with the value 0: this replica no longer leads."""
         return (_LEADS.sample(0, self.lease.name),)
 
 
@@ -304,9 +304,9 @@ class PermissionMissing(Observation, frozen=True, kw_only=True):
 
 
 class PermissionsUnknown(Observation, frozen=True, kw_only=True):
-    """The check whether the operator has a permission has failed.
+    """It could not be checked whether the operator has a permission.
 
-    A missing permission then shows only when it is used.
+    If the permission is missing, that is detected only when the permission is used.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -344,7 +344,7 @@ class ServerUnresponsive(Observation, frozen=True, kw_only=True):
         }
 
     def samples(self) -> Iterable[Sample]:
-        """Return that an outage has begun."""
+        """Return samples for the beginning of an outage."""
         return (_RESPONSIVE.sample(0), _UNRESPONSIVE.sample(1))
 
 
@@ -361,7 +361,7 @@ class ServerRecovered(Observation, frozen=True, kw_only=True):
         return text, {"server": self.server, "silent_seconds": self.silent_seconds}
 
     def samples(self) -> Iterable[Sample]:
-        """Return that an outage has ended, and its duration."""
+        """Return samples for the end of an outage, with its duration."""
         return (_RESPONSIVE.sample(1), _OUTAGES.sample(self.silent_seconds))
 
 
@@ -491,7 +491,10 @@ class RunnableFailed(Observation, frozen=True, kw_only=True):
         return text, {"runnable": self.runnable, "error": type(self.error).__name__}
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """Return an error of the operator author's code; errors of steersman need no trace."""
+        """Return the error if the operator author's code raised it; its traceback is then logged.
+
+        Errors of steersman need no traceback.
+        """
         return None if isinstance(self.error, SteersmanError) else self.error
 
 

@@ -68,7 +68,7 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
 
 
 class RequestRetried(_OfARequest, frozen=True, kw_only=True):
-    """An attempt of a request failed in a way that is safe to repeat, and will be repeated."""
+    """An attempt of a request has failed and will be repeated, because repeating it is safe."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -94,7 +94,9 @@ class RequestRetried(_OfARequest, frozen=True, kw_only=True):
 
 
 class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
-    """A request that could be repeated was not, because the retry budget is empty."""
+    """A failed request was not retried, although that is safe, because the retry budget is
+    empty.
+    """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(

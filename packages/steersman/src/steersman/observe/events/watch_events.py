@@ -125,7 +125,7 @@ class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
 class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
     """A list or watch failed and will be retried; the cached objects stay.
 
-    In a series of equal failures, the first failure is news, and then fewer and fewer of them.
+    ``is_news`` is true for the 1st, 2nd, 4th, 8th… of consecutive failures of one type.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_FAILURES,)

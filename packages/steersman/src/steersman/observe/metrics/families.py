@@ -1,4 +1,4 @@
-"""Metrics of the operator author as plain data, which a registry collects."""
+"""Metrics as plain data, which a function of the operator author returns at each scrape."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -27,8 +27,8 @@ class HistogramValue(msgspec.Struct, frozen=True):
 class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
     """A metric with all its samples.
 
-    Each sample contains the label values in the order of ``labels``. The name of a counter has no
-    ``_total``.
+    Each sample contains the label values in the order of ``labels``. The ``name`` of a counter is
+    written without the suffix ``_total``.
     """
 
     name: str

@@ -49,9 +49,9 @@ class _OneQueue:
 class QueueMetrics(Collector):
     """A collector that counts queue operations in plain numbers.
 
-    The numbers become metrics at the collection. A counter of prometheus_client would take longer
-    for each key than the queue does. And the time for which keys have been held is known only at
-    the collection.
+    The numbers become metrics at each scrape. A counter of prometheus_client would take longer for
+    each key than the queue does. The time for which workers have held their keys is computed at the
+    scrape.
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:

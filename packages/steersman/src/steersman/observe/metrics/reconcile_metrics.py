@@ -57,8 +57,8 @@ class _OneController:
 class ReconcileMetrics(Collector):
     """A collector that counts reconciles in plain numbers.
 
-    The numbers become metrics at the collection. A few counters of prometheus_client would take
-    about as long as a reconcile with nothing to do.
+    The numbers become metrics at each scrape. A few counters of prometheus_client would take about
+    as long as a reconcile with nothing to do.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:

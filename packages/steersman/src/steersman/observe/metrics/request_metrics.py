@@ -30,8 +30,8 @@ class _OneKind:
 class RequestMetrics(Collector):
     """A collector that counts requests in plain numbers.
 
-    The numbers become metrics at the collection. Every write is a request, and two metrics of
-    prometheus_client take as long for each request as all other observers.
+    The numbers become metrics at each scrape. Every write is a request, and two metrics of
+    prometheus_client would take as long for each request as all other observers together.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
