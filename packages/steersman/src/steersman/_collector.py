@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the collector while thousands of lasting objects are created, such as those of a list.
+    """Pause Python's garbage collector while thousands of lasting objects are created, as for a
+    list.
 
-    The collector would traverse all of these objects several times, which takes up to a sixth of
-    the time of their creation. The block must not await: other tasks would create garbage
-    meanwhile.
+    Otherwise the garbage collector would traverse all of these objects several times, which takes
+    up to a sixth of the time of their creation. The block must not await: other tasks would create
+    garbage meanwhile.
     """
     was_enabled = gc.isenabled()
     gc.disable()

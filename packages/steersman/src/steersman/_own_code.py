@@ -11,7 +11,7 @@ _PACKAGES: Final = ("steersman", "steersman_cluster")
 def is_own_code(filename: str) -> bool:
     """Whether the file is in one of steersman's packages.
 
-    ``filename`` is the name in a module or a stack frame.
+    ``filename`` is the ``__file__`` of a module, or the file name of a stack frame.
     """
     return filename.startswith(_directories())
 

@@ -35,7 +35,7 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> "GroupVersionKind":
-        """Return the kind of an object's ``apiVersion`` and ``kind``."""
+        """Return the kind for the ``apiVersion`` and ``kind`` of an object."""
         group, version = split_api_version(api_version)
         return cls(group, version, kind)
 

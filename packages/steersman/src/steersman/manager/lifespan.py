@@ -21,8 +21,8 @@ async def entered(
 ) -> AsyncIterator[Services]:
     """Enter the lifespan, and yield the services with its value.
 
-    The lifespan is left in the same way however the block ends, so that the code after its
-    ``yield`` always runs. The lifespan cannot suppress the error that has ended the operator.
+    The lifespan is always left as after a block without an error, so that the code after its
+    ``yield`` always runs. So the lifespan cannot suppress the error that has ended the operator.
     """
     if lifespan is None:
         yield services

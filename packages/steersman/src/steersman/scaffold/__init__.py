@@ -1,6 +1,6 @@
 """Projects for operators: created, extended with kinds and controllers, and upgraded.
 
-Takes:     names: of a project, of a kind; a project on disk
+Takes:     the name of a new project or kind, or a project on disk
 Gives:     files, which the operator author edits from then on, and ``[tool.steersman]`` as read
 Promises:  - either every file is written or none is
            - an existing file is never overwritten

@@ -1,7 +1,8 @@
-"""The frame of a project as steersman last wrote it: the base of an upgrade's merge.
+"""The base of an upgrade's merge: the frame of a project, as steersman last wrote it.
 
-The base is one JSON file. Linters, formatters, type checkers and dependency scanners read, or
-rewrite, Python and TOML files wherever they find them, also in hidden directories.
+The frame consists of the project's files that belong to no kind. The base is one JSON file, because
+linters, formatters, type checkers and dependency scanners read, or rewrite, Python and TOML files
+wherever they find them, also in hidden directories.
 """
 
 import json
@@ -24,13 +25,13 @@ _ABOUT: Final = "What steersman wrote, over which `steersman upgrade` merges: ke
 
 
 def base_text(frame: Tree) -> str:
-    """Return the text of the base file for this frame."""
+    """Return the text of the base file for ``frame``."""
     document = {"about": _ABOUT, "files": dict(sorted(frame.items()))}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_base(directory: Path) -> Tree:
-    """Return the frame that was written last."""
+    """Return the frame that steersman last wrote into the project in ``directory``."""
     text = read_text(directory / BASE)
     if text is None:
         paths = [each.relative_to(directory / _OLD_BASE) for each in old_base_files(directory)]

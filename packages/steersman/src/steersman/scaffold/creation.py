@@ -206,7 +206,7 @@ def _is_other_module(sources: Tree, path: str, kind: str) -> bool:
 def _require_foreign(
     project: Project, operator_kinds: Sequence[DeclaredKind], *, group: str, kind: str
 ) -> None:
-    """Refuse a kind that this project defines, created by ``create api`` or written by hand.
+    """Raise ``ProjectError`` if this project defines the kind, by ``create api`` or by hand.
 
     Classes from ``generate models`` are accepted, because another project defines their kinds.
     """
@@ -334,7 +334,9 @@ def _further_version(
     namespaced: bool,
     plural: str | None,
 ) -> CreatedFiles:
-    """Add a version of an existing kind: its types, and its name in the stored class."""
+    """Add a version of an existing kind: its types, and an entry in the class of the storage
+    version.
+    """
     stored = same[0]
     for each in same:
         # The stored version is in the module that has the controller.
@@ -388,7 +390,9 @@ def _further_version(
 
 
 def _sample_in(project: Project, stored: DeclaredKind, *, version: str) -> str | None:
-    """Return the sample of the stored version, as ``version``; ``None`` without a sample."""
+    """Return the sample of the storage version, changed to ``version``; ``None`` without a
+    sample.
+    """
     text = read_text(project.directory / f"samples/{Path(stored.path).stem}.yaml")
     said = f"apiVersion: {stored.group}/{stored.version}\n"
     if text is None or said not in text:

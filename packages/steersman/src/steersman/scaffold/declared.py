@@ -40,7 +40,7 @@ def declared_in(sources: Tree) -> tuple[DeclaredKind, ...]:
 
 
 def parsed(path: str, source: str) -> ast.Module:
-    """Parse a Python file of the project; ``ProjectError`` reports a syntax error."""
+    """Parse a Python file of the project; raise ``ProjectError`` for a syntax error."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError) as error:

@@ -102,7 +102,7 @@ def deploy_table(table: TomlTable) -> DeployTable:
 
 
 def bundle_table(table: TomlTable, *, directory: Path) -> BundleTable:
-    """Read and check the table; ``directory`` is the base of the icon's path."""
+    """Read and check ``[tool.steersman.bundle]``; the icon's path is relative to ``directory``."""
     icon = table.text("icon")
     read = BundleTable(
         channel=_matching(table, "channel", _CHANNEL, "made of letters, digits, dots and dashes"),

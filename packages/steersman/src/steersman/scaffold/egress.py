@@ -1,9 +1,9 @@
 """Warnings about connections that a project probably needs and its NetworkPolicy does not permit.
 
 A NetworkPolicy drops packets silently: a connection that it does not permit ends in a timeout, and
-no error names the cause. So generating manifests warns about the connections that the project
-shows: a client library whose servers listen on another port, and addresses in environment
-variables.
+no error names the cause. So the commands that generate manifests warn about connections that can be
+recognized in the project: by a client library whose servers listen on a port that is not permitted,
+and by addresses in environment variables.
 """
 
 import re

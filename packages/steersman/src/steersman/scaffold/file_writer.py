@@ -30,7 +30,7 @@ def read_text(path: Path) -> str | None:
 
 
 def require_room(directory: Path, *, besides: Collection[str]) -> None:
-    """Refuse a directory that contains anything except the names in ``besides``."""
+    """Raise ``ProjectError`` if ``directory`` contains anything except the names in ``besides``."""
     try:
         there = sorted(each.name for each in directory.iterdir() if each.name not in besides)
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def require_room(directory: Path, *, besides: Collection[str]) -> None:
 
 
 def require_absent(directory: Path, paths: Iterable[str]) -> None:
-    """Refuse to overwrite existing files."""
+    """Raise ``ProjectError`` if one of ``paths`` exists in ``directory``."""
     there = sorted(path for path in paths if (directory / path).exists())
     if there:
         raise ProjectError(

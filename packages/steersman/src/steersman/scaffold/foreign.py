@@ -1,8 +1,8 @@
 """Kinds that are defined elsewhere: the expression for the class, and a sample object for a test.
 
-built-in               apps_v1.Deployment, of steersman.kinds with a models file     Certificate, of
-the module that ``steersman generate models`` wrote any other              Certificate =
-sm.Unstructured.of("cert-manager.io/v1", "Certificate")
+built-in               apps_v1.Deployment, of steersman.kinds
+with a models file     Certificate, of the module that ``steersman generate models`` wrote
+any other              Certificate = sm.Unstructured.of("cert-manager.io/v1", "Certificate")
 """
 
 from collections.abc import Mapping, Sequence
@@ -116,7 +116,7 @@ def foreign_kind(
     namespaced: bool,
     models: str | None,
 ) -> Foreign:
-    """Return the kind, validated; for a built-in kind, steersman's own data takes precedence."""
+    """Return the kind, validated; for a built-in kind, its known plural and scope are used."""
     gvk = GroupVersionKind("" if group == "core" else group, check_version(version), kind)
     check_class_kind(kind)
     if "." in gvk.group:

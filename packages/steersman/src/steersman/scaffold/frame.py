@@ -1,6 +1,6 @@
 """Renders texts from templates. No I/O except reading the templates.
 
-The same words always give the same text, and a missing word is an error.
+The same values always give the same text, and a missing value is an error.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,9 @@ FRAME: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectAnswers:
-    """The values on which the frame of a project depends."""
+    """The values on which the frame of a project depends, that is, its files that belong to no
+    kind.
+    """
 
     name: str
     domain: str
@@ -63,7 +65,7 @@ def frame_of(answers: ProjectAnswers) -> Tree:
 
 
 def render(template: str, **words: Any) -> str:
-    """Render one template with these words."""
+    """Render one template with the values ``words``."""
     found = _environment().get_template(f"{template}.jinja")
     return found.render(words, call=call_lines, imported=import_line)
 

@@ -1,12 +1,13 @@
 """Where the installed steersman came from, and the wheels that a project carries if necessary.
 
-An installer records a direct origin in ``direct_url.json`` (PEP 610). Without that file, the
-package came from an index by its version, and a project's pip finds it there again. The exception
-is a development version, which no index contains and which came from a directory of wheels. With
-that file (for a path, a wheel, an archive or a repository), no index is known to contain this
-version. The project then carries the wheel in ``vendor/``, so that its CI and its image build need
-nothing else from this machine. The wheel of steersman-cluster, which the project's tests use, is
-carried too.
+If steersman came from an index, a project's pip finds the same version there again. Otherwise, the
+project carries the wheel in ``vendor/``, so that its CI and its image build need nothing else from
+this machine. The wheel of steersman-cluster, which the project's tests use, is carried too.
+
+If a package did not come from an index (but from a path, a wheel, an archive or a repository), the
+installer has recorded its origin in ``direct_url.json`` (PEP 610). A package without that file came
+from an index. The exception is a development version, which no index contains: it came from a
+directory of wheels.
 """
 
 import base64
@@ -53,9 +54,10 @@ _MODE: Final = 0o100644 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a steersman came from, with the wheels by name, unless an index contains them.
+    """The origin of an installed steersman, and the wheels that a project must carry, by name.
 
-    ``source`` is a URL, ``index`` or ``unreleased``.
+    ``source`` is a URL, ``index`` or ``unreleased``. If an index contains this version, there are
+    no wheels to carry.
     """
 
     source: str = INDEX
@@ -102,9 +104,10 @@ def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]
 
 
 def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
-    """Return ``found``, or ``source`` if ``found`` is a wheel that the project carries.
+    """Return ``found``, except in the virtual environment of a project that carries its wheels.
 
-    The virtual environment of a project has steersman installed from that wheel.
+    There, steersman is installed from the carried wheel, so ``found`` is that wheel. The result
+    then has the given ``source`` and the carried wheels.
     """
     paths = carried_wheels(directory)
     url, _, digest = found.source.partition("#sha256=")

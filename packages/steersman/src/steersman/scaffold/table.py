@@ -98,7 +98,7 @@ class TomlTable:
         return value
 
     def finish(self) -> None:
-        """Refuse keys that were never read."""
+        """Raise ``BadProjectSetting`` for a key that was never read, and so does not exist."""
         for key in self._values:
             if key not in self._known:
                 like = get_close_matches(key, self._known, n=1)

@@ -11,7 +11,9 @@ _percentage = re.compile(r"([+-]?[0-9]{1,18})%").fullmatch
 
 
 def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """Return ``value`` if it is a number, or this share of ``total`` if it is a percentage."""
+    """Return ``value`` if it is a number; if it is a percentage, return this percentage of
+    ``total``.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     matched = _percentage(value) if isinstance(value, str) else None

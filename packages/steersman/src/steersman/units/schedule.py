@@ -80,7 +80,9 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo
 
     def after(self, moment: datetime) -> datetime | None:
-        """Return the first time of the schedule after ``moment``; ``None`` if it is years away."""
+        """Return the first time of the schedule after ``moment``; ``None`` without one in the next
+        years.
+        """
         at = moment.astimezone(UTC).replace(microsecond=0) + _SECOND
         local = at.astimezone(self.zone)
         last_year = local.year + _YEARS_AHEAD
@@ -137,7 +139,8 @@ Schedule: TypeAlias = CalendarSchedule | IntervalSchedule
 def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
     """Return the schedule in ``text``, in ``zone`` or in the time zone that ``text`` names.
 
-    The rule of a ``BadValue`` is the error message of the parser in kube-controller-manager.
+    For an invalid text, raise ``BadValue``, whose ``rule`` is the error message of the parser in
+    kube-controller-manager.
     """
     spec, name = text, zone or ""
     if text.startswith(("TZ=", "CRON_TZ=")):

@@ -17,7 +17,7 @@ _CATCH_UP_SECONDS: Final = 2.0
 
 
 class ObjectView:
-    """The objects of the followed kinds; ``changed`` is set at each change."""
+    """A view of the objects of the followed kinds; ``changed`` is set at each change."""
 
     def __init__(self, client: Client, *, observe: Observer) -> None:
         self.changed = asyncio.Event()

@@ -23,10 +23,10 @@ _WROTE: Final = {
 
 
 class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
-    """A finished reconcile: its time, its reasons and its writes; ``error`` if it failed.
+    """A finished reconcile: its time, its reasons and its writes, and its ``error`` if it failed.
 
-    ``is_news`` if the reconcile failed, or wrote more than the status of its own object. ``idle``
-    counts the later reconciles that changed nothing.
+    ``is_news`` is true if the reconcile failed, or wrote more than the status of its own object.
+    ``idle`` is the number of later reconciles of the object that changed nothing.
     """
 
     ref: ObjectRef
@@ -42,9 +42,7 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     idle: int = 0
 
     def merged_with(self, later: "Reconciled") -> "Reconciled":
-        """Return the reconcile to show after ``later``: still this one if ``later`` changed
-        nothing.
-        """
+        """Return the reconcile to show after ``later``: this one if ``later`` changed nothing."""
         is_idle = not later.did and not later.error and later.outcome == self.outcome
         return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later
 

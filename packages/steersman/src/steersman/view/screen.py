@@ -1,6 +1,7 @@
 """Lines on a terminal: as many as fit, with only the changed ones redrawn.
 
-It uses the terminal's alternate screen, so the previous contents are back at the end.
+The lines are drawn on the terminal's alternate screen, so the previous contents are back at the
+end.
 """
 
 import asyncio
@@ -39,7 +40,7 @@ def wants_color(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
 
 
 class Screen:
-    """A complete terminal, while the block runs.
+    """A context manager that draws on the complete terminal while its block runs.
 
     Each drawing calls ``size`` for the number of columns and lines.
     """

@@ -19,7 +19,10 @@ _BAD_REASONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectState:
-    """The state of an object; ``conditions`` are those not already covered by the two words."""
+    """The state of an object in two words, ``word`` and ``detail``.
+
+    ``conditions`` lists the conditions that these two words do not cover.
+    """
 
     word: Word
     detail: str = ""

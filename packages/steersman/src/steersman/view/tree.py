@@ -43,7 +43,8 @@ class Branch:
 def branches(
     objects: Iterable[Unstructured], *, roots: Collection[GroupVersionKind]
 ) -> tuple[Branch, ...]:
-    """Return a branch for each object without an existing owner whose kind is in ``roots``.
+    """Return a branch for each object whose kind is in ``roots`` and that has no owner in
+    ``objects``.
 
     A branch contains all objects that the object owns, at any depth. An object with several owners
     is below the owner that controls the object.
@@ -82,7 +83,10 @@ def tree_lines(
     now: datetime,
     width: int,
 ) -> tuple[Line, ...]:
-    """Return the tree as lines that fit: names, states, ages, and the last reconciles."""
+    """Return the tree as lines of at most ``width`` columns.
+
+    The lines contain names, states, ages, and the last reconciles.
+    """
     rows = [row for branch in grown for row in _rows(branch, "", "", reconciles)]
     if not rows:
         return ()

@@ -20,7 +20,9 @@ def key_of(obj: Resource | Unstructured) -> ObjectKey:
 
 
 def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
-    """Return the key, the uid and the resourceVersion of ``obj``; a missing text is empty."""
+    """Return the key, the uid and the resourceVersion of ``obj``; each is empty if it is
+    missing.
+    """
     if isinstance(obj, Unstructured):
         fields = obj.metadata
         return (
@@ -37,9 +39,10 @@ def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
 
 
 def identity_in(body: Any) -> tuple[ObjectKey, str, str]:
-    """Return the key, the uid and the resourceVersion in the body of an undecodable object.
+    """Return the key, the uid and the resourceVersion in ``body``, an object that cannot be
+    decoded.
 
-    Each may be missing from the body; a missing text is empty.
+    Each is empty if it is missing.
     """
     metadata = body.get("metadata") if isinstance(body, dict) else None
     if not isinstance(metadata, dict):

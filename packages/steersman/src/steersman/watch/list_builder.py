@@ -1,6 +1,6 @@
 """Builds a list page by page, or from the initial events of a watch. No I/O.
 
-Changes that happen while initial events are sent arrive between those events.
+An event among the initial events may also be a change of an object that was already received.
 """
 
 from collections.abc import Mapping, Sequence

@@ -28,9 +28,9 @@ ReconcileReason: TypeAlias = Literal["start", "expired", "behind", "out of order
 class MustList(msgspec.Struct, frozen=True):
     """A position from which the reflector must list.
 
-    ``reached`` is the last version reached, or ``""`` if there was none. ``behind`` and ``missing``
-    count consecutive responses: ``behind``, that the server had not reached the version, and
-    ``missing``, that the server does not serve the kind.
+    ``reached`` is the last version reached, or ``""`` if there was none. ``behind`` is the number
+    of consecutive responses that the server has not reached that version. ``missing`` is the number
+    of consecutive responses that the server does not serve the kind.
     """
 
     reached: str = ""
@@ -48,8 +48,8 @@ class Streaming(msgspec.Struct, frozen=True):
 class MustProbe(msgspec.Struct, frozen=True):
     """A position at which ``version`` has been reached, but the server may be behind ``version``.
 
-    A watch from a version that the server has not reached is no error: the watch is silent. On a
-    server with another history, the watch would be silent permanently.
+    The server must be probed before a watch: if it has not reached ``version``, a watch is not an
+    error, but silent. On a server with another history, the watch would be silent permanently.
     """
 
     version: str
@@ -153,7 +153,7 @@ def advance(position: Position, received: Input, *, too_large_limit: int) -> Pos
 def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
     """Return the position after an event with ``version``.
 
-    This is a separate function of ``advance`` because most inputs are events.
+    ``advance`` calls this function. Callers that have an event call it directly, which is faster.
     """
     if is_older(version, position.version):
         # Either this event is a duplicate, or another came too early. A list is right in both

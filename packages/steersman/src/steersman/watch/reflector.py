@@ -72,8 +72,8 @@ class _Failure(msgspec.Struct, frozen=True):
 
 
 class Reflector(Generic[Obj]):
-    """A reflector, which passes all objects and events of ``source`` to the sink ``into`` while it
-    runs.
+    """A reflector: while it runs, it passes all objects and events of ``source`` to the sink
+    ``into``.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Reflector(Generic[Obj]):
         return True
 
     async def run(self) -> NoReturn:
-        """List and watch until cancelled; each run begins with a list."""
+        """List and watch until cancelled; each call begins with a list."""
         self._position = MustList(self._before().reached)
         try:
             while True:
@@ -307,8 +307,8 @@ class Reflector(Generic[Obj]):
     async def _run_watch(self, start: MayWatch | MustList) -> _Failure | None:
         """Run one watch from beginning to end.
 
-        Errors are returned, not raised: with a limit on silence, the watch runs in a task of a
-        separate task group.
+        Errors are returned, not raised, because a watch with a limit on silence runs in a task of
+        its own, in a task group.
         """
         started_at = self._clock.monotonic()
         timeout_seconds = self._settings.watch_seconds * (1 + self._rng.random())

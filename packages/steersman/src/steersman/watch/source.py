@@ -14,7 +14,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Source(Protocol[Obj]):
-    """Some objects of one kind on a server: all, those of one namespace, or those that match
+    """The objects of one kind on a server: all, or those of one namespace, or those that match
     selectors.
     """
 

@@ -32,7 +32,7 @@ class LineSplitter:
         return lines if self._keep_empty else [line for line in lines if line]
 
     def feed_block(self, chunk: bytes) -> bytes:
-        """Return the lines that ``chunk`` completes in one piece, unchanged.
+        """Return the lines that ``chunk`` completes as one ``bytes`` object, with their line ends.
 
         This is for decoders that decode many lines together.
         """

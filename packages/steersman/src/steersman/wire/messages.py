@@ -113,7 +113,7 @@ class CertificateIdentity(msgspec.Struct, frozen=True, kw_only=True):
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """A server's reply: a complete ``body``, or a ``stream`` of pieces.
 
-    The sender of the reply closes the stream, including when the client disconnects.
+    The server connection that sends the reply closes the stream, also when the client disconnects.
     """
 
     status: int

@@ -119,7 +119,7 @@ class TokenBucket:
         self._counted_at = clock.monotonic()
 
     def wait_seconds(self, key: Hashable) -> float:  # noqa: ARG002 - all keys are alike here
-        """Return how long the next key waits, whichever key it is."""
+        """Take a token, and return how long the key waits for it; all keys share the bucket."""
         now_at = self._clock.monotonic()
         gained = (now_at - self._counted_at) * self._policy.per_second
         self._counted_at = now_at
@@ -138,7 +138,7 @@ class TokenBucket:
 
 
 class MaxOf(Generic[K]):
-    """Several rate limiters, of which the longest wait applies."""
+    """A rate limiter that applies the longest wait of several rate limiters."""
 
     def __init__(self, *limiters: RateLimiter[K]) -> None:
         self._limiters = limiters

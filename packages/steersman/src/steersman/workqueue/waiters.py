@@ -63,7 +63,9 @@ class Waiters:
             _wake(self._asleep.popleft())
 
     def wake_at(self, due_at: float) -> None:
-        """Make a sleeping worker, if there is one, wake up at this time."""
+        """Make a sleeping worker wake up at ``due_at`` or earlier; do nothing if no worker
+        sleeps.
+        """
         if self._timed_waiter is None:
             self.replace_timed_waiter()
         elif due_at < self._timed_until_at:

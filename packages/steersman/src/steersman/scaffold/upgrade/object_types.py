@@ -43,14 +43,17 @@ class ObjectTypes:
         self._fields = self._fields_of_methods()
 
     def in_scope(self, scope: ast.AST) -> dict[str, str]:
-        """Return the classes of the variables of a scope, and of the fields of a method's object.
+        """Return the steersman classes of the variables of a scope, and of the ``self.x`` in a
+        method.
 
         The value is an empty string for a variable without such a class.
         """
         return {**self._types_in(scope), **self._fields.get(id(scope), {})}
 
     def path(self, node: ast.expr) -> str | None:
-        """Return the dotted path of a steersman name to which an expression refers."""
+        """Return the dotted path of the steersman name to which an expression refers; ``None``
+        otherwise.
+        """
         match node:
             case ast.Name(id=name) if name not in self._stored:
                 path = self._bound.get(name)

@@ -156,7 +156,9 @@ class _File:
         )
 
     def _local_name(self, old: str, new: str) -> str | None:
-        """Return the name after ``as``; ``None`` if all uses in the file can be renamed."""
+        """Return the local name to import ``new`` as; ``None`` if all uses in the file can be
+        renamed.
+        """
         elsewhere = (
             old in self._stored
             or old in self._exported

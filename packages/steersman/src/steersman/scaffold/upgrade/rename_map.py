@@ -65,9 +65,9 @@ class RenameMap:
         return _member(self.results, owner, name)
 
     def inherited(self, owner: str, name: str) -> str | None:
-        """Return the new name of an attribute that a class of the project has from ``owner``.
+        """Return the new name of an attribute that a class of the project inherits from ``owner``.
 
-        Only entries of the class count: others may be names of the project's own.
+        Entries without a class are ignored: the project may have defined such a name itself.
         """
         return None if name in self.attributes else self.attribute(owner, name)
 

@@ -38,7 +38,7 @@ async def listening(
     largest_body: int,
     share_port: bool = False,
 ) -> AsyncIterator[int]:
-    """Serve requests while the block runs; the value of the block is the port.
+    """Serve requests while the block runs; yield the port.
 
     With ``port=0``, a free port is used. Without ``tls``, the traffic is readable on the network:
     use that only for public data, or within the machine. A body larger than ``largest_body`` is cut

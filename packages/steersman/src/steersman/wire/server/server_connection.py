@@ -29,7 +29,8 @@ class ConnectionRegistry(Protocol):
 
 
 class ServerConnection(asyncio.BufferedProtocol):
-    """A connection that passes each request to ``handler`` and sends the reply before the next.
+    """A connection that passes each request to ``handler``, and sends the reply before the next
+    request.
 
     Bytes are received into ``buffer``, which all connections of a loop can share. When the client
     disconnects, the task is cancelled, because a watch would otherwise continue without a reader.
@@ -178,7 +179,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=CLOSE_SECONDS)
 
     async def _changed(self) -> None:
-        """Wait until something has changed."""
+        """Wait until the state of the connection has changed."""
         self._change = asyncio.get_running_loop().create_future()
         try:
             await self._change
@@ -233,7 +234,9 @@ class ServerConnection(asyncio.BufferedProtocol):
 
 
 def certificate_of(transport: asyncio.BaseTransport) -> CertificateIdentity | None:
-    """The client's certificate, if it was requested and sent."""
+    """Return the identity in the client's certificate; ``None`` if the client sent no
+    certificate.
+    """
     shown: Any = transport.get_extra_info("peercert")
     if not shown:
         return None

@@ -136,7 +136,7 @@ class Connection(asyncio.BufferedProtocol):
     """A connection that sends a request and receives its response; reusable if ``is_reusable``.
 
     ``tls`` is the TLS context of the connection. ``ended`` is done once the connection is closed.
-    Only one task at a time may use it. Unexpected data closes the connection.
+    Only one task at a time may use the connection. Unexpected data closes the connection.
     """
 
     #   idle ──send_request──▶ awaited ──whole answer──▶ idle
@@ -227,7 +227,9 @@ class Connection(asyncio.BufferedProtocol):
         return self._head
 
     async def receive(self) -> bytes:
-        """Return the bytes of the body that have arrived, at least one; empty at its end."""
+        """Wait for bytes of the body, and return those that have arrived; empty at the end of the
+        body.
+        """
         while True:
             if self._pieces:
                 received = b"".join(self._pieces)

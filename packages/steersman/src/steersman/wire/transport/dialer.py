@@ -113,7 +113,10 @@ def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
 
 
 def _common_error(error: OSError) -> OSError:
-    """Return one error if all addresses failed with the same one; asyncio only joins the texts."""
+    """Return ``error``, or if all addresses failed for the same reason, one error with that errno.
+
+    For several addresses, asyncio raises an error that has no errno and only joins the texts.
+    """
     numbers = set(_NUMBER.findall(str(error))) if error.errno is None else set[str]()
     return OSError(int(numbers.pop()), str(error)) if len(numbers) == 1 else error
 
