@@ -63,7 +63,9 @@ class VersionedObjects:
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterator[MatchedResource]:
-        """Yield the same resource in its other versions and under its other names."""
+        """Yield the resources that are equivalent to ``resource``: the same objects under another
+        version or name.
+        """
         for each in self._registry:
             if each.stored_as == self._served.stored_as:
                 gvk = each.gvk

@@ -71,7 +71,7 @@ class ObjectVersions(MatchContext, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookDispatcher:
-    """The webhooks of one request, and the responses that they gave."""
+    """The webhooks of one request, and the webhook responses received so far."""
 
     versions: ObjectVersions
     answers: WebhookAnswers

@@ -24,7 +24,7 @@ MOST_BYTES = 256 * 1024
 
 
 def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) -> FieldSet:
-    """Return the fields of the annotation whose live values are still the applied ones."""
+    """Return the fields in the annotation whose live values still equal the applied values."""
     try:
         last = json.loads(_annotations(live).get(LAST_APPLIED) or "null")
         if not isinstance(last, dict) or last.get("apiVersion") != gvk.api_version:

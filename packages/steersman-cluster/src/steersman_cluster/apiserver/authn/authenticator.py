@@ -50,7 +50,11 @@ class Authenticator:
         return found.user
 
     def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | TokenRejected:
-        """Return the user of ``token`` for one of ``audiences``, by default for this server."""
+        """Return the user of ``token``, or the reason why ``token`` is rejected.
+
+        A token is rejected if it is for none of ``audiences``, by default the audiences of this
+        server.
+        """
         own = self._accounts.audiences
         audiences = audiences or own
         meant = own if audiences is own else tuple(each for each in own if each in audiences)

@@ -33,7 +33,7 @@ _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTA
 
 
 class VerifyingKey:
-    """A public key that verifies the signatures of its private key."""
+    """A public key that verifies the signatures of the corresponding private key."""
 
     def __init__(self, public: PublicKey) -> None:
         self._public = public

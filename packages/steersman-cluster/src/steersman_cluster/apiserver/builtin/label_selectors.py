@@ -18,7 +18,7 @@ UNKNOWN_OPERATOR = "not a valid selector operator"
 
 
 def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
-    """Return the errors in a map of labels; each has the path of the map, never that of a key."""
+    """Return the errors in a map of labels; an invalid key or value has the path of the map."""
     errors: list[FieldError] = []
     for key, value in labels.items():
         if wrong := label_key(key):

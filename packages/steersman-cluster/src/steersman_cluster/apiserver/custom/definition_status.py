@@ -187,7 +187,10 @@ def _condition(kind: str, status: str, reason: str, message: str) -> Object:
 
 
 def _set(conditions: list[Object], wanted: Object, now: str) -> None:
-    """Replace the condition of the same type; its time changes only if its status does."""
+    """Replace the condition that has the type of ``wanted``.
+
+    ``lastTransitionTime`` changes only if the status changes.
+    """
     for each in conditions:
         if each["type"] == wanted["type"]:
             if each["status"] != wanted["status"]:

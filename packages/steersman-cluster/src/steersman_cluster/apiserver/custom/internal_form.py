@@ -1,8 +1,8 @@
-"""CustomResourceDefinitions in kube-apiserver's internal form, which error messages show
-completely.
+"""CustomResourceDefinitions in kube-apiserver's internal form, which error messages show.
 
-If all versions agree on a field, the internal form contains that field once for all versions. The
-paths of errors follow from this.
+In messages, the internal form contains every field, set or not. If all versions agree on a field,
+the internal form contains that field once for all versions, and the path of an error in it contains
+no version.
 """
 
 from collections.abc import Callable, Mapping

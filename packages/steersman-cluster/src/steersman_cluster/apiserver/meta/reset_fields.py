@@ -1,4 +1,4 @@
-"""The reset fields of resources: fields that a write never changes, and so never owns."""
+"""The reset fields of resources: fields that a write never changes, so that no writer owns them."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias

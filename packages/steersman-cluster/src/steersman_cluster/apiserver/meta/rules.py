@@ -32,7 +32,9 @@ class RuleContext(Protocol):
         ...
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
-        """Return all stored objects of a resource, in every namespace or in one."""
+        """Return all stored objects of a resource: in ``namespace``, or in every namespace if it is
+        empty.
+        """
         ...
 
 

@@ -46,7 +46,9 @@ def account_groups(namespace: str) -> tuple[str, ...]:
 
 
 def account_of(user: str) -> tuple[str, str] | None:
-    """Return the namespace and the name of the service account with this user name, or None."""
+    """Return the namespace and the name of the service account with the user name ``user``, or
+    None.
+    """
     if not user.startswith(_ACCOUNT):
         return None
     namespace, separator, name = user.removeprefix(_ACCOUNT).partition(":")
@@ -56,7 +58,7 @@ def account_of(user: str) -> tuple[str, str] | None:
 
 
 def node_of(user: str) -> str | None:
-    """Return the node with this user name, or None."""
+    """Return the node with the user name ``user``, or None."""
     if not user.startswith(_NODE):
         return None
     name = user.removeprefix(_NODE)

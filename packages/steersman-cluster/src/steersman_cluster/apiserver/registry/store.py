@@ -74,7 +74,7 @@ class Store:
         self._expiring: dict[str, deque[tuple[float, Key, int]]] = {}
 
     def change_signal(self, resource: str) -> ChangeSignal:
-        """Return the signal for changes of this resource."""
+        """Return the signal for changes of ``resource``."""
         if resource not in self._change_signals:
             self._change_signals[resource] = ChangeSignal()
         return self._change_signals[resource]

@@ -50,7 +50,7 @@ class MetadataEncoder(NamedTuple):
         return self._partial(document["metadata"])
 
     def unchanged(self, document: Object) -> bytes:
-        """Encode a document that has no other form, such as a Status."""
+        """Encode a document that has no metadata form, such as a Status, completely."""
         return msgspec.json.encode(document)
 
     def many(

@@ -95,7 +95,7 @@ class ProtobufEncoder:
         return encode_document(document)
 
     def unchanged(self, document: Object) -> bytes:
-        """Encode a document that has no other form, such as a Status."""
+        """Encode a document that has only one form, such as a Status."""
         return encode_document(document)
 
     def many(
@@ -165,7 +165,7 @@ class ProtobufMetadataEncoder(NamedTuple):
         return self._body(document["metadata"])
 
     def unchanged(self, document: Object) -> bytes:
-        """Encode a document that has no other form, such as a Status."""
+        """Encode a document that has no metadata form, such as a Status, completely."""
         return encode_document(document)
 
     def many(

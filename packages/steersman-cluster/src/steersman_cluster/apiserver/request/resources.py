@@ -178,7 +178,7 @@ class ServedResource:
 
     @cached_property
     def has_standard_finalizers(self) -> bool:
-        """Whether a finalizer must be a standard one or have a domain."""
+        """Whether the name of a finalizer must be a standard one or contain a domain."""
         return has_standard_finalizers(self.gvk.group, custom=self.custom)
 
     def validated_form(self, obj: Object) -> Object:

@@ -46,7 +46,7 @@ class ResponseEncoder(Protocol):
         ...
 
     def unchanged(self, document: Object) -> bytes:
-        """Encode a document that has no other form, such as a Status."""
+        """Encode a document that is never reduced to metadata or a table, such as a Status."""
         ...
 
     def many(

@@ -31,8 +31,8 @@ class AcknowledgedRevision:
     def read(self) -> int | None:
         """Return the last acknowledged revision; None if the file does not exist.
 
-        The result is 0, so that any database is valid, if the file contains the user's decision to
-        accept missing writes.
+        If the user has written into the file that missing writes are accepted, the result is 0, so
+        that any database is valid.
         """
         try:
             content = self._path.read_bytes()

@@ -118,9 +118,9 @@ def _containers(spec: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _secrets_of(containers: Iterable[tuple[str, Object]]) -> Iterator[tuple[str, str]]:
-    """Yield every Secret that the environments of ``containers`` reference.
+    """Yield the name of every Secret that an environment variable of ``containers`` references.
 
-    Each is followed by a description of the reference, for the error message.
+    Each name comes with a description of the reference, for the error message.
     """
     for called, container in containers:
         where = f"{called} {container.get('name', '')} with"

@@ -192,9 +192,10 @@ def _selectable(pod: Object) -> Mapping[str, str]:
 
 
 def grace_seconds(pod: Object, asked: int | None) -> int:
-    """Return the grace period for the deletion of ``pod``, for which ``asked`` is requested.
+    """Return the grace period for the deletion of ``pod``.
 
-    It is 0 if the Pod was never scheduled, or has ended.
+    ``asked`` is the period that the client requests. The result is 0 if the Pod was never
+    scheduled, or has ended.
     """
     spec: Object = pod.get("spec") or {}
     if not spec.get("nodeName") or (pod.get("status") or {}).get("phase") in _ENDED:
