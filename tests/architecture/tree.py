@@ -28,7 +28,7 @@ class Module:
 
     @cached_property
     def name(self) -> str:
-        """The dotted name: ``steersman.wire.transport.network``, or ``steersman.wire`` for the package."""
+        """The dotted name, such as ``steersman.watch.reflector``; of a package, ``steersman.watch``."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property

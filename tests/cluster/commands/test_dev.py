@@ -308,7 +308,7 @@ def test_an_operator_that_ends_without_output_gets_a_line(home: Path) -> None:
     finished = steersman("dev", "operator.py", "--for=0.1", directory=home)
 
     assert finished.returncode == 1
-    assert "the operator ended with status 7, and wrote nothing\n" in finished.stderr
+    assert "the operator ended with status 7, without output\n" in finished.stderr
 
 
 async def test_an_operator_that_never_starts_is_a_failure(home: Path) -> None:

@@ -148,9 +148,7 @@ def test_a_failed_build_is_reported_with_its_cause(tmp_path: Path) -> None:
         ProjectError, match=r"nothing, which no longer exists, .* Install steersman again"
     ):
         build_wheel(tmp_path / "nothing")
-    with pytest.raises(
-        ProjectError, match=r"cannot be built: .*`project` metadata.* Run `pip"
-    ):
+    with pytest.raises(ProjectError, match=r"cannot be built: .*`project` metadata.* Run `pip"):
         build_wheel(tmp_path)
 
 
