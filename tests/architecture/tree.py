@@ -28,7 +28,7 @@ class Module:
 
     @cached_property
     def name(self) -> str:
-        """The dotted name, such as ``steersman.watch.reflector``; of a package, ``steersman.watch``."""
+        """The dotted name, such as ``steersman.watch.reflector``, or ``steersman.watch``."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
