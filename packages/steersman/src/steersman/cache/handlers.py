@@ -176,7 +176,7 @@ class Registration(Generic[Obj]):
             )
 
     async def run(self) -> None:
-        """Call the handler with one change after the other."""
+        """Call the handler with one change after another, until cancelled."""
         delivered = 0
         while True:
             while not self._waiting:
@@ -266,7 +266,7 @@ class InlineRegistration(Registration[Obj]):
         self._start_delivery_if_needed()
 
     def notify(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Call the handler with one change after the other."""
+        """Call the handler with each of ``deltas``, or buffer them if there are too many."""
         if self._is_ended:
             return
         ordered = self._ordered(deltas)

@@ -450,8 +450,8 @@ class Informer(Generic[Obj]):
         return self._children.get(None) or self._children.get(namespace)
 
     def _known(self) -> Iterator[tuple[ObjectKey, Obj]]:
-        """Yield all objects that handlers have received: those of namespaces with a complete first
-        list.
+        """Yield all objects that handlers have received: in every namespace whose first list is
+        complete.
         """
         for child in self._children.values():
             if child.has_listed:

@@ -23,8 +23,8 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
     """The cache options of one kind, for all controllers and runnables of a manager.
 
     - ``namespaces`` replace the manager's namespaces: ``None`` means the manager's namespaces,
-      and ``()`` means all namespaces. They do not apply to a runnable that names namespaces
-      itself.
+      and ``()`` means all namespaces. They do not apply to a runnable that passes namespaces of
+      its own.
     - ``labels`` and ``fields`` are added to a controller's own selectors.
     - ``transform`` receives each object before it is cached, and returns the object to cache.
       Use it to drop large fields that no controller reads. ``transform`` must be a pure

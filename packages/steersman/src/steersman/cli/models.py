@@ -160,8 +160,9 @@ def _module_name(definition: Document, version: str) -> str:
 def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[Path, ...]:
     """Write all modules or none; return the paths of the changed ones.
 
-    A module that was edited by hand is not overwritten but shown, unless ``force`` is given. The
-    written files are recorded in the surrounding project, or else in the directory itself.
+    If a module was edited by hand, nothing is written, and ``EditedByHand`` shows the edits, unless
+    ``force`` is given. The written files are recorded in the surrounding project, or without a
+    project in ``directory``.
     """
     home, files = directory, tree
     project = Project.maybe(directory)

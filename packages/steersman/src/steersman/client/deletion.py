@@ -49,8 +49,9 @@ def deletion_result(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
 def is_gone(obj: Resource | Unstructured) -> bool:
     """Whether the patch or update with the response ``obj`` also completed the object's deletion.
 
-    This is so if the write removed the last finalizer of an object that is being deleted. The
-    version in the response is then that of the previous state. Do not call this for a dry run.
+    A write completes the deletion if it removes the last finalizer of an object that is being
+    deleted. The response then contains the version of the previous state. Do not call this for a
+    dry run.
     """
     if isinstance(obj, Resource) and obj.metadata.deletion_timestamp is None:
         return False  # as of nearly every answer

@@ -26,14 +26,14 @@ class CacheReader:
         return same_kind(kind) in self._listers
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object, or ``None``."""
+        """Return the cached object; ``None`` if the cache has no such object."""
         lister = self._listers.get(kind) or self.lister(kind)
         return lister.get(name, namespace=namespace)
 
     def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object, or ``None``.
+        """Return the cached object; ``None`` if the cache has no such object.
 
-        The result is also ``None`` for a kind or a namespace that is not cached.
+        Unlike ``get``, return ``None`` for a kind or a namespace that is not cached, too.
         """
         lister = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if lister is None:
@@ -73,10 +73,12 @@ class CacheReader:
 
 
 def index_name(controller: str, index: str) -> str:
-    """Return a name for the index that is unique among the controllers that share the cache."""
+    """Return the name of a controller's index in the cache, which several controllers may share."""
     return f"{controller}/{index}"
 
 
 def same_kind(kind: type[Any]) -> type[Any] | ResourceType:
-    """Return the identity of a class, the same for all ``Unstructured`` classes of a kind."""
+    """Return a value that identifies ``kind``: equal for all ``Unstructured`` classes of one
+    kind.
+    """
     return kind.resource_type if issubclass(kind, Unstructured) else kind

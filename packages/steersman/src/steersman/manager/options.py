@@ -178,7 +178,7 @@ def _names(collector: Collector) -> Iterable[str]:
 
 
 def register(registry: Any, collector: Collector) -> None:
-    """Add the collector to the registry.
+    """Add ``collector`` to ``registry``.
 
     Raise ``BadManager`` if the registry has a metric of the same name.
     """

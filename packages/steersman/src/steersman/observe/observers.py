@@ -28,7 +28,7 @@ class SelectiveObserver(Protocol):
     def listener_for(self, kind: type[Any]) -> Observer | None:
         """Return the function for observations of the class ``kind``, or ``None`` to ignore them.
 
-        The result must always be the same for the same class.
+        Repeated calls with one class must return the same result.
         """
         ...
 

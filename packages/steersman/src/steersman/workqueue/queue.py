@@ -141,7 +141,7 @@ class WorkQueue(Generic[K]):
                 raise
 
     def done(self, key: K) -> None:
-        """Release a key; if the key was added meanwhile, it is delivered once more."""
+        """Release a key; if the key was added while a worker held it, it is delivered once more."""
         now_at = self._clock.monotonic()
         if self._delays.items:
             self._end_delays(now_at)
@@ -235,7 +235,7 @@ class WorkQueue(Generic[K]):
 
     @property
     def num_dirty(self) -> int:
-        """The number of held keys that were added again meanwhile."""
+        """The number of held keys that were added again while a worker held them."""
         return len(self._dirty)
 
     @property
@@ -300,7 +300,7 @@ class WorkQueue(Generic[K]):
         return item.key
 
     def _requeue(self, key: K) -> None:
-        """Add a held key again, unless it was added meanwhile."""
+        """Add a held key again, unless it was already added while a worker held it."""
         if self._phase is not _Phase.ENDED and key not in self._delays:
             self._put(Item(key, self.held_priority(key), self._clock.monotonic()))
 

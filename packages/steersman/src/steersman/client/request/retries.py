@@ -1,8 +1,8 @@
 """Decides whether and when to retry. No I/O: randomness is an argument, and the caller waits.
 
-Only requests that cannot write twice are retried. These are requests that the server certainly did
-not carry out: they never arrived, or the response was 429 with a Retry-After. In addition, reads
-are retried when the server failed or the connection was closed.
+Only requests that cannot write twice are retried. A write is retried if the server certainly did
+not carry it out: it never arrived, or the response was 429 with a Retry-After. A read is also
+retried if the server failed or the connection was closed.
 """
 
 from random import Random

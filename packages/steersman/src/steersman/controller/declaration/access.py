@@ -185,5 +185,7 @@ def _identities(kinds: Iterable[type[Any]]) -> frozenset[object]:
 
 
 def _identity(kind: type[Any]) -> object:
-    """Return the identity of a class, the same for all ``Unstructured`` classes of a kind."""
+    """Return a value that identifies ``kind``: equal for all ``Unstructured`` classes of one
+    kind.
+    """
     return kind.resource_type if issubclass(kind, Unstructured) else kind

@@ -66,7 +66,9 @@ class Fence:
         self._open_until_at = max(self._open_until_at, deadline_at)
 
     def close(self) -> None:
-        """Refuse all writes until the fence is extended again, and abort the writes in flight."""
+        """Reject all writes until the deadline is extended again, and abort the writes in
+        flight.
+        """
         self._open_until_at = -inf
         for passing in self._passing:
             passing.abort()

@@ -126,7 +126,7 @@ def _null(old: Schema, new: Schema, path: str) -> Found:
 
 
 def _rejected_enum_values(old: Schema, new: Schema, path: str) -> Found:
-    """Yield the old enum values that the new schema rejects; each value is checked on its own."""
+    """Yield a narrowing for each value of the old enum that the new schema rejects."""
     for value in old["enum"]:
         was_accepted = value is not None and not any(
             schema_errors(value, _without_alternatives(old), trusting=True)

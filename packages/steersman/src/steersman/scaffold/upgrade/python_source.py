@@ -3,16 +3,17 @@
     from X import name      the module, the name, or both, and all uses of the name
     import X.y              the module, and dotted uses
     object.attribute        if the object is an instance of a steersman class: a parameter with
-                            such an annotation, a variable that is only assigned such a call, or
-                            a variable whose class a check determines (``checked_types.py``)
+                            such an annotation, a variable to which only such calls are assigned,
+                            or a variable whose class a check determines (``checked_types.py``)
     case Class(attribute=…) if the class is imported from steersman
     def method              in a class that derives from a steersman class
     call(keyword=…)         if the function is imported from steersman, or is a method of such
                             an object
     "X.y"                   a string that is exactly the dotted path of something that moved
 
-Everything else stays byte for byte. A name keeps its old form by ``as`` if the file also uses it
-for something else or lists it in ``__all__``, or if another file imports it from this file.
+Everything else stays byte for byte. An old name is kept, with ``import new as old``, if the file
+also uses it for something else or lists it in ``__all__``, or if another file imports it from this
+file.
 """
 
 import ast

@@ -37,7 +37,7 @@ _MAY_WARN: Final = re.compile(rb"\n[Ww]")
 class Broken(Exception):
     """The reason why there is no response, or only a part of one; no part of a request is quoted.
 
-    ``server`` is the peer, if the peer was not the server itself. ``was_sent`` is true if the peer
+    ``server`` is the address of the peer if the peer is a proxy. ``was_sent`` is true if the peer
     may have received any part of the request.
     """
 
