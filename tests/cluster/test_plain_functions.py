@@ -80,7 +80,7 @@ async def test_a_plain_function_has_the_same_context_methods(scene: Scene) -> No
     )
 
 
-async def test_a_plain_function_does_not_block_the_event_loop(
+async def test_a_function_that_is_not_async_does_not_block_the_event_loop(
     scene: Scene, hang: threading.Event
 ) -> None:
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:

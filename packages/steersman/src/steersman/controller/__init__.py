@@ -12,7 +12,7 @@ Promises:  - one worker at a time reconciles an object
            - each reconcile knows why it ran
            - the condition of an object says why its reconcile failed
            - progress is written at intervals and a condition transition immediately
-           - a plain function does not block the event loop
+           - a function that is not async does not block the event loop
            - hanging objects do not delay the rest
            - a replica that is not the leader starts and continues no reconcile
            - a paused object is not reconciled
