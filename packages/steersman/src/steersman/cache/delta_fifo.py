@@ -33,7 +33,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """A delta for a new object; ``is_initial`` if the first list contained the object."""
+    """A delta for a new object; ``is_initial`` is true if the first list contained the object."""
 
     obj: Obj
     key: ObjectKey
@@ -90,7 +90,7 @@ Delta: TypeAlias = Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj]
 # and a list results in such deltas as well.
 # With the collector (no ``gc=False``): an error has a traceback, and so perhaps a reference cycle.
 class NotDecoded(msgspec.Struct, frozen=True):
-    """A delta for an object that cannot be decoded; ``is_gone`` if the object was deleted.
+    """A delta for an object that cannot be decoded; ``is_gone`` is true if the object was deleted.
 
     Once the object can be decoded again, the next delta is Added or Updated. The last known state
     of an object stays in the cache until the object is deleted.

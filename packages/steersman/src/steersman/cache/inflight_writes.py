@@ -39,7 +39,9 @@ class InflightWrites:
             self._record(_DELETED, place, uid)
 
     def record_list(self, place: object, *, rewound: bool) -> None:
-        """Record a new list at this place; ``rewound`` if the list is from another history."""
+        """Record a new list at this place; ``rewound`` is true if the list is from another
+        history.
+        """
         if self._tokens:
             self._record(_LIST, place, "")
             if rewound:
@@ -92,15 +94,19 @@ class WriteToken:
         self.sent_at_sequence = inflight.last_sequence
 
     def was_added_since(self, place: object, uid: str) -> bool:
-        """Whether ``place`` received the object's first event after the write was sent."""
+        """Whether ``place`` has received the first event of the object ``uid`` since the write was
+        sent.
+        """
         return self._inflight.sequence_of(_ADDED, place, uid) > self.sent_at_sequence
 
     def was_deleted_since(self, place: object, uid: str) -> bool:
-        """Whether ``place`` received the object's deletion after the write was sent."""
+        """Whether ``place`` has received the deletion of the object ``uid`` since the write was
+        sent.
+        """
         return self._inflight.sequence_of(_DELETED, place, uid) > self.sent_at_sequence
 
     def was_listed_since(self, place: object) -> bool:
-        """Whether ``place`` received a new list after the write was sent.
+        """Whether ``place`` has received a new list since the write was sent.
 
         Events before such a list may have been missed.
         """

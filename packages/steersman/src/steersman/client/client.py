@@ -316,8 +316,8 @@ class Client:
     ) -> U:
         """Replace an object; raise ``Conflict`` if it was changed since it was read.
 
-        This is for ``Unstructured`` objects only. A typed object is a view: a replacement would
-        drop the fields that its class does not declare.
+        Only ``Unstructured`` objects are accepted. A typed object contains only the fields that its
+        class declares, so a replacement would drop all other fields.
         """
         refuse_metadata_only(obj, "update")
         if not isinstance(obj, Unstructured):

@@ -60,7 +60,7 @@ class ReadOnlyField:
 def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
     """Return a function that reads the stored value of ``field``, without a read-only view.
 
-    It is for code that compares objects and changes nothing.
+    Use the function only in code that compares objects and changes nothing.
     """
     member = getattr(kind, field)
     reader: Callable[[Any], Any] = (

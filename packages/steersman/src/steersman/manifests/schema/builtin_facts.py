@@ -22,7 +22,7 @@ _MERGING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def merging_of(cls: type[Any]) -> dict[str, Any]:
-    """Return how objects of the class are merged, if the OpenAPI schema specifies it."""
+    """Return the keyword for how the server merges objects of the class, if the OpenAPI has one."""
     return {key: value for key, value in _schema_of(cls).items() if key == MAP_TYPE}
 
 

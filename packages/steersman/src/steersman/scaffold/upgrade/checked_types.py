@@ -22,7 +22,9 @@ Narrowing: TypeAlias = tuple[list[ast.AST], Iterable[Fact]]
 
 
 def narrowed_names(tree: ast.AST, class_of: ClassOf) -> dict[int, str]:
-    """Return the class of each ``ast.Name`` by its id, where the class is determined."""
+    """Return the class of each ``ast.Name`` whose class is determined, by the ``id()`` of the
+    node.
+    """
     found: dict[int, str] = {}
     for node in ast.walk(tree):
         for nodes, facts in _narrowings(node, class_of):

@@ -15,9 +15,10 @@ DERIVED: Final = "<"
 
 
 class ObjectTypes:
-    """The classes of variables, attributes and calls; ``derived`` are classes of the file.
+    """The steersman classes of the variables, attributes and calls in one file.
 
-    ``bound`` are the paths of imported names, and ``stored`` the names that the file assigns.
+    ``derived`` maps each class of the file to the steersman class from which it derives. ``bound``
+    maps imported names to their paths, and ``stored`` contains the names that the file assigns.
     """
 
     def __init__(
@@ -222,7 +223,11 @@ class ObjectTypes:
                 return ""
 
     def owner(self, node: ast.expr, known: dict[str, str]) -> str | None:
-        """Return the class of a steersman object; an empty string if its class is unknown."""
+        """Return the steersman class of the object to which ``node`` refers.
+
+        Return an empty string for an attribute of a steersman object whose class is unknown, and
+        ``None`` if the object may be of any class.
+        """
         match node:
             case ast.Name() if id(node) in self._narrowed:
                 return self._narrowed[id(node)]

@@ -72,10 +72,10 @@ class _Plan:
 def upgrade_project(
     project: Project, *, search_path: str | None, origin: Callable[[], Origin] = index_origin
 ) -> UpgradeResult:
-    """Bring the frame of a project to this version of steersman; no change of the author is lost.
+    """Upgrade the frame of a project to this version of steersman; no change of the author is lost.
 
-    ``search_path`` is where git is searched, and ``origin`` determines where this steersman came
-    from.
+    The frame consists of the files that belong to no kind. ``search_path`` is where git is
+    searched, and ``origin`` determines where this steersman came from.
     """
     git = shutil.which("git", path=search_path)
     if git is None:
