@@ -84,12 +84,13 @@ def lost_in(line: str, renames: RenameMap) -> Iterator[str]:
     words = (found["keywords"] or "").split()
     yield from _lost_keywords(old, words, owner, renames)
     names = rest.split(", ") if rest else []
+    has = frozenset[str]() if owner is None else members(owner)
     for each in [*names, *(words if "[" in head else ())]:
         member = _CALLABLE.fullmatch(each)
         assert member is not None, line
         name = member["name"]
-        new = name if name in members(owner) else renames.attribute(old, name)
-        if new is None or new not in members(owner):
+        new = name if name in has else renames.attribute(old, name)
+        if new is None or new not in has:
             yield f"{old}.{name}"
         elif member["keywords"]:
             function = getattr(owner, new)
