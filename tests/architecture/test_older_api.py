@@ -84,7 +84,7 @@ def lost_in(line: str, renames: RenameMap) -> Iterator[str]:
     words = (found["keywords"] or "").split()
     yield from _lost_keywords(old, words, owner, renames)
     names = rest.split(", ") if rest else []
-    has = frozenset[str]() if owner is None else members(owner)
+    has = members(owner) if inspect.isclass(owner) else frozenset[str]()
     for each in [*names, *(words if "[" in head else ())]:
         member = _CALLABLE.fullmatch(each)
         assert member is not None, line
