@@ -103,8 +103,8 @@ Examples:
     "service_account_issuers",
     multiple=True,
     metavar="URL",
-    help="Issuer of service account tokens; repeatable. The first is the issuer of new tokens;"
-    " tokens of all are accepted.",
+    help="Issuer of service account tokens; repeatable. New tokens have the first"
+    " issuer; tokens of every listed issuer are accepted.",
 )
 @click.option(
     "--permit-port-sharing",
@@ -211,7 +211,7 @@ Example:
 )
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
 def envtest(directory: Path) -> None:
-    """Write envtest binaries that start the embedded cluster.
+    """Write envtest launchers that start the embedded cluster.
 
     Writes scripts named etcd and kube-apiserver into DIR, which start the embedded cluster; links
     kubectl if it is on the PATH; prints DIR. With KUBEBUILDER_ASSETS=DIR, test suites that use

@@ -22,8 +22,8 @@ class _OfKind(msgspec.Struct, Generic[Obj], frozen=True):
 class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
     """The cache options of one kind, for all controllers and runnables of a manager.
 
-    - ``namespaces`` replace the manager's namespaces: ``None`` means the manager's namespaces,
-      and ``()`` means all namespaces. They do not apply to a runnable that passes namespaces of
+    - ``namespaces``, unless it is ``None``, is used instead of the manager's namespaces; ``()``
+      means all namespaces. They do not apply to a runnable that passes namespaces of
       its own.
     - ``labels`` and ``fields`` are added to a controller's own selectors.
     - ``transform`` receives each object before it is cached, and returns the object to cache.

@@ -118,8 +118,10 @@ def _because(why: ReconcileReason, ref: ObjectRef) -> str:
     subject = str(why.about) if why.about is not None and why.about != ref else "the object"
     if why.event == "updated":
         fields = _some(why.changed_fields)
-        of = "" if subject == "the object" else f" of {subject}"
-        return f"{fields}{of} changed" if fields else f"{subject} changed"
+        if fields and subject == "the object":
+            return f"{fields} changed"
+        # The subject first: a terminal cuts the line's end.
+        return f"{subject} changed: {fields}" if fields else f"{subject} changed"
     if why.event in _EVENTS:
         return f"{subject} {_EVENTS[why.event]}"
     return _CAUSES.get(why.event, why.event)

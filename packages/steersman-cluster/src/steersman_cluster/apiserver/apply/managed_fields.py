@@ -75,7 +75,7 @@ def decoded(entries: Any) -> Managers:
 
 
 def decoded_from_client(entries: Any) -> Managers:
-    """Return the managers of a client's entries; raise ``ValueError`` for an invalid entry."""
+    """Decode the ``managedFields`` of a client; raise ``ValueError`` for an invalid entry."""
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("operation") not in (APPLY, UPDATE):
             raise ValueError("operation must be `Apply` or `Update`")

@@ -70,8 +70,8 @@ def generate(context: click.Context, check: bool, force: bool, output: str | Non
 
     Without a subcommand, writes all generated files of the current project: CRDs, RBAC, the
     manifests that deploy the operator, a Helm chart, an OLM bundle and an API reference. A
-    subcommand with a TARGET or with its own -o prints to stdout. chart and bundle write to the
-    directory of --into instead. If a generated file was edited by hand, prints the difference,
+    subcommand writes its part of these files. With a TARGET, the subcommands print to stdout, but
+    chart and bundle need --into. If a generated file was edited by hand, prints the difference,
     writes nothing and fails; --force overwrites the file.
     """
     if context.invoked_subcommand is not None:

@@ -103,7 +103,7 @@ def api(
     """Add a custom resource and its controller.
 
     Writes types, a reconcile function, a test and a sample. If the project already has the kind in
-    another version, writes only the types of the new version.
+    another version, writes the types and a sample of the new version, and adds it to the class.
     """
     from steersman.scaffold import Project, create_api
 

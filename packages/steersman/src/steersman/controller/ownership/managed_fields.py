@@ -31,7 +31,7 @@ def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
 
 
 def paths_in(fields: Fields) -> Iterator[Path]:
-    """Yield the path of each held field, as the steps of the tree."""
+    """Yield the path of each field in a ``FieldsV1`` tree, as a tuple of the tree's keys."""
     for step, below in fields.items():
         if step == _ITSELF:
             yield ()

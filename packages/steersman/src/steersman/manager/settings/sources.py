@@ -407,7 +407,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         _seconds,
         _DURATION,
         "TIME",
-        "Log a warning if the caches of a controller have not synced after this long.",
+        "Log an error if the caches of a controller have not synced after this long.",
     ),
     Setting(
         "preflight",

@@ -178,7 +178,8 @@ class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
     def traced_error(self, *, is_debug: bool) -> Exception | None:
         """Return the error only if ``is_debug``; its traceback is then logged.
 
-        There may be an error for each change, and the log line names the place of the error anyway.
+        Otherwise no traceback is logged: there may be an error for each change, and the log line
+        already contains the file and line of the error.
         """
         return self.error if is_debug else None
 
@@ -198,7 +199,8 @@ class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
     def traced_error(self, *, is_debug: bool) -> Exception | None:
         """Return the error only if ``is_debug``; its traceback is then logged.
 
-        There may be an error for each change, and the log line names the place of the error anyway.
+        Otherwise no traceback is logged: there may be an error for each change, and the log line
+        already contains the file and line of the error.
         """
         return self.error if is_debug else None
 

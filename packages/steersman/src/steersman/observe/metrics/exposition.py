@@ -17,9 +17,9 @@ OPENMETRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 def new_registry() -> CollectorRegistry:
-    """Return a registry with the metrics of every process.
+    """Return a registry with the standard metrics of this process.
 
-    These are the metrics of memory, CPU, files and garbage collection.
+    These are the metrics of its memory, CPU, files and Python's garbage collection.
     """
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)

@@ -19,7 +19,7 @@ def address_warnings(path: str, text: str) -> list[str]:
 
 
 def network_warnings(path: str, text: str) -> list[str]:
-    """Return the warnings about a valid network."""
+    """Return a warning if ``text``, a valid IPv6 CIDR, is not in canonical form."""
     found = sloppy_cidr(text)
     if found is None or not isinstance(found[0], IPv6Address):
         return []
