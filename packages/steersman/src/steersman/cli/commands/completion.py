@@ -16,7 +16,7 @@ Examples:
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print a completion script for SHELL."""
+    """Print a completion script for a shell."""
     from click.shell_completion import get_completion_class  # not for help
 
     maker = get_completion_class(shell)

@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _check = click.option(
     "--check", is_flag=True, help="Write nothing, and fail if a file is out of date."
 )
-_force = click.option("--force", is_flag=True, help="Overwrite files with manual changes.")
+_force = click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
 _output = output_option(
     "yaml", "json", help="Print to stdout instead of writing the project's files."
 )
@@ -69,10 +69,11 @@ def generate(context: click.Context, check: bool, force: bool, output: str | Non
     """Generate manifests and docs from an operator.
 
     Without a subcommand, writes all generated files of the current project: CRDs, RBAC, the
-    manifests that deploy the operator, a Helm chart, an OLM bundle and an API reference. A
-    subcommand writes its part of these files. With a TARGET, the subcommands print to stdout, but
-    chart and bundle need --into. If a generated file was edited by hand, prints the difference,
-    writes nothing and fails; --force overwrites the file.
+    manifests that deploy the operator, a Helm chart, an OLM bundle and an API reference. Most
+    subcommands write one part of these files. With a TARGET (module:attribute, a module or a
+    file), they print to stdout; chart and bundle write to the directory of --into. If a generated
+    file was edited by hand, prints the difference, writes nothing and fails; --force overwrites
+    the file.
     """
     if context.invoked_subcommand is not None:
         if check or force or output:

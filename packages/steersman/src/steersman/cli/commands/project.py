@@ -102,8 +102,9 @@ def api(
 ) -> None:
     """Add a custom resource and its controller.
 
-    Writes types, a reconcile function, a test and a sample. If the project already has the kind in
-    another version, writes the types and a sample of the new version, and adds it to the class.
+    Writes types, a reconcile function, a test and a sample. If the project already has the kind
+    in another version, writes the types and a sample of the new version, and adds the version to
+    the kind's class.
     """
     from steersman.scaffold import Project, create_api
 
