@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause Python's garbage collector while thousands of lasting objects are created, as for a
-    list.
+    """Pause Python's garbage collector while the ``with`` block creates many objects.
 
-    Otherwise the garbage collector would traverse all of these objects several times, which takes
-    up to a sixth of the time of their creation. The block must not await: other tasks would create
-    garbage meanwhile.
+    Use this for thousands of objects that stay in memory, such as the objects of a list. Otherwise
+    the garbage collector would traverse all of these objects several times, which takes up to a
+    sixth of the time of their creation. The block must not await: other tasks would create garbage
+    meanwhile.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -13,10 +13,10 @@ from importlib import import_module
 def lazy_names(
     package: str, names: Mapping[str, str], *, modules: Mapping[str, str] | None = None
 ) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of ``package``.
+    """Return the ``__getattr__`` of ``package``, which imports a name when it is first used.
 
-    ``names`` maps each name to its module. ``modules`` maps each name that is itself a module to
-    that module. Modules are relative to the package.
+    ``names`` maps each name to the module that defines the name. ``modules`` maps each name that is
+    itself a module to the path of that module. The paths of modules are relative to ``package``.
     """
 
     def load(name: str) -> object:

@@ -9,7 +9,7 @@ _PACKAGES: Final = ("steersman", "steersman_cluster")
 
 
 def is_own_code(filename: str) -> bool:
-    """Whether the file is in one of steersman's packages.
+    """Whether ``filename`` is the path of a file in one of steersman's packages.
 
     ``filename`` is the ``__file__`` of a module, or the file name of a stack frame.
     """

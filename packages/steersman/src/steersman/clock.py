@@ -19,7 +19,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """A clock, which provides the time and waits."""
+    """A clock: returns the current time, and waits."""
 
     def monotonic(self) -> float:
         """Return the seconds since some moment in the past; the value never decreases."""
@@ -30,16 +30,19 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for this many seconds."""
+        """Wait for ``seconds``."""
         ...
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after ``seconds`` and raise ``TimeoutError``; ``None``: no limit."""
+        """Return a context that cancels its block after ``seconds`` and raises ``TimeoutError``.
+
+        With ``None``, the block has no time limit.
+        """
         ...
 
 
 class SystemClock:
-    """The clock of this machine."""
+    """The clock of this machine, which production code uses."""
 
     _alarm: "_Alarm | None" = None
 
@@ -51,11 +54,14 @@ class SystemClock:
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for this many seconds."""
+        """Wait for ``seconds``."""
         await asyncio.sleep(seconds)
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after ``seconds`` and raise ``TimeoutError``; ``None``: no limit."""
+        """Return a context that cancels its block after ``seconds`` and raises ``TimeoutError``.
+
+        With ``None``, the block has no time limit.
+        """
         return _Timeout(self, seconds)
 
     def alarm(self, loop: asyncio.AbstractEventLoop) -> "_Alarm":

@@ -1,6 +1,6 @@
-"""Coordinates of kinds, references to objects, and the rules of names.
+"""Identifiers of kinds and resources, references to objects, and the rules for names.
 
-A name that Kubernetes would reject raises ``BadName``, with the violated rule.
+A name that Kubernetes would reject raises ``BadName``, which contains the violated rule.
 """
 
 import re
@@ -22,7 +22,7 @@ _VERSION: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A kind in a version of a group; the core group is ``""``."""
+    """A kind in one version of an API group; ``group`` is ``""`` for the core group."""
 
     group: str
     version: str
@@ -35,7 +35,7 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> "GroupVersionKind":
-        """Return the kind for the ``apiVersion`` and ``kind`` of an object."""
+        """Return the kind with the ``apiVersion`` ``api_version`` and the name ``kind``."""
         group, version = split_api_version(api_version)
         return cls(group, version, kind)
 
@@ -44,7 +44,7 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class GroupVersionResource(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A plural resource name in a version of a group, as in request paths."""
+    """A plural resource name in one version of an API group, as in request paths."""
 
     group: str
     version: str
@@ -60,7 +60,7 @@ class GroupVersionResource(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class GroupResource(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A plural resource name in a group, in any version."""
+    """A plural resource name in an API group, independent of the version."""
 
     group: str
     resource: str
@@ -70,7 +70,7 @@ class GroupResource(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class ResourceType(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A kind, its plural name, and the scope of its objects, from which request paths are built."""
+    """A kind with its plural and its scope: all that is needed to build request paths."""
 
     gvk: GroupVersionKind
     plural: str
@@ -78,7 +78,7 @@ class ResourceType(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def gvr(self) -> GroupVersionResource:
-        """The plural resource name with its group and version."""
+        """The plural resource name with its API group and version."""
         return GroupVersionResource(self.gvk.group, self.gvk.version, self.plural)
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class ObjectKey(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "ObjectKey":
-        """Return the key in a text: ``default/web``, or ``web``."""
+        """Return the key for ``text``: ``default/web``, or ``web`` for a cluster-scoped object."""
         namespace, slash, name = text.rpartition("/")
         _require(
             name and "/" not in namespace and bool(namespace) == bool(slash),
@@ -120,9 +120,9 @@ class ObjectKey(NamedTuple):
 
 
 def split_api_version(api_version: str) -> tuple[str, str]:
-    """Split an apiVersion into group and version.
+    """Split ``api_version`` into API group and version.
 
-    ``apps/v1`` is group ``apps`` and version ``v1``. ``v1`` is a version of the core group.
+    ``apps/v1`` is the group ``apps`` and the version ``v1``. ``v1`` is a version of the core group.
     """
     group, slash, version = api_version.rpartition("/")
     _require(
@@ -135,9 +135,9 @@ def split_api_version(api_version: str) -> tuple[str, str]:
 
 
 def plural_of(kind: str) -> str:
-    """Return the plural of a kind by the rules of spelling: ``Policy`` becomes ``policies``.
+    """Return the plural of ``kind`` by the rules of spelling: ``Policy`` becomes ``policies``.
 
-    This is a guess, for kinds without a declared plural: ``Mouse`` becomes ``mouses``.
+    The result is a guess, for kinds without a declared plural: ``Mouse`` becomes ``mouses``.
     """
     word = kind.lower()
     if word.endswith(("s", "x", "z", "ch", "sh")):
@@ -148,7 +148,7 @@ def plural_of(kind: str) -> str:
 
 
 def check_group(group: str) -> str:
-    """Return ``group`` if it is a custom group: a DNS subdomain with at least one dot."""
+    """Return ``group`` if it is a custom API group: a DNS subdomain with at least one dot."""
     _require(
         _SUBDOMAIN.fullmatch(group) and len(group) <= 253 and "." in group,
         "an API group",
@@ -159,7 +159,10 @@ def check_group(group: str) -> str:
 
 
 def check_version(version: str) -> str:
-    """Return ``version`` if it is a DNS label that begins with a letter: ``v1``, ``v1beta2``."""
+    """Return ``version`` if it is a DNS label that begins with a letter: ``v1``, ``v1beta2``.
+
+    ``version`` is a version of an API group.
+    """
     _require(
         _VERSION.fullmatch(version) and len(version) <= 63,
         "an API version",
@@ -170,7 +173,7 @@ def check_version(version: str) -> str:
 
 
 def check_kind(kind: str) -> str:
-    """Return ``kind`` if it is a DNS label in letters of any case.
+    """Return ``kind`` if it is a DNS label, in which upper-case letters are permitted too.
 
     Most kinds are CamelCase, but some are lower-case.
     """
@@ -189,7 +192,10 @@ def check_kind(kind: str) -> str:
 
 
 def check_class_kind(kind: str) -> str:
-    """Return ``kind`` if it can also be the name of a class: CamelCase letters and digits."""
+    """Return ``kind`` if it is CamelCase with letters and digits only.
+
+    Such a kind can also be the name of a Python class.
+    """
     _require(
         kind.isascii() and kind.isalnum() and kind[0].isupper() and len(kind) <= 63,
         "a kind",
@@ -200,7 +206,10 @@ def check_class_kind(kind: str) -> str:
 
 
 def check_label(name: str, *, wanted: str = "a DNS label") -> str:
-    """Return ``name`` if it is one DNS label, such as the name of a namespace."""
+    """Return ``name`` if it is one DNS label, such as the name of a namespace.
+
+    Otherwise raise ``BadName``, in which ``wanted`` describes the name.
+    """
     if name not in _labels:
         if len(name) > 63 or not _LABEL.fullmatch(name):
             raise BadName(
@@ -216,7 +225,8 @@ def check_label(name: str, *, wanted: str = "a DNS label") -> str:
 def check_plural(name: str, *, wanted: str = "a plural") -> str:
     """Return ``name`` if it can be a plural, singular or short name of a resource.
 
-    Such a name is a DNS label that begins with a letter.
+    Such a name is a DNS label that begins with a letter. Otherwise raise ``BadName``, in which
+    ``wanted`` describes the name.
     """
     _require(
         _LABEL_1035.fullmatch(name) and len(name) <= 63,
@@ -229,7 +239,10 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
 
 
 def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
-    """Return ``name`` if it is a DNS subdomain, as the names of most objects are."""
+    """Return ``name`` if it is a DNS subdomain, as the names of most objects are.
+
+    Otherwise raise ``BadName``, in which ``wanted`` describes the name.
+    """
     if name not in _subdomains:
         if len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
             raise BadName(
@@ -245,8 +258,9 @@ def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
 def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
     """Return ``name`` if it is one segment of a path, the minimum rule for any object's name.
 
-    Kinds have different rules (an RBAC role may be named ``system:node``), which the server
-    enforces. This function only rejects names that would lead to another path.
+    The server enforces the further rules of each kind (an RBAC role may be named ``system:node``).
+    This function only rejects names that would change the request path. The error is ``BadName``,
+    in which ``wanted`` describes the name.
     """
     if name in ("", ".", "..") or "/" in name or "%" in name:
         raise BadName(

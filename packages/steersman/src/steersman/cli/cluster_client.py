@@ -1,4 +1,4 @@
-"""A client for the few requests of a command to a cluster."""
+"""A client for a command that sends a few requests to a cluster."""
 
 import os
 import sys
@@ -30,9 +30,9 @@ async def cluster_client(
     environ: Mapping[str, str],
     trust: Trust = Trust(),
 ) -> AsyncIterator[Client]:
-    """Provide a client of the cluster that the kubeconfig or the environment names.
+    """Provide a client for the cluster that ``kubeconfig``, ``context`` or ``environ`` names.
 
-    Raise ``ManagerFailed``, which names the cluster, if the cluster does not respond.
+    If the cluster does not respond, raise ``ManagerFailed``, which names the cluster.
     """
     observe = log_to(sys.stderr, clock=clock, level=SILENT)
     config = find_config(

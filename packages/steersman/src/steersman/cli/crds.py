@@ -1,4 +1,4 @@
-"""Installs the CustomResourceDefinitions that an operator needs, and finds missing ones."""
+"""Installs the CRDs of an operator, and reports kinds that the cluster does not serve."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,11 +33,11 @@ async def prepare_cluster(
     rng: Random,
     environ: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Check that the cluster responds and serves the operator's kinds; with ``install``, install
-    CRDs.
+    """Check that the cluster responds and serves the operator's kinds.
 
-    Return a line for each installed CRD, and for each controller that has to wait for a kind that
-    the cluster does not serve.
+    With ``install``, also install the CRDs of the kinds that the operator defines. Return a line
+    for each installed CRD, and for each controller that has to wait for a kind that the cluster
+    does not serve.
     """
     wanted = crds_of(own_kinds(manager.controllers)) if install else ()
     async with cluster_client(
@@ -62,7 +62,7 @@ async def prepare_cluster(
 async def install_crds(
     client: Client, wanted: Sequence[apiextensions_v1.CustomResourceDefinition]
 ) -> None:
-    """Apply these CRDs, and wait until the server serves their kinds."""
+    """Apply the CRDs ``wanted``, and wait until the server serves their kinds."""
     if not wanted:
         return
     for each in wanted:
@@ -95,7 +95,7 @@ async def _discovered(client: Client) -> set[GroupVersionKind]:
 
 
 def watched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType, ...]:
-    """Return every kind that the controllers watch: reconciled, owned and watched ones."""
+    """Return every kind that the controllers watch: those they reconcile, own or only watch."""
     found: dict[ResourceType, None] = {}
     for each in controllers:
         owned = (other.kind for other in each.owned)

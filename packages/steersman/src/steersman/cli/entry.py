@@ -1,4 +1,4 @@
-"""``steersman``: the program, and its exit after errors."""
+"""The program ``steersman``: runs a command, and exits with the status for its errors."""
 
 import sys
 from importlib.util import find_spec
@@ -7,7 +7,7 @@ from typing import TextIO
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the command that the command-line arguments name."""
     for stream in (sys.stdout, sys.stderr):
         write_any_letter(stream)
     if find_spec("click") is None:  # it is no dependency of the base installation
@@ -34,10 +34,10 @@ def main() -> None:
 
 
 def write_any_letter(stream: TextIO) -> None:
-    """Configure the stream to accept every character, whatever the locale's encoding is.
+    """Configure ``stream`` to accept every character, whatever the locale's encoding is.
 
-    A terminal shows ``?`` for characters that it lacks. A pipe or a file receives UTF-8, which
-    YAML, JSON and the programs that read them use.
+    A terminal shows ``?`` for characters that its encoding lacks. A pipe or a file receives UTF-8,
+    because YAML, JSON and the programs that read them use UTF-8.
     """
     if not isinstance(stream, TextIOWrapper):
         return

@@ -46,7 +46,11 @@ def installation_of(
     version: str | None = None,
     namespaces: Sequence[str] = (),
 ) -> Installation:
-    """Return the settings of an installation, from the operator's project and these arguments."""
+    """Return the installation of ``operator``, with settings from its project.
+
+    The arguments ``name``, ``image``, ``version`` and ``namespaces`` override the project's
+    settings.
+    """
     manager = load_manager(operator.target, directory=operator.directory)
     if not manager.controllers:
         raise BadTarget(
@@ -91,7 +95,10 @@ def _bundle(table: BundleTable) -> BundleSettings:
 
 
 def tree_of(part: str, installation: Installation) -> Tree:
-    """Return the files of one part, with paths relative to the part's own directory."""
+    """Return the files of ``part``, with paths relative to the part's own directory.
+
+    ``part`` is the name of a subcommand, such as ``crd``.
+    """
     match part:
         case "crd":
             return crd_tree(installation)
@@ -110,7 +117,7 @@ def tree_of(part: str, installation: Installation) -> Tree:
 
 
 def project_trees(installation: Installation, parts: Iterable[str] = PARTS) -> dict[str, Tree]:
-    """Return the files of these parts, with their paths in a project."""
+    """Return the files of each part in ``parts``, with paths relative to the project."""
     return {part: in_folder(_HOMES[part], tree_of(part, installation)) for part in parts}
 
 
@@ -125,7 +132,7 @@ _HOMES: Final = {
 
 
 def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
-    """Return the objects of one part, in the order in which to apply them."""
+    """Return the objects of ``part``, such as ``crd``, in the order in which to apply them."""
     match part:
         case "crd":
             return crd_documents(installation)
@@ -141,7 +148,10 @@ def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
 
 
 def broken_by(installation: Installation, *, against: Path) -> tuple[str, ...]:
-    """Return a line for each breaking change since the CRDs in ``against``."""
+    """Return a line for each breaking change from the old CRDs to those of ``installation``.
+
+    ``against`` is a file or directory with the old CRDs.
+    """
     now = {str(each["metadata"]["name"]): each for each in crd_documents(installation)}
     lines: list[str] = []
     for old in _definitions_at(against):

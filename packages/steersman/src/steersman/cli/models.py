@@ -1,4 +1,4 @@
-"""``steersman generate models``: typed classes for kinds that other projects define."""
+"""``steersman generate models``: typed classes for the kinds of other projects."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,10 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
-    """Return every CRD in a YAML or JSON text, including those in lists."""
+    """Return every CRD in ``text``, which is YAML or JSON, including the CRDs in lists.
+
+    Errors name ``source``.
+    """
     try:
         # An alias of an alias of an alias can stand for more than any memory holds.
         if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=_Loader)):
@@ -90,7 +93,7 @@ async def definition_from_cluster(
     environ: Mapping[str, str],
     trust: Trust = Trust(),
 ) -> Document:
-    """Read the CRD of this name, such as ``widgets.example.com``, from a cluster."""
+    """Read the CRD ``name``, such as ``widgets.example.com``, from a cluster."""
     definitions = Unstructured.of(API, KIND, namespaced=False)
     async with cluster_client(
         kubeconfig=kubeconfig,
@@ -111,9 +114,9 @@ async def definition_from_cluster(
 
 
 def models_tree(definitions: Iterable[Document], *, version: str | None = None) -> Tree:
-    """Return one module for each CRD and version.
+    """Return the text of one module for each CRD in ``definitions`` and each of its versions.
 
-    With ``version``, only this version is included; otherwise every served version.
+    With ``version``, only this version is included; otherwise every served version is.
     """
     tree: dict[str, str] = {}
     for definition in definitions:
@@ -158,11 +161,11 @@ def _module_name(definition: Document, version: str) -> str:
 
 
 def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[Path, ...]:
-    """Write all modules or none; return the paths of the changed ones.
+    """Write all modules in ``tree``, or none; return the paths of the modules that changed.
 
-    If a module was edited by hand, nothing is written, and ``EditedByHand`` shows the edits, unless
-    ``force`` is given. The written files are recorded in the surrounding project, or without a
-    project in ``directory``.
+    If a module was edited by hand, nothing is written and ``EditedByHand`` is raised, which shows
+    the edits; with ``force``, the module is overwritten. The written files are recorded in the
+    project that contains ``directory``, or, without a project, in ``directory``.
     """
     home, files = directory, tree
     project = Project.maybe(directory)

@@ -1,4 +1,4 @@
-"""Finds the operator that a command processes: the named one, or the surrounding project's."""
+"""Finds the operator that a command processes: the one it names, or that of the project."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from steersman.scaffold import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorTarget:
-    """A target, the directory in which it is looked up, and its project, if there is one."""
+    """The target of a command, the directory in which to find it, and its project, if any."""
 
     target: str
     directory: Path
@@ -18,9 +18,7 @@ class OperatorTarget:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The directories of the operator's own modules, as far as they are known without loading
-        it.
-        """
+        """The directories of the operator's own modules, as far as is known without an import."""
         if self.project is not None:
             root = self.project.source
             return (root, *(each for each in root.rglob("*") if _holds_modules(each)))
@@ -30,7 +28,10 @@ class OperatorTarget:
 
 
 def find_operator(target: str | None, *, directory: Path) -> OperatorTarget:
-    """Return the operator that ``target`` names, or the one of the project around ``directory``."""
+    """Return the operator that ``target`` names; by default, the operator of the project.
+
+    The project is the one in ``directory`` or its nearest parent directory.
+    """
     if target is not None:
         return OperatorTarget(target=target, directory=directory, project=None)
     project = Project.maybe(directory)

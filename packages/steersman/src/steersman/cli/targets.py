@@ -33,9 +33,9 @@ T = TypeVar("T")
 
 
 def load_manager(target: str, *, directory: Path) -> Manager:
-    """Load the operator that ``target`` names; files and modules are looked up in ``directory``.
+    """Load the operator that ``target`` names, from a file or module in ``directory``.
 
-    The module is imported with ``directory`` and ``directory/src`` on the path, as a program in
+    The module is imported with ``directory`` and ``directory/src`` on ``sys.path``, as a program in
     that directory would import it. The output of the import goes to stderr, because stdout is for
     the command's own output.
     """
@@ -46,8 +46,10 @@ def load_manager(target: str, *, directory: Path) -> Manager:
 
 
 def load_object(target: str, kind: type[T], *, directory: Path) -> T:
-    """Return the object of class ``kind`` that ``target`` names by a file or module and an
-    attribute.
+    """Return the object of class ``kind`` that ``target`` names.
+
+    ``target`` consists of a file or a module, and an attribute. The file or module is looked up in
+    ``directory``.
     """
     place, attribute = _parts(target)
     with redirect_stdout(sys.stderr):
@@ -62,13 +64,13 @@ def load_object(target: str, kind: type[T], *, directory: Path) -> T:
 
 
 def is_file(target: str) -> bool:
-    """Whether the target names a file, not a module."""
+    """Whether ``target`` names a file, not a module."""
     place, _ = _parts(target)
     return place.endswith(".py") or "/" in place
 
 
 def place_of(target: str) -> str:
-    """Return the file or module that the target names, without the attribute."""
+    """Return the file or module in ``target``, without the attribute."""
     return _parts(target)[0]
 
 

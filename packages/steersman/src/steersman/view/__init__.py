@@ -5,7 +5,7 @@ Gives:     lines of text, as a tree for a terminal or as one line for each chang
            shows them
 Promises:  - an object stands below its owner
            - a line is never wider than the terminal
-           - if not all lines fit objects with problems come first
+           - if not all lines fit, objects with problems come first
            - an unchanged object is not reported twice
            - only changed lines are drawn again
            - a terminal is restored to its previous state

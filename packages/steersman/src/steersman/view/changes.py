@@ -1,4 +1,4 @@
-"""The changed objects since the last call, one line each: for pipes and logs."""
+"""One line for each object that has changed since the previous call, for pipes and logs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from steersman.view.tree import Branch, owner_of
 
 
 class ChangeLines:
-    """The last line of each object, used to list only the changed objects."""
+    """Formats one line for each object that has changed since the previous call of ``lines``."""
 
     def __init__(self) -> None:
         self._said: dict[ObjectRef, tuple[str, str]] = {}
@@ -18,7 +18,10 @@ class ChangeLines:
         return f"<ChangeLines of {len(self._said)} objects>"
 
     def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
-        """Yield a line for each object that is new, changed, re-created or deleted."""
+        """Yield a line for each object of ``grown`` that is new, changed or re-created.
+
+        Also yield a line for each object that has been deleted since the previous call.
+        """
         objects = {obj.uid: obj for branch in grown for obj in branch}
         now: dict[ObjectRef, tuple[str, str]] = {}
         for obj in objects.values():

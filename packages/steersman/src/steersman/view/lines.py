@@ -20,7 +20,7 @@ Line: TypeAlias = tuple[Span, ...]
 
 
 def text_of(line: Iterable[Span]) -> str:
-    """Return the text of the line."""
+    """Return the text of a line without its tones."""
     return "".join(span.text for span in line)
 
 
@@ -32,19 +32,19 @@ def width_of(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """Return the text, padded with spaces to this width."""
+    """Return ``text``, padded with spaces to ``width`` columns."""
     return text + " " * (width - width_of(text))
 
 
 def cut(line: Line, width: int) -> Line:
-    """Return the line, truncated to fit; ``…`` replaces the rest."""
+    """Return ``line``, truncated to ``width`` columns; ``…`` replaces the rest."""
     if sum(width_of(span.text) for span in line) <= width:
         return line
     return tuple(_cut(line, width - 1)) if width > 0 else ()
 
 
 def shortened(name: str, width: int) -> str:
-    """Return the name, with ``…`` in its middle if it does not fit.
+    """Return ``name``, with ``…`` in its middle if it is wider than ``width`` columns.
 
     The end is preserved, because many names differ only at the end.
     """
@@ -59,7 +59,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text on one line, without control characters."""
+    """Return ``text`` on one line, with control characters replaced by spaces or escapes."""
     if text.isprintable():
         return text
     words = text.expandtabs(4).replace("\n", " ")

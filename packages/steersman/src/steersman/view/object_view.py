@@ -17,7 +17,7 @@ _CATCH_UP_SECONDS: Final = 2.0
 
 
 class ObjectView:
-    """A view of the objects of the followed kinds; ``changed`` is set at each change."""
+    """The current objects of the followed kinds; the event ``changed`` is set at each change."""
 
     def __init__(self, client: Client, *, observe: Observer) -> None:
         self.changed = asyncio.Event()
@@ -38,21 +38,21 @@ class ObjectView:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["ObjectView"]:
-        """Allow calls of ``follow`` while the block runs."""
+        """Keep the view up to date, and permit calls of ``follow``, while the block runs."""
         async with self._caches.running(), background_tasks() as self._start:
             yield self
 
     def follow(self, kinds: Iterable[ResourceType]) -> None:
-        """Follow these kinds as well, each as soon as the server serves the kind."""
+        """Add the objects of ``kinds`` to the view, each kind as soon as the server serves it."""
         for kind in kinds:
             if kind not in self._asked:
                 self._asked.add(kind)
                 self._start(self._following(kind), name=f"view of {kind}")
 
     async def catch_up(self) -> None:
-        """Wait until the view shows all current objects.
+        """Wait until the view shows all objects that the server currently has.
 
-        If changes never pause, the wait ends after a limited time.
+        If the objects change all the time, the wait ends after a limited time.
         """
         with suppress(TimeoutError):
             async with self._client.clock.timeout(_CATCH_UP_SECONDS):

@@ -1,4 +1,4 @@
-"""A controller's last reconcile of an object as text, which can be sent to another process."""
+"""The last reconcile of an object, as text that can be sent to another process."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ _WROTE: Final = {
 
 
 class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
-    """A finished reconcile: its time, its reasons and its writes, and its ``error`` if it failed.
+    """The result of a reconcile: its time, reasons and writes, and its ``error`` if it failed.
 
     ``is_news`` is true if the reconcile failed, or wrote more than the status of its own object.
     ``idle`` is the number of later reconciles of the object that changed nothing.
@@ -42,13 +42,16 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     idle: int = 0
 
     def merged_with(self, later: "Reconciled") -> "Reconciled":
-        """Return the reconcile to show after ``later``: this one if ``later`` changed nothing."""
+        """Return the reconcile to show after ``later``: ``later`` itself if it changed anything.
+
+        Otherwise return this reconcile, with ``later`` counted in ``idle``.
+        """
         is_idle = not later.did and not later.error and later.outcome == self.outcome
         return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later
 
     @property
     def in_brief(self) -> str:
-        """The reasons and the result of the reconcile, for a timeline."""
+        """The object, the reasons and the result of the reconcile on one line, for a timeline."""
         why = f", because {self.why}" if self.why else ""
         return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
 
@@ -86,7 +89,7 @@ _CAUSES: Final = {
 
 
 def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
-    """Return the reconcile in an observation, as text."""
+    """Return the observation ``finished`` as a ``Reconciled`` with this ``time``."""
     error = finished.error
     # The same reason may occur twice before the reconcile.
     reasons = list(dict.fromkeys(_because(why, finished.ref) for why in finished.reasons))
@@ -110,7 +113,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
 
 
 def length(seconds: float) -> str:
-    """Return a duration as short text."""
+    """Return a duration as short text: ``2.5 s`` or ``300 ms``."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 

@@ -1,7 +1,7 @@
-"""Lines on a terminal: as many as fit, with only the changed ones redrawn.
+"""Lines on a terminal: as many as fit, with only the changed lines redrawn.
 
-The lines are drawn on the terminal's alternate screen, so the previous contents are back at the
-end.
+The lines are drawn on the terminal's alternate screen, so that the previous contents of the
+terminal are visible again at the end.
 """
 
 import asyncio
@@ -35,14 +35,18 @@ _PLAIN: Final = "\x1b[0m"
 
 
 def wants_color(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
-    """Whether to write colors: to a terminal, unless NO_COLOR or TERM forbids colors."""
+    """Whether to write colors to ``stream``.
+
+    Colors are written to a terminal, unless the variables NO_COLOR or TERM in ``environ`` forbid
+    it.
+    """
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class Screen:
     """A context manager that draws on the complete terminal while its block runs.
 
-    Each drawing calls ``size`` for the number of columns and lines.
+    ``size`` is called at each drawing, and returns the number of columns and the number of lines.
     """
 
     def __init__(self, stream: TextIO, *, size: Callable[[], tuple[int, int]], color: bool) -> None:
@@ -70,7 +74,7 @@ class Screen:
         self._write(_FIRST_PAGE)
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines from the top; lines that do not fit are omitted."""
+        """Show ``lines``, starting at the top of the screen; lines that do not fit are omitted."""
         columns, height = size = self.size
         wanted = [self._painted(cut(line, columns)) for line in lines[:height]]
         parts: list[str] = []
@@ -106,9 +110,10 @@ async def keep_shown(
     changed: asyncio.Event,
     clock: Clock,
 ) -> None:
-    """Show the result of ``lines`` at each change, and at least once a second.
+    """Show the result of ``lines`` again after each change and at least once a second.
 
-    ``lines`` receives the size of the screen.
+    ``lines`` is called with the size of the screen. ``changed`` is set by the caller at each
+    change.
     """
     while True:
         changed.clear()

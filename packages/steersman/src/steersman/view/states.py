@@ -1,4 +1,4 @@
-"""The state of an object in two words: its readiness, and a detail from its status."""
+"""The state of an object in brief: a word for its readiness, and a detail from its status."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _BAD_REASONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectState:
-    """The state of an object in two words, ``word`` and ``detail``.
+    """The state of an object: its readiness as one ``word``, and a ``detail`` from its status.
 
-    ``conditions`` lists the conditions that these two words do not cover.
+    ``conditions`` lists the conditions of the object that ``word`` and ``detail`` do not cover.
     """
 
     word: Word
@@ -33,7 +33,7 @@ class ObjectState:
 
 
 def state_of(obj: Unstructured) -> ObjectState:
-    """Return the state of an object, from its status."""
+    """Return the state of ``obj``, according to its status and its deletion timestamp."""
     if obj.deletion_time is not None:
         held = ", ".join(map(str, obj.metadata.get("finalizers") or ()))
         return ObjectState(word="ending", detail=f"held by {held}" if held else "")

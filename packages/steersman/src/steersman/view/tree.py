@@ -1,4 +1,7 @@
-"""Formats objects as a tree of owners. No I/O: objects and the time are arguments."""
+"""Formats objects as a tree in which each object is below its owner.
+
+No I/O: the objects and the time are arguments.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +31,13 @@ _BAD_OUTCOMES: Final = frozenset({"failed", "permanent", "timed out"})
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An object, and the objects that it owns."""
+    """An object, with a branch for each object that it owns."""
 
     obj: Unstructured
     children: tuple["Branch", ...] = ()
 
     def __iter__(self) -> Iterator[Unstructured]:
-        """Yield all objects of the branch, owners first."""
+        """Yield the object of the branch and all objects below it, owners first."""
         yield self.obj
         for child in self.children:
             yield from child
@@ -43,11 +46,10 @@ class Branch:
 def branches(
     objects: Iterable[Unstructured], *, roots: Collection[GroupVersionKind]
 ) -> tuple[Branch, ...]:
-    """Return a branch for each object whose kind is in ``roots`` and that has no owner in
-    ``objects``.
+    """Return a branch for each object with a kind in ``roots`` and no owner in ``objects``.
 
-    A branch contains all objects that the object owns, at any depth. An object with several owners
-    is below the owner that controls the object.
+    A branch contains all objects below its object, at any depth. An object with several owners is
+    below the owner that controls it.
     """
     by_uid = {obj.uid: obj for obj in objects}
     below: dict[str, list[Unstructured]] = {}
@@ -67,7 +69,7 @@ def branches(
 
 
 def owner_of(obj: Unstructured, by_uid: Mapping[str, Unstructured]) -> Unstructured | None:
-    """Return the existing owner of ``obj``: the controlling owner, or else any other."""
+    """Return the owner of ``obj`` in ``by_uid``: the controlling owner, or else any other."""
     references = obj.metadata.get("ownerReferences") or ()
     for reference in sorted(references, key=lambda each: not each.get("controller")):
         owner = by_uid.get(str(reference.get("uid")))
@@ -83,9 +85,9 @@ def tree_lines(
     now: datetime,
     width: int,
 ) -> tuple[Line, ...]:
-    """Return the tree as lines of at most ``width`` columns.
+    """Return the branches ``grown`` as lines of at most ``width`` columns.
 
-    The lines contain names, states, ages, and the last reconciles.
+    The lines contain the names, states and ages of the objects, and their last reconciles.
     """
     rows = [row for branch in grown for row in _rows(branch, "", "", reconciles)]
     if not rows:
@@ -108,9 +110,9 @@ def fitting_lines(
     now: datetime,
     size: tuple[int, int],
 ) -> tuple[Line, ...]:
-    """Return the tree in this many columns and lines.
+    """Return the branches ``grown`` as lines that fit in ``size``, the columns and lines.
 
-    If the tree does not fit, objects whose branch has no problem are collapsed and listed last.
+    If not all lines fit, objects whose branch has no problem are collapsed and listed last.
     """
     width, height = size
     lines = tree_lines(grown, reconciles=reconciles, now=now, width=width)
@@ -202,7 +204,10 @@ def _laid(row: _Row, now: datetime, widths: tuple[int, int, int]) -> Iterator[Li
 
 
 def age(created: str, now: datetime) -> str:
-    """Return the age of an object, as ``kubectl`` prints it: ``12s``, ``3m``, ``2h``, ``5d``."""
+    """Return the age at ``now`` of an object that was created at ``created``.
+
+    The format is that of ``kubectl``: ``12s``, ``3m``, ``2h``, ``5d``.
+    """
     try:
         seconds = (now - datetime.fromisoformat(created)).total_seconds()
     except (TypeError, ValueError):
@@ -211,7 +216,7 @@ def age(created: str, now: datetime) -> str:
 
 
 def length_ago(seconds: float) -> str:
-    """Return a duration, as ``kubectl`` prints it."""
+    """Return a duration as ``kubectl`` prints ages: ``12s``, ``3m``, ``2h``."""
     whole = max(int(seconds), 0)
     for unit, size, until in (("s", 1, 120), ("m", 60, 7200), ("h", 3600, 172_800)):
         if whole < until:

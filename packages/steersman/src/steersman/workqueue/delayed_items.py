@@ -1,4 +1,7 @@
-"""Items to add later, at most one for each key. No I/O; the time is an argument."""
+"""Items that are added to the queue later, at most one for each key.
+
+No I/O: the current time is an argument.
+"""
 
 from heapq import heapify, heappop, heappush
 from typing import Final, Generic
@@ -10,7 +13,7 @@ _MOST_STALE: Final = 64
 
 
 class DelayedItems(Generic[K]):
-    """Items with a due time, ``since_at``, in the future."""
+    """Items that are not yet due; the ``since_at`` of each is the time when it is due."""
 
     def __init__(self) -> None:
         #: By key. Read directly, because checks of an empty queue are the most frequent.
@@ -28,7 +31,7 @@ class DelayedItems(Generic[K]):
 
     @property
     def next_due_at(self) -> float | None:
-        """The earliest due time; ``None`` without items."""
+        """The earliest time at which an item is due; ``None`` if there are no items."""
         by_moment = self._by_moment
         while by_moment:
             if self._is_current(by_moment[0]):
@@ -37,8 +40,9 @@ class DelayedItems(Generic[K]):
         return None
 
     def put(self, item: Item[K]) -> None:
-        """Add an item; if there is an item of this key, the earlier time and the higher priority
-        win.
+        """Add ``item``, or merge it into the delayed item with the same key.
+
+        A merged item has the earlier time and the higher priority of the two.
         """
         known = self.items.get(item.key)
         if known is not None:
@@ -53,14 +57,14 @@ class DelayedItems(Generic[K]):
         self._compact()
 
     def take_out(self, key: K) -> Item[K] | None:
-        """Remove and return the item of this key; ``None`` if there is no such item."""
+        """Remove and return the item with this key; ``None`` if there is no such item."""
         item = self.items.pop(key, None)
         if item is not None:
             self._compact()
         return item
 
     def take_due(self, now_at: float) -> list[Item[K]]:
-        """Remove and return all items that are due, the earliest first."""
+        """Remove and return all items that are due at ``now_at``, in the order of their times."""
         by_moment = self._by_moment
         if not by_moment or by_moment[0][0] > now_at:
             return []

@@ -1,4 +1,7 @@
-"""The waiting items, by priority and then first in, first out. No I/O and no clock."""
+"""The items that wait for a worker, by priority and then first in, first out.
+
+No I/O and no clock.
+"""
 
 from collections import deque
 from collections.abc import Hashable
@@ -18,10 +21,11 @@ _MOST_STALE: Final = 64
 
 
 class Item(msgspec.Struct, Generic[K], gc=False):
-    """A key in the queue, with its priority and its time.
+    """A key in the queue, with its priority and a time.
 
-    ``since_at`` is the time since when the key waits, or, for a delayed item, its due time. An item
-    is not frozen, because its priority may be raised when its key is added again.
+    ``since_at`` is the time since which the key waits for a worker; for a delayed item, the time
+    when it is due. An item is not frozen, because its priority is raised if its key is added again
+    with a higher one.
     """
 
     key: K
@@ -31,11 +35,11 @@ class Item(msgspec.Struct, Generic[K], gc=False):
 
 
 class PriorityFifo(Generic[K]):
-    """Items by priority, and by age within one priority; every tenth popped item is the oldest of
-    all.
+    """A queue of items, highest priority first; items of one priority are first in, first out.
 
-    Therefore an item with ``n`` older items is popped after at most ``10 * (n + 1)`` pops, whatever
-    is pushed meanwhile.
+    Every tenth ``pop`` returns the oldest item of all, whatever its priority. Therefore an item
+    with ``n`` older items is popped after at most ``10 * (n + 1)`` pops, whatever is pushed
+    meanwhile.
     """
 
     def __init__(self) -> None:
@@ -60,7 +64,7 @@ class PriorityFifo(Generic[K]):
         heappush(self._by_priority, (-item.priority, place, item))
 
     def raise_to(self, priority: int, item: Item[K]) -> None:
-        """Raise the priority of an item; the item keeps its age."""
+        """Raise the priority of ``item`` to ``priority``; the item keeps its age."""
         item.priority = priority
         heappush(self._by_priority, (-priority, item.place, item))
 

@@ -1,4 +1,4 @@
-"""``WorkQueue``: adds keys, delivers them to workers, and releases them."""
+"""``WorkQueue``: stores keys, delivers them to workers, and limits each key to one worker."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -37,9 +37,9 @@ class _Phase(Enum):
 class WorkQueue(Generic[K]):
     """A queue of keys to reconcile, each with one worker at a time.
 
-    A key is in the queue at most once: the earliest time and the highest priority win. Therefore an
-    ``add`` replaces a delayed add, and the worker decides again when to add the key next. Higher
-    numbers are more urgent.
+    A key is in the queue at most once: if it is added several times, the earliest time and the
+    highest priority apply. Therefore an ``add`` replaces an earlier ``add_after``, and the worker
+    decides again when to add the key next. A higher number is a higher priority.
 
     Keys added to a closed queue are dropped silently: triggers cannot determine whether the queue
     is closed, and the next process lists all objects anyway. A queue belongs to one event loop and
@@ -81,7 +81,7 @@ class WorkQueue(Generic[K]):
         self._put(Item(key, priority, now_at))
 
     def add_after(self, key: K, seconds: float, *, priority: int = 0) -> None:
-        """Add a key after this many seconds, unless the key is added earlier."""
+        """Add a key after ``seconds``, unless the key is added earlier by another call."""
         if not isfinite(seconds):
             raise ValueError(f"a delay must be a finite number of seconds, got {seconds}")
         if seconds <= 0:
@@ -105,22 +105,23 @@ class WorkQueue(Generic[K]):
                 self._waiters.wake_at(now_at + seconds)
 
     def add_rate_limited(self, key: K, *, priority: int = 0) -> None:
-        """Add a key again when the rate limiter permits it."""
+        """Add a key after the delay that the rate limiter returns."""
         self.add_after(key, self._limiter.wait_seconds(key), priority=priority)
 
     def forget(self, key: K) -> None:
-        """Reset the key in the rate limiter; the key stays in the queue."""
+        """Reset the failures of ``key`` in the rate limiter; the queue itself is unchanged."""
         self._limiter.forget(key)
 
     def num_requeues(self, key: K) -> int:
-        """Return how often this key was added with a rate limit since it was last forgotten."""
+        """Return how often ``key`` was added with a rate limit since its last ``forget``."""
         return self._limiter.num_requeues(key)
 
     async def get(self) -> K:
-        """Wait for a key, and hold it until ``done``; raise ``QueueClosed`` after the last key.
+        """Wait for a key, and return it; the caller holds the key until it calls ``done``.
 
-        If a key is available, it is returned without yielding to the event loop. A loop that awaits
-        nothing else must yield explicitly.
+        Raise ``QueueClosed`` if the queue is closed and has no more keys. If a key is available, it
+        is returned without yielding to the event loop. A loop that awaits nothing else must yield
+        explicitly.
         """
         while True:
             now_at = self._clock.monotonic()
@@ -141,7 +142,10 @@ class WorkQueue(Generic[K]):
                 raise
 
     def done(self, key: K) -> None:
-        """Release a key; if the key was added while a worker held it, it is delivered once more."""
+        """Release ``key``, which the caller holds.
+
+        If the key was added while the caller held it, it is delivered once more.
+        """
         now_at = self._clock.monotonic()
         if self._delays.items:
             self._end_delays(now_at)
@@ -159,16 +163,18 @@ class WorkQueue(Generic[K]):
             self._check_end()
 
     def take(self) -> AbstractAsyncContextManager[K]:
-        """Hold the next key while the block runs; raise ``QueueClosed`` after the last key.
+        """Return a context that waits for a key, and holds the key while the block runs.
 
-        If the block is cancelled, its work is not done: the key is added again with its priority.
-        Errors are handled by the worker.
+        Entering the context raises ``QueueClosed`` if the queue is closed and has no more keys. If
+        the block is cancelled, its work is not done: the key is added again with its priority.
+        Other exceptions are left to the worker.
         """
         return _TakeContext(self)
 
     def held_priority(self, key: K) -> int:
-        """Return the priority with which this held key was delivered, for a worker that adds it
-        again.
+        """Return the priority with which ``key`` was delivered to the worker that holds it.
+
+        The worker can then add the key again with the same priority.
         """
         held = self._held.get(key)
         if held is None:
@@ -176,16 +182,16 @@ class WorkQueue(Generic[K]):
         return held[0]
 
     def held_since_at(self, key: K) -> float:
-        """Return when this key was delivered to the worker that holds it."""
+        """Return the time at which ``key`` was delivered to the worker that holds it."""
         held = self._held.get(key)
         if held is None:
             raise NotHeld(queue=self.name, key=key)
         return held[1]
 
     def shut_down(self) -> None:
-        """Deliver no more keys: all waiting workers receive ``QueueClosed``.
+        """Close the queue: deliver no more keys, and raise ``QueueClosed`` in waiting workers.
 
-        A worker keeps its key until the key is done.
+        A worker that holds a key holds it until the key is done.
         """
         if self._phase is not _Phase.ENDED:
             self._phase = _Phase.ENDED
@@ -197,12 +203,12 @@ class WorkQueue(Generic[K]):
             self._check_end()
 
     async def drain(self, *, finish_waiting: bool = False) -> None:
-        """Shut down, and wait until every held key is done.
+        """Close the queue, and wait until every held key is done.
 
-        With ``finish_waiting``, all waiting keys are delivered first, and only delayed keys are
-        dropped. Workers must then take the waiting keys. ``shut_down`` ends the wait. Workers
-        receive ``QueueClosed`` only when the last key is done, because the key of a cancelled block
-        is added again even during a drain.
+        With ``finish_waiting``, all waiting keys are delivered first, so workers must continue to
+        take keys, and only delayed keys are dropped. Workers receive ``QueueClosed`` only when the
+        last key is done, because the key of a cancelled block is added again even during a drain. A
+        call of ``shut_down`` drops the keys that still wait.
         """
         if not finish_waiting:
             self.shut_down()
@@ -225,7 +231,10 @@ class WorkQueue(Generic[K]):
 
     @property
     def has_waiting(self) -> bool:
-        """Whether a key waits; a delay that ended since the last use of the queue is ignored."""
+        """Whether a key can be delivered now.
+
+        A key whose delay has ended since the last use of the queue does not count.
+        """
         return bool(self._fifo.items)
 
     @property

@@ -1,4 +1,7 @@
-"""Rate limiters: how long a failed key has to wait. No I/O, except for clock and randomness."""
+"""Rate limiters: how long a key waits before it is reconciled again after a failure.
+
+No I/O, except that the clock and the random numbers are objects that the caller passes.
+"""
 
 from collections.abc import Hashable
 from random import Random
@@ -14,26 +17,26 @@ KContra = TypeVar("KContra", bound=Hashable, contravariant=True)
 
 
 class RateLimiter(Protocol[KContra]):
-    """A policy that decides how long a key waits, each time the key is requeued."""
+    """A policy that decides how long a key waits each time it is requeued."""
 
     def wait_seconds(self, key: KContra) -> float:
-        """Return how long this key waits this time; each call counts as a failure."""
+        """Count a failure of ``key``, and return how long the key has to wait now."""
         ...
 
     def forget(self, key: KContra) -> None:
-        """Reset the failures of this key."""
+        """Reset the failures of ``key``."""
         ...
 
     def num_requeues(self, key: KContra) -> int:
-        """Return how often this key was requeued since it was last forgotten."""
+        """Return how often ``key`` was requeued since its last ``forget``."""
         ...
 
 
 class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """Doubling waits, from ``first_seconds`` up to ``longest_seconds``.
+    """A wait that doubles with each failure, from ``first_seconds`` up to ``longest_seconds``.
 
-    Up to ``jitter`` of each wait is random, so that keys that failed together are not retried
-    together. The defaults of the waits are those of client-go, which has no jitter.
+    The fraction ``jitter`` of each wait is random, so that keys that failed together are not
+    retried together. The default waits are those of client-go, which has no jitter.
     """
 
     first_seconds: float = 0.005
@@ -56,7 +59,7 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def wait_seconds(self, failures: int, *, rng: Random) -> float:
-        """Return the wait after ``failures`` consecutive failures, at least one."""
+        """Return the wait after ``failures`` consecutive failures; ``failures`` is at least 1."""
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
         doublings = min(failures - 1, 64)
         ceiling = min(self.first_seconds * 2.0**doublings, self.longest_seconds)
@@ -64,7 +67,10 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of a token bucket and its refill rate per second: 100 and 10, as in client-go."""
+    """The size of a token bucket, and how many tokens it regains per second.
+
+    The defaults, 100 and 10, are those of client-go.
+    """
 
     per_second: float = 10.0
     burst: int = 100
@@ -80,7 +86,7 @@ class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyBackoff(Generic[K]):
-    """A delay for each key that grows with each failure, until the key is forgotten."""
+    """A rate limiter whose wait grows with each failure of a key, until the key is forgotten."""
 
     def __init__(self, policy: BackoffPolicy, *, rng: Random) -> None:
         self._policy = policy
@@ -88,18 +94,18 @@ class KeyBackoff(Generic[K]):
         self._failures: dict[K, int] = {}
 
     def wait_seconds(self, key: K) -> float:
-        """Count another failure of this key, and return how long the key waits."""
+        """Count a failure of ``key``, and return how long the key has to wait now."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         return self._policy.wait_seconds(failures, rng=self._rng)
 
     def forget(self, key: K) -> None:
-        """Reset the failures of this key."""
+        """Reset the failures of ``key``."""
         if self._failures.pop(key, None) is not None and not self._failures:
             # A dict that was large keeps its memory until it is cleared.
             self._failures.clear()
 
     def num_requeues(self, key: K) -> int:
-        """Return how often this key failed since it was last forgotten."""
+        """Return how often ``key`` failed since its last ``forget``."""
         return self._failures.get(key, 0)
 
     def __repr__(self) -> str:
@@ -107,9 +113,9 @@ class KeyBackoff(Generic[K]):
 
 
 class TokenBucket:
-    """A limit of the rate at which all keys together are requeued.
+    """A rate limiter for all keys together: each requeue takes a token from one bucket.
 
-    When the bucket is empty, a caller reserves a future token, and waits for that token.
+    If the bucket is empty, the requeue takes a future token, and the key waits for that token.
     """
 
     def __init__(self, policy: BucketPolicy, *, clock: Clock) -> None:
@@ -119,7 +125,7 @@ class TokenBucket:
         self._counted_at = clock.monotonic()
 
     def wait_seconds(self, key: Hashable) -> float:  # noqa: ARG002 - all keys are alike here
-        """Take a token, and return how long the key waits for it; all keys share the bucket."""
+        """Take a token from the bucket that all keys share, and return the wait for that token."""
         now_at = self._clock.monotonic()
         gained = (now_at - self._counted_at) * self._policy.per_second
         self._counted_at = now_at
@@ -127,10 +133,10 @@ class TokenBucket:
         return max(0.0, -self._tokens / self._policy.per_second)
 
     def forget(self, key: Hashable) -> None:
-        """Do nothing: the bucket does not count single keys."""
+        """Do nothing: the bucket does not count the failures of single keys."""
 
     def num_requeues(self, key: Hashable) -> int:  # noqa: ARG002 - all keys are alike here
-        """Return 0: the bucket does not count single keys."""
+        """Return 0: the bucket does not count the failures of single keys."""
         return 0
 
     def __repr__(self) -> str:
@@ -138,22 +144,22 @@ class TokenBucket:
 
 
 class MaxOf(Generic[K]):
-    """A rate limiter that applies the longest wait of several rate limiters."""
+    """A rate limiter that consists of several rate limiters, and returns their longest wait."""
 
     def __init__(self, *limiters: RateLimiter[K]) -> None:
         self._limiters = limiters
 
     def wait_seconds(self, key: K) -> float:
-        """Return the longest wait of all limiters."""
+        """Apply all limiters to ``key``, and return the longest of their waits."""
         return max((each.wait_seconds(key) for each in self._limiters), default=0.0)
 
     def forget(self, key: K) -> None:
-        """Reset the key in all limiters."""
+        """Reset the failures of ``key`` in all limiters."""
         for each in self._limiters:
             each.forget(key)
 
     def num_requeues(self, key: K) -> int:
-        """Return the highest count of all limiters."""
+        """Return the highest ``num_requeues`` of all limiters."""
         most = 0
         for each in self._limiters:
             # Not max(), which costs more than the rest of this, and runs for each reconcile.
@@ -167,6 +173,9 @@ class MaxOf(Generic[K]):
 
 
 def default_limiter(*, clock: Clock, rng: Random) -> RateLimiter[Hashable]:
-    """Return a backoff for each key and a bucket for all keys, the default of Go's controllers."""
+    """Return the default rate limiter of controllers in Go.
+
+    It combines a backoff for each key and a token bucket for all keys.
+    """
     backoff: KeyBackoff[Hashable] = KeyBackoff(BackoffPolicy(), rng=rng)
     return MaxOf(backoff, TokenBucket(BucketPolicy(), clock=clock))

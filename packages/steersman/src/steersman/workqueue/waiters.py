@@ -1,4 +1,4 @@
-"""The workers that wait for a key; one of them waits for the next delay to end."""
+"""The workers that sleep until a key is available or, in one worker, a delay has ended."""
 
 import asyncio
 from collections import deque
@@ -8,12 +8,13 @@ from steersman.clock import Clock
 
 
 class Waiters:
-    """Workers that sleep until a key is available.
+    """The workers that sleep until a key is available.
 
-    If there are delayed keys, one worker is the timed waiter: it sleeps only until the next delay
-    ends. So delays need no task, and a hundred idle workers share one timer. A worker that wakes up
-    checks the queue itself, so an extra wake-up does no harm. One worker is woken for each new key.
-    If the timed waiter takes that key, the woken worker finds no key and becomes the timed waiter.
+    If there are delayed keys, one of these workers is the timed waiter: it sleeps only until the
+    next delay ends. So delays need no task, and a hundred idle workers share one timer. A worker
+    that wakes up checks the queue itself, so an extra wake-up does no harm. One worker is woken for
+    each new key. If the timed waiter takes that key, the woken worker finds no key and becomes the
+    timed waiter.
     """
 
     def __init__(self, *, clock: Clock) -> None:
@@ -23,7 +24,11 @@ class Waiters:
         self._timed_until_at = 0.0
 
     async def sleep(self, until_at: float | None) -> None:
-        """Sleep until woken; if there is no timed waiter, at most until ``until_at``."""
+        """Sleep until another method wakes this worker.
+
+        If there is no timed waiter and ``until_at`` is given, this worker becomes the timed waiter,
+        and sleeps until ``until_at`` at most.
+        """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if until_at is None or self._timed_waiter is not None:
             self._asleep.append(future)
@@ -63,9 +68,7 @@ class Waiters:
             _wake(self._asleep.popleft())
 
     def wake_at(self, due_at: float) -> None:
-        """Make a sleeping worker wake up at ``due_at`` or earlier; do nothing if no worker
-        sleeps.
-        """
+        """Make a sleeping worker, if there is one, wake up at ``due_at`` or earlier."""
         if self._timed_waiter is None:
             self.replace_timed_waiter()
         elif due_at < self._timed_until_at:

@@ -1,4 +1,4 @@
-"""Arguments, options and output that several commands share."""
+"""Arguments and options that several commands share, and functions for their output."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ PATIENCE_SECONDS: Final = 1.0
 
 
 def target_argument(function: F) -> F:
-    """Add the TARGET argument, the operator that a command processes."""
+    """Add the argument TARGET, which names the operator, to a click command."""
     return click.argument("target", required=False, metavar="[TARGET]", shell_complete=_some_file)(
         function
     )
@@ -35,35 +35,35 @@ def _some_file(
 
 
 class CommandError(click.ClickException):
-    """A failure of a command: one sentence, and a hint that can be pasted."""
+    """A failure of a command: one sentence, and a ``hint`` that can be pasted into a shell."""
 
     def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the error in the format of all errors of the command line."""
+        """Print the error and its hint in the format that all commands use."""
         click.echo(f"steersman: {self.message}\n\nhint: {self.hint}", file=file, err=True)
 
 
 def output_option(*formats: str, help: str) -> Callable[[F], F]:
-    """Return the option for the output format."""
+    """Return the option ``-o``, which selects one of ``formats`` for a command's output."""
     return click.option(
         "-o", "--output", type=click.Choice(formats), metavar="|".join(formats), help=help
     )
 
 
 def echo_json(value: object) -> None:
-    """Print a value as JSON on stdout, for a script."""
+    """Print ``value`` as JSON on stdout, for scripts."""
     import json
 
     click.echo(json.dumps(value, indent=2))
 
 
 def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> None:
-    """Print the paths of files, grouped by what happened to them.
+    """Print ``files``: the paths of files, grouped by a word such as ``created``.
 
-    The output goes to stderr, or for a script as JSON to stdout.
+    The paths are printed to stderr, or, if ``output`` is ``json``, as JSON to stdout.
     """
     if output == "json":
         echo_json({word: list(paths) for word, paths in files.items()})
@@ -90,8 +90,9 @@ def _by_folder(paths: Sequence[str]) -> Iterator[str]:
 def working(
     on: str, *, stream: TextIO | None = None, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Show ``on``, the name of the work, on a terminal if the block takes longer than
-    ``patience_seconds``.
+    """Show ``on``, the name of the work, on a terminal if the block takes long.
+
+    The text appears if the block takes longer than ``patience_seconds``.
     """
     terminal = sys.stderr if stream is None else stream
     if not terminal.isatty():

@@ -1,4 +1,4 @@
-"""``steersman completion``: prints a script with which a shell completes commands."""
+"""``steersman completion``: prints the script with which a shell completes command lines."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Groups of commands that suggest the nearest command for a mistyped one."""
+"""Command groups that suggest the most similar command for a mistyped one."""
 
 from difflib import get_close_matches
 
@@ -6,7 +6,7 @@ import click
 
 
 class Group(click.Group):
-    """A command group that suggests the nearest command for an unknown one."""
+    """A command group that suggests the most similar command for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

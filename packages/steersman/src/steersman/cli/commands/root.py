@@ -1,4 +1,4 @@
-"""``steersman`` itself, and the module of each of its commands."""
+"""The command ``steersman`` itself, and the table of the modules of its subcommands."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -59,15 +59,15 @@ class _Unusable(click.Command):
 
 
 class RootGroup(Group):
-    """The group of all commands; each command is loaded when it is first needed."""
+    """The group of all commands of ``steersman``; each command is imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
-        """Return the names of all installed commands, in the order of the help."""
+        """Return the names of all installed commands, in the order in which the help lists them."""
         installed = {*_MODULES, *self._entry_points}
         return [each for each in _ORDER if each in installed] + sorted(installed - {*_ORDER})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of this name."""
+        """Return the command named ``cmd_name``."""
         if cmd_name in _MODULES:  # without a look at the entry points, which takes a while
             module, name = _MODULES[cmd_name]
             command: click.Command = getattr(import_module(f"{_HOME}.{module}"), name)
