@@ -1,4 +1,7 @@
-"""The conversion of a write request to an AdmissionRequest, for reviews and expressions."""
+"""The conversion of a write request to an AdmissionRequest.
+
+Webhooks receive the AdmissionRequest, and CEL expressions read it.
+"""
 
 from steersman.names import GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import Attributes
@@ -7,7 +10,10 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def request_of(attributes: Attributes, matched: MatchedResource) -> Object:
-    """Return the AdmissionRequest, with its objects in the version of ``matched``."""
+    """Return the AdmissionRequest of the write request ``attributes``.
+
+    Its objects are in the API version of ``matched``.
+    """
     user = attributes.user
     about: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     if user.extra:

@@ -48,7 +48,10 @@ _STATUS_FIELDS: Mapping[str, tuple[type, str]] = {
 
 
 class CallFailed(Exception):
-    """A webhook could not be called or did not respond; the message is kube-apiserver's."""
+    """A webhook was not called, did not respond, or sent an invalid response.
+
+    The message is worded as in kube-apiserver.
+    """
 
 
 class ReviewAnswer(NamedTuple):
@@ -75,7 +78,10 @@ class AdmissionReview:
     async def send(
         self, outbound: WebhookTransport, *, uid: str
     ) -> Mapping[Hashable, ReviewAnswer]:
-        """Send the review, and return the response under the review's key."""
+        """Send the review as the request ``uid``, and return the outcome under the review's key.
+
+        A failed call is returned, too, not raised.
+        """
         review = {
             "kind": "AdmissionReview",
             "apiVersion": f"{_GROUP}/{self.webhook.review_version}",
@@ -108,7 +114,7 @@ class AdmissionResponse:
 
 
 def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
-    """Return the response of ``webhook``.
+    """Return the AdmissionResponse of ``webhook`` that is in ``asked``, after checking it.
 
     Raises ``CallFailed`` if the call failed or the response is invalid.
     """
@@ -220,7 +226,10 @@ def _check_form(response: Object, review: Object, *, uid: str) -> None:
 
 
 def denied(webhook: Webhook, status: Object | None) -> StatusError:
-    """Return the error for a request that ``webhook`` denies with ``status``."""
+    """Return the error for a write request that ``webhook`` denies.
+
+    ``status`` is the Status in the webhook's response, if any.
+    """
     status = status or {}
     details = status.get("details")
     denial = f'admission webhook "{webhook.name}" denied the request'

@@ -28,8 +28,8 @@ _NAMESPACES = GroupVersionResource("", "v1", "namespaces")
 class Attributes:
     """A write request: the user, the operation and the object.
 
-    ``obj`` is None for a delete, ``old`` is None for a create. Both are in the version of ``kind``.
-    Neither object is ever mutated.
+    ``obj``, the object to write, is None for a delete. ``old``, the stored object, is None for a
+    create. Both are in the API version of ``kind``. Neither object is ever mutated.
     """
 
     operation: str
@@ -46,7 +46,10 @@ class Attributes:
 
     @property
     def is_exempt(self) -> bool:
-        """Whether webhooks are never called for objects of this kind."""
+        """Whether the object configures webhooks or policies.
+
+        No webhook is called for such an object.
+        """
         return self.kind.group == _CONFIGURATIONS and self.kind.kind in _EXEMPT
 
     @property
@@ -59,7 +62,7 @@ class Attributes:
 
     @property
     def group_resource(self) -> GroupResource:
-        """The resource without its version."""
+        """The API group and the resource name, without the API version."""
         return GroupResource(self.resource.group, self.resource.resource)
 
     @property
@@ -73,7 +76,8 @@ class Attributes:
         )
 
     def forbidden(self, why: str) -> StatusError:
-        """Return the ``Forbidden`` error with which the server itself, not a webhook, denies this
-        request.
+        """Return a ``Forbidden`` error for this request, with the reason ``why``.
+
+        It is used where the server itself denies the request, not a webhook.
         """
         return forbidden(self.group_resource, self.shown_name, why)

@@ -38,7 +38,7 @@ _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions"}
 
 
 class AdmissionStore(RuleContext, Protocol):
-    """The stored objects, and the log that shows when configurations have changed."""
+    """The stored objects, and the revision log, which shows when configurations have changed."""
 
     @property
     def log(self) -> RevisionLog: ...
@@ -120,7 +120,7 @@ class Admission:
         return self._store.every(resource) if plugin in self._plugins else ()
 
     def mutated(self, request: APIRequest, obj: Object, old: Object | None) -> Object:
-        """Return the object after the mutating webhooks; ``obj`` itself if unchanged."""
+        """Return ``obj`` after the mutating webhooks; ``obj`` itself if none changed it."""
         webhooks = self._now().mutating
         if not webhooks:
             return obj
@@ -150,9 +150,10 @@ class Admission:
     ) -> None:
         """Raise an error if a policy or a validating webhook denies the write.
 
-        ``obj`` and ``old`` have the form in which the rules of their kind receive them. ``obj`` is
-        complete: if the check passes, it is written without further changes. ``admission_view``
-        converts both objects to the form that policies and webhooks receive.
+        ``obj`` is the object to write and ``old`` the stored object, both in the form in which the
+        validation rules of their kind receive them. ``obj`` is complete: if the check passes, it is
+        written without further changes. ``admission_view`` converts both objects to the form that
+        policies and webhooks receive.
         """
         hooks = self._now()
         if not hooks.policies and not hooks.validating:
@@ -179,7 +180,7 @@ class Admission:
     def check_delete(
         self, request: APIRequest, old: Object, options: Object, *, dry_run: bool
     ) -> None:
-        """Raise an error if a policy or webhook denies the deletion."""
+        """Raise an error if a policy or a validating webhook denies the deletion of ``old``."""
         hooks = self._now()
         if not hooks:
             return

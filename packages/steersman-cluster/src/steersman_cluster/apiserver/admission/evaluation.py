@@ -1,4 +1,4 @@
-"""The evaluation of admission expressions: each results in a value or an error, and has a cost."""
+"""The evaluation of CEL expressions for admission: each yields a value or an error."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ MOST_COST = 1_000_000
 
 
 class OutOfBudget(Exception):
-    """The cost budget is exhausted."""
+    """The cost budget for the CEL expressions of a policy is exhausted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -21,14 +21,17 @@ class OutOfBudget(Exception):
 
 
 class Outcome(NamedTuple):
-    """The result of one expression: a value or an error text, worded as in kube-apiserver."""
+    """The result of one CEL expression: ``value``, or the error text ``problem``.
+
+    The error text is worded as in kube-apiserver.
+    """
 
     value: Any = None
     problem: str = ""
 
 
 class Budget:
-    """The remaining cost budget."""
+    """The remaining cost budget for CEL expressions."""
 
     def __init__(self, left: int) -> None:
         self.left = left
@@ -41,7 +44,10 @@ class Budget:
 
 
 def outcome(expression: Compiled, values: Mapping[str, Any], budget: Budget) -> Outcome:
-    """Evaluate the expression and return its outcome; raise ``OutOfBudget``."""
+    """Return the value or the error of ``expression``; subtract its cost from ``budget``.
+
+    Raises ``OutOfBudget`` if the cost exceeds the budget.
+    """
     if isinstance(expression, NotCompiled):
         return Outcome(problem=f"compilation error: {expression}")
     try:
@@ -61,7 +67,7 @@ def aggregated(problems: Sequence[str]) -> str:
 
 
 class Variables(dict[str, Any]):
-    """The variables of a policy; each is evaluated when an expression first reads it."""
+    """The variables of a policy by name; each is evaluated when an expression first reads it."""
 
     def __init__(
         self, expressions: Mapping[str, Compiled], values: Mapping[str, Any], budget: Budget
@@ -72,7 +78,10 @@ class Variables(dict[str, Any]):
         self._budget = budget
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the variable's value; raise ``NotEvaluated`` if its evaluation failed."""
+        """Return the value of the variable ``name``; ``default`` if the policy does not define it.
+
+        Raises ``NotEvaluated`` if the evaluation of the variable's expression failed.
+        """
         if name not in self._expressions:
             return default
         if name not in self:

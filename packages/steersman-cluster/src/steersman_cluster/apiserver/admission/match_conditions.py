@@ -1,4 +1,4 @@
-"""Match conditions: expressions that must all be true for a webhook or policy to be applied."""
+"""Match conditions: a webhook or policy applies only if all its CEL expressions hold."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,11 +37,11 @@ class MatchConditions:
         return bool(self._compiled)
 
     def all_match(self, values: Mapping[str, Any]) -> bool:
-        """Return whether all conditions are true.
+        """Return whether all conditions are true for the CEL variables ``values``.
 
-        One false condition makes the result False, even if others fail. Without a false condition,
-        a condition that cannot be evaluated raises ``ConditionFailed``; if failures are ignored,
-        the result is False instead, and the request is not matched.
+        One false condition makes the result False, even if other conditions cannot be evaluated.
+        Otherwise, a condition that cannot be evaluated raises ``ConditionFailed``, or, if the
+        failure policy is Ignore, makes the result False.
         """
         try:
             found = self._found(values)

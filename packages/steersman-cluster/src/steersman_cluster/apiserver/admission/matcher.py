@@ -16,31 +16,35 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 class MatchedResource(NamedTuple):
-    """The resource and kind under which a request matched: its own, or equivalent ones."""
+    """The resource and kind under which a request matched a webhook or policy.
+
+    They are those of the request, or an equivalent resource in another API version.
+    """
 
     resource: GroupVersionResource
     kind: GroupVersionKind
 
 
 class MatchContext(Protocol):
-    """The information that matching requires in addition to the request."""
+    """A protocol for the stored objects and the equivalent resources that matching requires."""
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """Return the stored object."""
+        """Return the stored object ``name`` of ``resource``, or None."""
         ...
 
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterable[MatchedResource]:
-        """Return the resources that are equivalent to ``resource``: the same objects in other
-        versions.
+        """Return the resources that are equivalent to ``resource``.
+
+        They serve the same objects in other API versions.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRule:
-    """One rule of a configuration: operations on resources."""
+    """One match rule of a webhook or policy: the operations and the resources that it matches."""
 
     operations: frozenset[str]
     groups: frozenset[str]
@@ -51,7 +55,7 @@ class MatchRule:
 
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> "MatchRule":
-        """Read the rule from a configuration."""
+        """Return the rule ``written``, an item of ``rules`` or ``resourceRules``."""
         split = [each.partition("/") for each in written.get("resources") or ()]
         return cls(
             operations=frozenset(written.get("operations") or ()),
@@ -63,7 +67,7 @@ class MatchRule:
         )
 
     def matches(self, attributes: Attributes, resource: GroupVersionResource) -> bool:
-        """Whether the rule matches the request as if the request were for ``resource``."""
+        """Whether the rule matches the request, treated as a request for ``resource``."""
         return (
             self._in_scope(attributes, resource)
             and _has(self.operations, attributes.operation)
@@ -90,7 +94,7 @@ def _has(known: frozenset[str], value: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
-    """The match constraints of a webhook or policy."""
+    """The match constraints of a webhook, policy or policy binding."""
 
     rules: tuple[MatchRule, ...]
     excluded: tuple[MatchRule, ...]
@@ -101,12 +105,12 @@ class Matcher:
 
     @classmethod
     def of_webhook(cls, written: Mapping[str, Any]) -> "Matcher":
-        """Read the match constraints of a webhook."""
+        """Return the match constraints of ``written``, a webhook in a webhook configuration."""
         return cls._of(written, rules="rules", matches_without_rules=False)
 
     @classmethod
     def of_policy(cls, written: Mapping[str, Any]) -> "Matcher":
-        """Read the match constraints of a policy or of a binding."""
+        """Return the match constraints ``written`` in a policy or in a policy binding."""
         return cls._of(written, rules="resourceRules", matches_without_rules=True)
 
     @classmethod
@@ -125,7 +129,7 @@ class Matcher:
         )
 
     def match(self, attributes: Attributes, context: MatchContext) -> MatchedResource | None:
-        """Return the resource and kind under which the request matches, or None."""
+        """Return the resource and kind under which the request matches, else None."""
         in_namespace = _is_in(self.namespaces, attributes, context)
         if in_namespace is False or not self._selects(attributes):
             return None

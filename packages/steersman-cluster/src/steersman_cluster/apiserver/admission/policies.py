@@ -35,7 +35,7 @@ EXCLUDED = frozenset(
 
 
 class Validation(NamedTuple):
-    """One validation expression, with the message and the reason for a request that fails it."""
+    """One validation of a policy: a CEL expression, and the message and reason of a failure."""
 
     expression: Compiled
     text: str
@@ -46,7 +46,7 @@ class Validation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A binding of a policy: the requests it matches, the parameters and the validation actions."""
+    """A policy binding: the requests it matches, the parameters and the validation actions."""
 
     name: str
     matching: Matcher | None
@@ -56,7 +56,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A policy and its bindings."""
+    """A ValidatingAdmissionPolicy and its bindings."""
 
     name: str
     matching: Matcher | None

@@ -26,23 +26,26 @@ _NOT_A_NAMESPACE = GroupVersionKind("", "v1", "Namespace")
 
 
 class Misconfigured(Exception):
-    """A policy or a binding that cannot be applied because of its configuration."""
+    """A policy or a binding cannot be applied because of its configuration."""
 
 
 class Parameters(Protocol):
-    """A source of the parameter objects of policies."""
+    """A protocol for the source of the parameter objects of policies."""
 
     def scope_of(self, kind: Mapping[str, str]) -> bool | None:
-        """Whether objects of the kind are namespaced; None if the kind does not exist."""
+        """Whether objects of ``kind`` are namespaced; None if the kind does not exist."""
         ...
 
     def every(self, kind: Mapping[str, str], namespace: str) -> Iterable[Object]:
-        """Return all objects of the kind, in list order."""
+        """Return all objects of ``kind``, sorted as in a list request.
+
+        If ``namespace`` is not empty, returns only the objects in that namespace.
+        """
         ...
 
 
 class PolicyViolation(NamedTuple):
-    """A validation that a request fails."""
+    """A validation that a write request fails."""
 
     policy: Policy
     binding: Binding | None
@@ -52,14 +55,17 @@ class PolicyViolation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyValidator:
-    """Applies policies to one request."""
+    """A validator of one write request against policies."""
 
     versions: ObjectVersions
     parameters: Parameters
     warnings: list[str]
 
     def check(self, attributes: Attributes, policies: Sequence[Policy]) -> None:
-        """Raise an error if a policy denies the request; add a warning for each ``Warn`` action."""
+        """Raise an error if a policy denies the request.
+
+        Adds a warning for each failed validation whose binding has the action ``Warn``.
+        """
         if (attributes.resource.group, attributes.resource.resource) in EXCLUDED:
             return
         objections = [each for policy in policies for each in self._objections(attributes, policy)]

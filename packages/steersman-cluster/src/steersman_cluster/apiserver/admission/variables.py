@@ -1,4 +1,4 @@
-"""The values of the variables that admission expressions can use."""
+"""The values of the variables that CEL expressions of admission can use."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -23,9 +23,9 @@ def values_of(
     namespace: Object | None = None,
     params: Object | None = None,
 ) -> Mapping[str, Any]:
-    """Return the value of each variable by name.
+    """Return the value of each CEL variable by name.
 
-    ``seen`` is ``attributes`` with the objects converted to the version of ``matched``.
+    ``seen`` is ``attributes`` with the objects converted to the API version of ``matched``.
     """
     request = request_of(seen, matched)
     del request["object"], request["oldObject"]

@@ -1,4 +1,7 @@
-"""The objects of one request, converted to the versions that webhooks and policies match."""
+"""The objects of one write request, converted between API versions.
+
+Each webhook or policy receives them in the API version that it matches.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +35,10 @@ _ASKED = ("verb", "path", "group", "resource", "subresource", "namespace", "name
 
 
 class VersionedObjects:
-    """The objects of one request in other versions."""
+    """Converts the objects of one write request between API versions.
+
+    It also gives matching and CEL expressions access to the stored objects.
+    """
 
     def __init__(
         self,
@@ -57,14 +63,15 @@ class VersionedObjects:
         return self._store
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """Return the stored object."""
+        """Return the stored object ``name`` of ``resource``, or None."""
         return self._store.find(resource, namespace, name)
 
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterator[MatchedResource]:
-        """Yield the resources that are equivalent to ``resource``: the same objects under another
-        version or name.
+        """Yield the resources that serve the same objects as ``resource``.
+
+        They differ from ``resource`` in the API group, the API version or the resource name.
         """
         for each in self._registry:
             if each.stored_as == self._served.stored_as:
@@ -74,7 +81,10 @@ class VersionedObjects:
                     yield MatchedResource(found, each.kind_of(subresource))
 
     def authorizer(self, user: User) -> cel.CelAuthorizer:
-        """Return the authorizer for expressions, which checks ``user`` or a service account."""
+        """Return the authorizer for CEL expressions.
+
+        It checks the permissions of ``user``, or of the service account that the expression names.
+        """
 
         def decide(
             about: Mapping[str, str], account: tuple[str, str] | None
@@ -87,7 +97,7 @@ class VersionedObjects:
         return cel.CelAuthorizer(decide=decide)
 
     def scope_of(self, kind: Mapping[str, str]) -> bool | None:
-        """Whether objects of a kind are namespaced; None if the kind does not exist."""
+        """Whether objects of ``kind`` are namespaced; None if the kind does not exist."""
         found = self._of_kind(kind)
         return None if found is None else found.namespaced
 
@@ -110,7 +120,7 @@ class VersionedObjects:
         return found if found.for_request is None else found.for_request(self._answers, self._store)
 
     def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
-        """Return the same request with its objects in the version of ``matched``."""
+        """Return the same request with its objects in the API version of ``matched``."""
         if matched.kind == attributes.kind:
             return attributes
         there = self._there(matched)
@@ -121,7 +131,11 @@ class VersionedObjects:
         )
 
     def read(self, document: Any, attributes: Attributes, matched: MatchedResource) -> Object:
-        """Decode a patched object in the version of ``matched``, and apply defaults."""
+        """Return the object in ``document``, a patched object, with defaults applied.
+
+        The object stays in the API version of ``matched``. Raises ``StatusError`` for an invalid
+        object.
+        """
         there = self._there(matched)
         expected = self._body_types.of(there, attributes.subresource)
         try:
@@ -139,7 +153,7 @@ class VersionedObjects:
         return obj
 
     def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:
-        """Convert an object in the version of ``matched`` back to the version of the request."""
+        """Return ``obj``, in the API version of ``matched``, converted to that of the request."""
         if matched.kind == attributes.kind:
             return obj
         return _converted(obj, self._there(matched), self._served)

@@ -1,4 +1,4 @@
-"""Webhooks, read from their configurations after each change."""
+"""Webhooks, read from the webhook configurations whenever a configuration changes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ REVIEW_VERSIONS = ("v1", "v1beta1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """A webhook, and the match constraints of the requests for which it is called."""
+    """An admission webhook, with the match constraints of the requests for which it is called."""
 
     # The configuration, its revision and the webhook: responses are cached under this identity.
     identity: tuple[str, str, str, int]
@@ -32,12 +32,15 @@ class Webhook:
 
     @property
     def may_run_dry(self) -> bool:
-        """Whether the webhook may be called for a dry run."""
+        """Whether the webhook can be called for a dry run, because it has no side effects then."""
         return self.side_effects in HARMLESS
 
 
 def webhooks_of(configurations: Iterable[Object]) -> tuple[Webhook, ...]:
-    """Return all webhooks in call order: sorted by the names of their configurations."""
+    """Return all webhooks of ``configurations`` in call order.
+
+    They are sorted by the name of their configuration, then by their position in it.
+    """
     in_order = sorted(configurations, key=lambda each: str(each["metadata"]["name"]))
     return tuple(webhook for each in in_order for webhook in _webhooks(each))
 

@@ -1,8 +1,8 @@
-"""The webhooks of a request: mutating webhooks one after the other, validating webhooks together.
+"""The webhooks of a request: mutating ones one after the other, validating ones together.
 
 This module calls no webhook itself. It looks up each response among the responses received so far.
-If a response is missing, it raises ``NeedsWebhook``: ``webhooks.request_runner`` then sends the
-``AdmissionReview`` of ``admission_reviews`` to the webhook, and runs the request again.
+If a response is missing, it raises ``NeedsWebhook``. Then ``webhooks.request_runner`` sends the
+missing ``AdmissionReview`` to its webhook, and handles the request again from the start.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 
 
 class ObjectVersions(MatchContext, Protocol):
-    """A converter of objects to the versions that webhooks match."""
+    """A protocol for the conversion of objects to the API versions that webhooks match."""
 
     @property
     def around(self) -> RuleContext:
@@ -51,27 +51,29 @@ class ObjectVersions(MatchContext, Protocol):
         ...
 
     def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
-        """Return the same request with its objects in the version of ``matched``."""
+        """Return the same request with its objects in the API version of ``matched``."""
         ...
 
     def read(self, document: Any, attributes: Attributes, matched: MatchedResource) -> Object:
-        """Decode and default a patched object in the version of ``matched``; raise
-        ``StatusError``.
+        """Return the object in ``document``, a patched object, with defaults applied.
+
+        The object stays in the API version of ``matched``. Raises ``StatusError`` for an invalid
+        object.
         """
         ...
 
     def authorizer(self, user: User) -> CelAuthorizer:
-        """Return the authorizer with which expressions check ``user``."""
+        """Return the authorizer with which CEL expressions check the permissions of ``user``."""
         ...
 
     def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:
-        """Convert an object in the version of ``matched`` back to the version of the request."""
+        """Return ``obj``, in the API version of ``matched``, converted to that of the request."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookDispatcher:
-    """The webhooks of one request, and the webhook responses received so far."""
+    """Processes the webhooks of one request, with the webhook responses received so far."""
 
     versions: ObjectVersions
     answers: WebhookAnswers
@@ -88,7 +90,8 @@ class WebhookDispatcher:
 
         Each webhook receives the changes of the previous webhooks. When a webhook changes the
         object, the previous webhooks with ``reinvocationPolicy: IfNeeded`` are called once more.
-        Before these second calls, ``again`` runs the server's own admission plugins on the object.
+        Before these second calls, ``again`` applies the server's own admission plugins to the
+        object.
         """
         invoked: set[object] = set()
         to_reinvoke: set[object] = set()
@@ -159,8 +162,10 @@ class WebhookDispatcher:
         return replace(attributes, obj=returned), True, True
 
     def check(self, attributes: Attributes, webhooks: Sequence[Webhook]) -> None:
-        """Run all validating webhooks concurrently; raise the error of the first webhook that
-        denies.
+        """Call all validating webhooks concurrently.
+
+        Raises the error of the first webhook, in the order of ``webhooks``, that denies the
+        request.
         """
         reviews = [
             (webhook, self._review_or_error(webhook, attributes, matched))

@@ -24,15 +24,18 @@ _NO_TARGET = "{} operation does not apply: doc is missing destination path: {}: 
 
 
 class PatchDecodeError(Exception):
-    """Data that is not a JSON patch."""
+    """The data is not a JSON patch."""
 
 
 class PatchFailed(Exception):
-    """A patch that cannot be applied to the object."""
+    """A JSON patch cannot be applied to the object."""
 
 
 def operations_of(patch: bytes) -> list[Object]:
-    """Return the operations of a JSON patch; raise ``PatchDecodeError`` for other data."""
+    """Return the operations of the JSON patch ``patch``.
+
+    Raises ``PatchDecodeError`` if ``patch`` is no JSON patch.
+    """
     try:
         operations: Any = msgspec.json.decode(patch)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -61,7 +64,7 @@ def _syntax_error(patch: bytes) -> str:
 
 
 def patched(obj: Object, operations: list[Object]) -> Any:
-    """Return ``obj`` after all operations; raise ``PatchFailed`` if one does not apply."""
+    """Return ``obj`` after all ``operations``; raise ``PatchFailed`` if one cannot be applied."""
     try:
         made = apply_json_patch(obj, operations, lenient=True)
     except StatusError:

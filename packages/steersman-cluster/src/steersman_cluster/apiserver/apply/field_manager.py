@@ -69,9 +69,9 @@ _STRIP_SET: FieldSet = {
 
 @dataclass(frozen=True, kw_only=True)
 class FieldManager:
-    """The field manager of one resource in one version, or of one subresource.
+    """Field management for one resource in one API version, or for one subresource.
 
-    It caches what it derives from the schema, so create it once and reuse it.
+    It caches what it derives from the schema, so create an instance once and reuse it.
     """
 
     gvk: GroupVersionKind
@@ -83,11 +83,11 @@ class FieldManager:
     convert: Callable[[Object, str], Object] | None = None
 
     def update(self, live: Object | None, new: Object, *, manager: str, time: str) -> None:
-        """Set ``new``'s managedFields after a create, an update, or a patch other than apply.
+        """Set the managedFields of ``new`` after a create, an update, or a patch other than apply.
 
-        Call this after the object is decoded and defaulted, but before rules and admission set
-        further fields: the fields that they set must have no manager. ``new`` still contains the
-        managedFields that the client sent.
+        ``live`` is the stored object, or None. Call this method after ``new`` is decoded and
+        defaulted, but before rules and admission set further fields: the fields that they set must
+        have no manager. ``new`` still contains the managedFields that the client sent.
         """
         managers = self._managers_for_update(live, new)
         new["metadata"].pop("managedFields", None)
@@ -111,9 +111,9 @@ class FieldManager:
     ) -> Object:
         """Return ``applied`` merged into ``live``: a new object, with its managedFields set.
 
-        Call this before defaults, rules and admission add fields: the fields that they add must
-        have no manager. If nothing changes, the result is ``live`` itself, and nothing has to be
-        written.
+        Call this method before defaults, rules and admission add fields: the fields that they add
+        must have no manager. If nothing changes, the result is ``live`` itself, and nothing has to
+        be written.
         """
         self._check(applied)
         try:
@@ -297,9 +297,9 @@ class _Changes:
 
 
 def keep_times(old: Object, new: Object) -> None:
-    """Copy ``old``'s times into ``new``'s managedFields if nothing else differs between the two.
+    """Copy the times in ``old``'s managedFields to ``new`` if the objects are otherwise equal.
 
-    The resourceVersion is ignored, because a writer does not have to send one. Call this
+    The resourceVersion is ignored, because a client does not have to send one. Call this function
     immediately before ``new`` is written: rules and admission may have reverted all changes of the
     write, and then nothing has to be written.
     """

@@ -1,8 +1,8 @@
-"""Sets of fields, in the same form as in managedFields.
+"""Sets of fields, in the same form as ``fieldsV1`` in managedFields.
 
 A set is a tree of path elements. A branch without children is a field of the set. A branch with
-children is a field of the set only if it has the child ``.``. The root is not a field, and is empty
-if the set is empty. Sets are immutable, so that they can share branches.
+children is a field of the set only if one of the children is ``.``. The root itself is not a field.
+An empty set is an empty root. Sets are immutable, so that they can share branches.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ SELF = "."
 
 
 def is_member(branch: FieldSet) -> bool:
-    """Whether the branch is itself a field of the set, and not only a parent of fields."""
+    """Whether ``branch`` is itself a field of its set, and not only a parent of fields."""
     return not branch or SELF in branch
 
 
 def as_member(branch: FieldSet) -> FieldSet:
-    """Return ``branch``, marked as a field of the set and not only as a parent of fields."""
+    """Return ``branch``, marked as a field of its set and not only as a parent of fields."""
     return branch if is_member(branch) else {SELF: {}, **branch}
 
 
 def union(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Return the fields that are in either set."""
+    """Return the fields that are in ``one`` or ``other``, or in both."""
     if not one or not other:
         return one or other
     result = dict(one)
@@ -40,8 +40,9 @@ def _joined(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Return the fields of ``one`` that are not in ``other``; a field's children are separate
-    fields.
+    """Return the fields of ``one`` that are not in ``other``.
+
+    A field's children are separate fields: they remain even if ``other`` contains their parent.
     """
     return _children_left(one, other) if other else one
 
@@ -98,7 +99,7 @@ def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
 
 
 def ordered(one: FieldSet) -> FieldSet:
-    """Return the set with its elements in the order of the API."""
+    """Return the set with its path elements sorted as in the managedFields of kube-apiserver."""
     elements = sorted(one)
     # Field names (f:) are sorted correctly and come first; several list items may need sort_key().
     if len(elements) > 1 and elements[-2] > "g":
@@ -111,7 +112,10 @@ def ordered(one: FieldSet) -> FieldSet:
 
 
 def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
-    """Yield the fields of an ordered set as readable paths; on each level, parents come first."""
+    """Yield a readable path, starting with ``prefix``, for each field of a sorted set.
+
+    At each level of the tree, the fields at that level precede the fields below them.
+    """
     branches = [(prefix + shown(key), branch) for key, branch in one.items() if key != SELF]
     yield from (path for path, branch in branches if is_member(branch))
     for path, branch in branches:
@@ -119,7 +123,10 @@ def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
 
 
 def parsed(given: Any) -> FieldSet:
-    """Return a client's field set in canonical form; raise ``ValueError`` if it is invalid."""
+    """Return ``given``, a field set from a client, with its path elements in canonical form.
+
+    Raises ``ValueError`` if ``given`` is not a field set.
+    """
     if given is None:
         return {}
     if not isinstance(given, dict):

@@ -1,7 +1,8 @@
 """The annotation in which kubectl stores the configuration of its client-side apply.
 
-With the annotation, a user who migrates from client-side to server-side apply gets no conflicts
-with the user's own earlier applies. The annotation is updated as long as it exists.
+Because of this annotation, a user who migrates from client-side to server-side apply gets no
+conflicts with the user's own earlier applies. Server-side apply updates the annotation if the
+object has it.
 """
 
 import json
@@ -24,7 +25,7 @@ MOST_BYTES = 256 * 1024
 
 
 def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) -> FieldSet:
-    """Return the fields in the annotation whose live values still equal the applied values."""
+    """Return the fields in the annotation whose values are still equal in the object ``live``."""
     try:
         last = json.loads(_annotations(live).get(LAST_APPLIED) or "null")
         if not isinstance(last, dict) or last.get("apiVersion") != gvk.api_version:
@@ -38,9 +39,9 @@ def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) 
 
 
 def with_last_applied(obj: Object, applied: Object) -> Object:
-    """Return the object with an updated annotation, if it has one.
+    """Return ``obj`` with ``applied`` in the annotation, if ``obj`` has the annotation.
 
-    If all annotations together become too long, this one is removed.
+    If all annotations together become too long, this annotation is removed.
     """
     annotations = _annotations(obj)
     text = _written(applied)

@@ -17,7 +17,10 @@ ANCIENT = "ancient-changes"
 
 
 class ManagerEntry(NamedTuple):
-    """The manager of an entry. A manager that applies has one entry for all versions."""
+    """The manager that an entry of managedFields names.
+
+    A manager that applies has one entry for all API versions.
+    """
 
     name: str
     operation: str
@@ -25,7 +28,7 @@ class ManagerEntry(NamedTuple):
     subresource: str
 
     def __str__(self) -> str:
-        """The manager's name in conflict messages."""
+        """Return the manager's name, subresource and API version, as in conflict messages."""
         text = f'"{self.name}"'
         if self.subresource:
             text = f'{text} with subresource "{self.subresource}"'
@@ -39,7 +42,7 @@ class ManagerEntry(NamedTuple):
 
 
 class Managed(NamedTuple):
-    """The fields of one manager, in one version, and the time of the entry."""
+    """The fields that one manager owns, the API version of their paths, and the entry's time."""
 
     fields: FieldSet
     api_version: str
@@ -50,17 +53,20 @@ Managers: TypeAlias = dict[ManagerEntry, Managed]
 
 
 def applier(name: str, subresource: str) -> ManagerEntry:
-    """Return the manager of an apply."""
+    """Return the manager entry of a server-side apply by ``name``."""
     return ManagerEntry(name, APPLY, "", subresource)
 
 
 def updater(name: str, api_version: str, subresource: str) -> ManagerEntry:
-    """Return the manager of a create, an update or a patch."""
+    """Return the manager entry of a create, an update or a patch by ``name``."""
     return ManagerEntry(name, UPDATE, api_version, subresource)
 
 
 def decoded(entries: Any) -> Managers:
-    """Return the managers in the order of their entries; field sets are not converted."""
+    """Return the managers of ``entries``, in the same sequence.
+
+    Their field sets are left as they are: neither converted nor checked.
+    """
     managers: Managers = {}
     for entry in entries or ():
         api_version = entry["apiVersion"]
@@ -75,7 +81,10 @@ def decoded(entries: Any) -> Managers:
 
 
 def decoded_from_client(entries: Any) -> Managers:
-    """Decode the ``managedFields`` of a client; raise ``ValueError`` for an invalid entry."""
+    """Return the managers in ``entries``, the ``managedFields`` that a client sent.
+
+    Raises ``ValueError`` for an invalid entry.
+    """
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("operation") not in (APPLY, UPDATE):
             raise ValueError("operation must be `Apply` or `Update`")
@@ -90,7 +99,10 @@ def decoded_from_client(entries: Any) -> Managers:
 
 
 def encoded(managers: Managers) -> list[dict[str, Any]]:
-    """Return the entries: applies before updates, each sorted from oldest to newest."""
+    """Return the managedFields entries of ``managers``.
+
+    Entries of applies precede entries of updates; both are sorted from oldest to newest.
+    """
     entries = []
     for manager in sorted(managers, key=lambda each: _age(each, managers[each])):
         managed = managers[manager]
@@ -120,7 +132,10 @@ def _age(manager: ManagerEntry, managed: Managed) -> tuple[str, ...]:
 
 
 def capped(managers: Managers) -> Managers:
-    """Return the managers; while there are too many, merge the oldest updaters of each version."""
+    """Return ``managers``, with old ``Update`` entries merged if there are too many of them.
+
+    The oldest ``Update`` entries of each API version are merged into one.
+    """
     updaters = [each for each in managers if each.operation == UPDATE]
     excess = len(updaters) - MOST_UPDATERS
     if excess <= 0:

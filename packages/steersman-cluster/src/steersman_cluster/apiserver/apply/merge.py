@@ -1,4 +1,4 @@
-"""The merge of a configuration into an object, and the removal of fields.
+"""The merge of an applied configuration into an object, and the removal of fields.
 
 The schema determines how values are divided into fields. No function mutates its arguments; results
 share parts with the arguments.
@@ -30,7 +30,7 @@ _SCALARS: Final = frozenset((str, int, float, bool))  # values that replace the 
 
 
 def merged(live: Any, applied: Any, schema: Schema) -> Any:
-    """Return ``live`` with all values of ``applied``.
+    """Return ``live`` with the values of ``applied`` merged into it.
 
     A null in ``applied`` does not replace a live map or list that is divided into fields.
     """
@@ -109,7 +109,7 @@ def _next_of(names: list[str], present: set[str]) -> list[str | None]:
 
 
 def remove_fields(value: Any, removed: FieldSet, schema: Schema) -> Any:
-    """Return ``value`` without the fields of ``removed``; an emptied part becomes null."""
+    """Return ``value`` without the fields in ``removed``; an emptied map or list becomes null."""
     if is_map(value, schema):
         return _remove_from_map(value, removed, schema)
     if is_list(value, schema):
@@ -142,7 +142,7 @@ def _remove_from_list(value: list[Any], removed: FieldSet, schema: Schema) -> An
 
 
 def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
-    """Return the set with every declared parent of its fields added as a field.
+    """Return ``fields``, plus each parent of one of them that ``schema`` declares.
 
     A struct is removed when all its owned fields are removed. In contrast, a map or a list item
     belongs to the manager that named it.
@@ -161,8 +161,8 @@ def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet])
     """Return the merged ``value`` without fields that the applier dropped and no manager owns.
 
     ``last`` is the set of fields that the applier owned before this apply. ``owned`` contains the
-    sets of all managers after this apply, including the applier's. A field in neither stays, unless
-    its struct is removed.
+    field sets of all managers after this apply, including the applier's. A field that is in none of
+    these sets stays, unless the struct that contains it is removed.
     """
     last = with_structs(last, schema)
     present = _structs_in(value, schema)

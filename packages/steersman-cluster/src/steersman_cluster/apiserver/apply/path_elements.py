@@ -18,11 +18,11 @@ _PLAIN = re.compile(r"[\w./:-]*", re.ASCII)
 
 
 class NoElement(ValueError):
-    """A list item that cannot be identified, or a text that is not a path element."""
+    """A list item cannot be identified, or a text is not a path element."""
 
 
 def written(value: Any, *, order: Literal["sorted"] | None = None) -> str:
-    """Return HTML-safe JSON, the format of the values inside path elements."""
+    """Return ``value`` as JSON with escaped HTML characters, as in path elements."""
     if value.__class__ is str and _PLAIN.fullmatch(value):
         return f'"{value}"'
     if type(value) is float and value.is_integer() and abs(value) < 1e21:
@@ -32,7 +32,10 @@ def written(value: Any, *, order: Literal["sorted"] | None = None) -> str:
 
 
 def element_of(item: Any, of: Schema) -> str:
-    """Return the path element of ``item`` in a list of type set or map with the schema ``of``."""
+    """Return the path element of ``item``, an item of a list with the schema ``of``.
+
+    The list's type is set or map.
+    """
     if not of.list_map_keys:
         return _element_of_set(item)
     if item.__class__ is not dict:
@@ -69,7 +72,7 @@ def _element_of_set(item: Any) -> str:
 
 
 def canonical(element: str) -> str | None:
-    """Return the path element in canonical form; None if its kind is unknown."""
+    """Return the path element ``element`` in canonical form; None for an unknown prefix."""
     if element[1:2] != ":":
         raise NoElement(f"no path element: {element}")
     if element[0] == "f":
@@ -90,7 +93,7 @@ def canonical(element: str) -> str | None:
 
 
 def shown(element: str) -> str:
-    """Return the path element as in messages: ``.spec``, ``[name="web"]``, ``[="x"]``."""
+    """Return the path element as messages show it: ``.spec``, ``[name="web"]``, ``[="x"]``."""
     if element[0] == "f":
         return "." + element[2:]
     if element[0] == "i":
@@ -106,7 +109,7 @@ def _quoted(value: Any) -> str:
 
 
 def sort_key(element: str) -> tuple[Any, ...]:
-    """Return the sort key of an element: fields by name, then items by key or value."""
+    """Return the sort key of a path element: fields by name, then list items by key or value."""
     if element[0] in ".f":
         return (0, element)
     value = msgspec.json.decode(element[2:])

@@ -18,14 +18,21 @@ _REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 
 
 def scale_entries(entries: Any, paths: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Return the managedFields of a Scale; ``paths`` is the replicas path of each version."""
+    """Return the managedFields of a Scale, derived from ``entries``, those of its object.
+
+    ``paths`` contains the path of the replicas field in each API version.
+    """
     return encoded(_about_replicas(decoded(entries), paths))
 
 
 def entries_after_scale(
     entries: Any, scaled: Any, paths: Mapping[str, Sequence[str]], *, api_version: str
 ) -> list[dict[str, Any]]:
-    """Return the object's managedFields after a write of its Scale with the entries ``scaled``."""
+    """Return the object's managedFields after a write of its Scale.
+
+    ``entries`` are the object's managedFields before the write, ``scaled`` those of the Scale.
+    ``paths`` contains the path of the replicas field in each API version.
+    """
     managers = {
         manager: managed
         for manager, managed in decoded(entries).items()

@@ -21,22 +21,22 @@ Change: TypeAlias = "tuple[FieldSet | None, FieldSet | None]"
 
 
 def child_of(schema: Schema, name: str) -> Schema:
-    """Return the schema of a field of a map or struct."""
+    """Return the schema of the field ``name`` in a map or struct with the schema ``schema``."""
     return schema.properties.get(name) or schema.additional or UNDECLARED
 
 
 def is_map(value: Any, schema: Schema) -> TypeGuard[dict[str, Any]]:
-    """Whether the value is divided into fields by name."""
+    """Whether ``value`` is a map or struct that is divided into fields by name."""
     return value.__class__ is dict and schema.map_type != "atomic"
 
 
 def is_list(value: Any, schema: Schema) -> TypeGuard[list[Any]]:
-    """Whether the value is divided into items by key or value."""
+    """Whether ``value`` is a list that is divided into items by key or by value."""
     return value.__class__ is list and schema.list_type != "atomic"
 
 
 def item_schema(schema: Schema) -> Schema:
-    """Return the schema of the items of a list."""
+    """Return the schema of the items of a list with the schema ``schema``."""
     return schema.items or UNDECLARED
 
 
@@ -73,7 +73,7 @@ def _applied_map(value: dict[str, Any], schema: Schema) -> FieldSet | None:
 
 
 def all_fields(value: Any, schema: Schema) -> FieldSet:
-    """Return a branch with the value itself and every field in the value."""
+    """Return the branch of a field set that contains ``value`` itself and every field in it."""
     if not value or value.__class__ not in _PARTED:
         return {}
     fields: FieldSet = {}
@@ -91,7 +91,7 @@ def all_fields(value: Any, schema: Schema) -> FieldSet:
 
 
 def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
-    """Return two sets: the fields added or modified in ``new``, and the removed fields."""
+    """Return the set of fields that ``new`` adds or modifies, and the set that it removes."""
     # A boolean can replace a number only where the schema declares no type.
     typed = schema.name is not None
     if old == new and (typed or same_booleans(old, new)):
@@ -177,7 +177,7 @@ def _together(items: list[Any], schema: Schema) -> FieldSet | None:
 
 
 def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:
-    """Return ``fields`` with each value that ``schema`` declares atomic as one field."""
+    """Return ``fields``, where each value that ``schema`` declares atomic is a single field."""
     result = {}
     for element, branch in fields.items():
         if branch and (child := child_by_element(schema, element)).type in ("object", "array"):
@@ -189,14 +189,14 @@ def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def child_by_element(schema: Schema, element: str) -> Schema:
-    """Return the schema of the value that a path element leads to."""
+    """Return the schema of the value at the path element ``element`` below ``schema``."""
     if element[0] == "f":
         return child_of(schema, element[2:])
     return item_schema(schema) if element[0] == "k" else UNDECLARED
 
 
 def by_element(items: list[Any], schema: Schema) -> dict[str, list[Any]]:
-    """Return a list's items by path element; a valid list has one item for each path element."""
+    """Return the items of a list by path element; in a valid list, each has exactly one item."""
     found: dict[str, list[Any]] = {}
     for item in items:
         found.setdefault(element_of(item, schema), []).append(item)

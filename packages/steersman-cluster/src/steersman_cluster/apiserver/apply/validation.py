@@ -1,6 +1,6 @@
 """The check that an applied configuration matches its schema.
 
-With undeclared fields or values of the wrong type, the owned fields cannot be determined.
+It rejects undeclared fields and values of a wrong type, because their owners cannot be determined.
 Validation checks everything else later, on the merged object.
 """
 
@@ -29,7 +29,10 @@ _FITTING: Final = {
 
 
 def mismatches(value: Any, schema: Schema) -> list[str]:
-    """Return the mismatches as error messages, worded as in kube-apiserver."""
+    """Return an error message for each part of ``value`` that does not match ``schema``.
+
+    The messages are worded as in kube-apiserver.
+    """
     found = _mismatches(value, schema, open_=False)
     return [f"{path}: {what}" if path else what for path, what in found]
 

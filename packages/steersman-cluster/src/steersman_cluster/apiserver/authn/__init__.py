@@ -4,7 +4,7 @@ Takes:     requests with tokens and client certificates; the stored ServiceAccou
 Gives:     the user, and tokens for service accounts
 Promises:  - a token is compared in constant time and never stored in plain text
            - a service account token is valid only while its account exists
-Never:     decides what a user may do
+Never:     decides which requests are permitted to a user
 """
 
 from steersman_cluster.apiserver.authn.account_tokens import (

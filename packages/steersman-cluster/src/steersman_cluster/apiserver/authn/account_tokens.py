@@ -1,7 +1,7 @@
 """Service account tokens: signed, so that the server does not have to store them.
 
-A token authenticates as its service account as long as the account exists. If the token is bound to
-a Pod, Secret or Node, that object must exist, too.
+A token authenticates its bearer as its service account as long as the account exists. If the token
+is bound to a Pod, Secret or Node, that object must exist, too.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ _CACHED_TOKENS = 1000
 
 
 class Bearer(NamedTuple):
-    """The user of a token, and its audiences."""
+    """The user that a token authenticates, and the audiences for which the token is valid."""
 
     user: User
     audiences: tuple[str, ...]
@@ -63,11 +63,11 @@ class TokenRejected(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuers:
-    """The issuers and keys of tokens: the ones that sign, and the ones that are accepted.
+    """The issuers and keys of service account tokens.
 
-    New tokens have the first of ``issuers``; tokens of all ``issuers`` are accepted. Without a
-    ``signing`` key, a key is generated for the first token and never leaves the process. Tokens
-    signed with the generated key are accepted only if ``verifying`` is empty.
+    New tokens name the first of ``issuers``; tokens of all ``issuers`` are accepted. If there is no
+    key in ``signing``, the server generates one when it first needs it; this key never leaves the
+    process. Tokens signed with the generated key are accepted only if ``verifying`` is empty.
     """
 
     issuers: tuple[str, ...] = (ISSUER,)
@@ -77,7 +77,7 @@ class TokenIssuers:
 
 
 class ServiceAccountTokens:
-    """The issuer and verifier of service account tokens."""
+    """Issues and verifies service account tokens."""
 
     def __init__(self, store: RuleContext, issuing: TokenIssuers | None = None) -> None:
         self._store = store
@@ -89,18 +89,18 @@ class ServiceAccountTokens:
 
     @property
     def issuer(self) -> str:
-        """The issuer of new tokens."""
+        """The issuer that new tokens name."""
         return self._issuing.issuers[0]
 
     def known_keys(self) -> tuple["VerifyingKey", ...]:
-        """Return the keys that verify tokens."""
+        """Return the public keys that verify the signatures of tokens."""
         if self._issuing.verifying:
             return self._issuing.verifying
         self._key = self._key or _new_key()
         return (self._key,)
 
     def issue(self, claims: Mapping[str, Any]) -> str:
-        """Return a signed token with ``claims``."""
+        """Return a signed token with ``claims`` and the issuer."""
         key = self._key = self._key or _new_key()
         parts = ({"alg": key.algorithm, "kid": key.id}, {"iss": self.issuer, **claims})
         message = ".".join(_encoded(msgspec.json.encode(each, order="sorted")) for each in parts)
@@ -109,8 +109,8 @@ class ServiceAccountTokens:
     def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | TokenRejected | None:
         """Return the user of ``token``, or the reason why ``token`` is rejected.
 
-        A token is rejected if it is for none of ``audiences``. Returns None if none of the
-        configured issuers has issued ``token``.
+        A token is rejected if it is valid for none of ``audiences``. Returns None if ``token``
+        names none of the accepted issuers.
         """
         claims = self._claims(token)
         if not isinstance(claims, Claims):
@@ -216,7 +216,10 @@ def claims_of(
     warn_after_seconds: int,
     token_id: str,
 ) -> dict[str, Any]:
-    """Return the claims of a token of ``account``; ``bound`` contains the bound objects by kind."""
+    """Return the claims of a new token for the ServiceAccount ``account``.
+
+    ``bound`` contains, by kind, the objects to which the token is bound.
+    """
     about = account["metadata"]
     stated = {
         "namespace": about["namespace"],

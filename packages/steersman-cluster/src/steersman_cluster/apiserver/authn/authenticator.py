@@ -31,10 +31,10 @@ class Authenticator:
         self._anonymous = anonymous
 
     def user(self, request: Request, certificate: CertificateIdentity | None) -> User:
-        """Return the user of a request; raise ``Unauthorized`` for an unknown token.
+        """Return the user who sent ``request``; raise ``Unauthorized`` for an invalid token.
 
-        A request without certificate and token is anonymous. If anonymous access is turned off,
-        such a request raises ``Unauthorized``, too.
+        A request with neither certificate nor token is anonymous. If anonymous access is turned
+        off, such a request raises ``Unauthorized``, too.
         """
         if certificate is not None and certificate.common_name:
             return _user_of_certificate(certificate)
@@ -52,8 +52,8 @@ class Authenticator:
     def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | TokenRejected:
         """Return the user of ``token``, or the reason why ``token`` is rejected.
 
-        A token is rejected if it is for none of ``audiences``, by default the audiences of this
-        server.
+        A token is rejected if it is valid for none of ``audiences``. By default, these are the
+        audiences of this server.
         """
         own = self._accounts.audiences
         audiences = audiences or own

@@ -19,7 +19,10 @@ _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
 def user_of_secret_token(claims: Claims, token: str, store: RuleContext) -> User | str:
-    """Return the user of a token, or the reason why the token is rejected."""
+    """Return the user of ``token``, or the reason why ``token`` is rejected.
+
+    ``claims`` are the token's claims; its Secret and its account are looked up in ``store``.
+    """
     namespace, secret_name = claims.secret_namespace, claims.secret_name
     name, uid = claims.secret_account, claims.secret_account_uid
     required = {

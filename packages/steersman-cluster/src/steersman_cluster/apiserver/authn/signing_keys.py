@@ -33,7 +33,7 @@ _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTA
 
 
 class VerifyingKey:
-    """A public key that verifies the signatures of the corresponding private key."""
+    """A public key that verifies signatures of the corresponding private key."""
 
     def __init__(self, public: PublicKey) -> None:
         self._public = public
@@ -66,7 +66,7 @@ class VerifyingKey:
         return True
 
     def json_web_key(self) -> dict[str, str]:
-        """The public key as a JSON Web Key."""
+        """The public key as a JSON Web Key (JWK)."""
         public = self._public
         about = {"use": "sig", "kty": "EC", "kid": self.id}
         if isinstance(public, rsa.RSAPublicKey):
@@ -92,14 +92,14 @@ class VerifyingKey:
 
 
 class SigningKey(VerifyingKey):
-    """A private key that signs, and verifies its own signatures."""
+    """A private key that creates signatures, and can also verify them."""
 
     def __init__(self, private: PrivateKey | None = None) -> None:
         self._private = private or new_key()
         super().__init__(self._private.public_key())
 
     def sign(self, message: bytes) -> bytes:
-        """Return a signature of ``message``."""
+        """Return a signature of ``message`` by this key."""
         private = self._private
         if isinstance(private, rsa.RSAPrivateKey):
             return private.sign(message, padding.PKCS1v15(), self._hash)
@@ -109,7 +109,10 @@ class SigningKey(VerifyingKey):
 
 
 def signing_key_in(pem: bytes) -> SigningKey:
-    """Return the first private key of a PEM file; raise ``ValueError`` if there is none."""
+    """Return the first private key in ``pem``, the content of a PEM file.
+
+    Raises ``ValueError`` if there is none.
+    """
     for block in _blocks(pem):
         if isinstance(found := _private(block), rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey):
             return SigningKey(found)
@@ -117,9 +120,9 @@ def signing_key_in(pem: bytes) -> SigningKey:
 
 
 def verifying_keys_in(pem: bytes) -> list[VerifyingKey]:
-    """Return the public keys of all keys and certificates in a PEM file.
+    """Return the public keys of all keys and certificates in ``pem``.
 
-    Raises ``ValueError`` if there are none.
+    ``pem`` is the content of a PEM file. Raises ``ValueError`` if it contains none.
     """
     found = [
         VerifyingKey(key)
@@ -154,7 +157,7 @@ def _public(block: bytes) -> object:
 
 
 def number_bytes(public: ec.EllipticCurvePublicKey) -> int:
-    """Return the size in bytes of one of the two numbers that form a signature."""
+    """Return the size in bytes of each of the two numbers in a signature of the curve."""
     return (public.curve.key_size + 7) // 8
 
 

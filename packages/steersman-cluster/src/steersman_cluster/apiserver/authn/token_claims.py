@@ -6,14 +6,14 @@ import msgspec
 
 
 class BoundReference(msgspec.Struct, frozen=True):
-    """A reference to an object in a token."""
+    """A reference, in a token's claims, to an object."""
 
     name: str = ""
     uid: str = ""
 
 
 class PrivateClaims(msgspec.Struct, frozen=True):
-    """The claims under ``kubernetes.io``."""
+    """The claims of a token under the key ``kubernetes.io``."""
 
     namespace: str = ""
     serviceaccount: BoundReference = BoundReference()
@@ -50,18 +50,21 @@ class Claims(msgspec.Struct, frozen=True):
 
     @property
     def audiences(self) -> tuple[str, ...]:
-        """The audiences; the claim of a single audience may be a plain string."""
+        """The audiences of the token; the claim ``aud`` is a string or a list of strings."""
         if isinstance(self.audience, str):
             return (self.audience,)
         return tuple(self.audience or ())
 
 
 class BadClaims(Exception):
-    """The claims do not have the types of a service account token's claims."""
+    """Claims do not have the types of a service account token's claims."""
 
 
 def json_object(part: bytes) -> dict[str, Any] | None:
-    """Return the JSON object in one part of a token; None if the part is not a JSON object."""
+    """Return the JSON object encoded in ``part``, one of the parts of a token, or None.
+
+    The result is None if ``part`` does not encode a JSON object.
+    """
     try:
         return msgspec.json.decode(part, type=dict[str, Any])
     except (UnicodeDecodeError, RecursionError, msgspec.MsgspecError):
@@ -69,7 +72,10 @@ def json_object(part: bytes) -> dict[str, Any] | None:
 
 
 def claims_in(written: dict[str, Any]) -> Claims:
-    """Return the claims after a type check; raise ``BadClaims`` if a type is wrong."""
+    """Return the claims in ``written``, the payload of a token.
+
+    Raises ``BadClaims`` if a claim has the wrong type.
+    """
     # Go decodes null as a missing claim.
     present = {name: value for name, value in written.items() if value is not None}
     try:

@@ -1,4 +1,4 @@
-"""Authorization decides whether a user may perform a request.
+"""Authorization decides whether a user is permitted to perform a request.
 
 Takes:     a user, the verb and resource of a request; the stored roles and bindings
 Gives:     a decision with the binding that is its reason; the user that a request impersonates

@@ -11,14 +11,17 @@ _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def authorize(authorizer: Authorizer, user: User, wanted: Attributes) -> None:
-    """Raise ``Forbidden`` if the user lacks the permission for the request."""
+    """Raise ``Forbidden`` if ``user`` lacks the permission for the action ``wanted``."""
     decision = authorizer.decide(user, wanted)
     if not decision.allowed:
         raise denied(user, wanted, why=decision.reason)
 
 
 def denied(user: User, wanted: Attributes, *, why: str = "") -> StatusError:
-    """Return the ``Forbidden`` error for a request of ``user``."""
+    """Return the ``Forbidden`` error for a ``user`` who lacks the permission for ``wanted``.
+
+    ``why`` is an additional reason in the error message.
+    """
     sentence = _sentence(user, wanted).translate(_ESCAPED)
     if why:
         sentence = f"{sentence}: {why}"

@@ -1,6 +1,9 @@
-"""Privilege escalation: the author of a role or binding must have all permissions that it grants.
+"""Privilege escalation: users cannot grant permissions that they lack.
 
-Authors with the permission to ``escalate`` or ``bind`` the role are exempt.
+The check applies to writes of roles and bindings.
+
+Users with permission for the verb ``escalate`` on a role, or ``bind`` on the role of a binding, are
+exempt.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,18 +29,19 @@ _COLLECTED = frozenset(("finalizers", "managedFields", "ownerReferences"))
 
 
 class Escalation:
-    """A check that rejects a role or binding if it grants permissions that its author lacks."""
+    """Rejects a write of a role or binding that grants permissions which its writer lacks."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
     def is_about(self, group: str) -> bool:
-        """Whether the API group is the group of roles and bindings."""
+        """Whether ``group`` is the API group of roles and bindings, to which the check applies."""
         return group == GROUP
 
     def check(self, user: User, wanted: Attributes, obj: Object, old: Object | None) -> None:
-        """Raise an error if the role or binding ``obj``, which replaces ``old``, escalates
-        privileges.
+        """Raise an error if ``user`` escalates privileges by writing the role or binding ``obj``.
+
+        ``wanted`` describes the write. ``old`` is the object that ``obj`` replaces, or None.
         """
         if ADMINISTRATORS in user.groups or (old is not None and _is_same(obj, old)):
             return

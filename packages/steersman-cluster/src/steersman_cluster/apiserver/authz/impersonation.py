@@ -91,7 +91,10 @@ _MODES = (
 
 
 class Impersonation:
-    """Impersonation with its permission checks; the last mode of each user is cached."""
+    """Impersonation with its permission checks.
+
+    The last impersonation mode that permitted a request is cached for each user.
+    """
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
@@ -100,7 +103,8 @@ class Impersonation:
     def impersonated_user(self, request: Request, user: User, wanted: Attributes) -> User:
         """Return the user that ``request`` impersonates; ``user`` without impersonation headers.
 
-        ``wanted`` describes the action of the request.
+        ``user`` sent the request. ``wanted`` is the action of the request, which an impersonation
+        mode can restrict.
         """
         shown = [
             (name, value.strip())

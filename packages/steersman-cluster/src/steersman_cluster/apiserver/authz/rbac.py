@@ -38,7 +38,7 @@ _CACHED_USERS = 1000
 
 
 class Attributes(msgspec.Struct, frozen=True, kw_only=True):
-    """The action to authorize; ``path`` is set if and only if the request is for no resource."""
+    """The action to authorize: ``verb`` on a resource, or on the non-resource path ``path``."""
 
     verb: str
     path: str | None = None
@@ -50,12 +50,12 @@ class Attributes(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def full_resource(self) -> str:
-        """The resource with its subresource, as in rules: ``pods/log``."""
+        """The resource with its subresource, as RBAC rules name it: ``pods/log``."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
 def attributes_of(info: RequestInfo) -> Attributes:
-    """Return the authorization attributes of a request."""
+    """Return the action to authorize for a request."""
     if not info.resource:
         return Attributes(verb=info.verb, path=info.path)
     name = info.name
@@ -80,19 +80,23 @@ class Decision(NamedTuple):
 
 
 class EffectiveRules(NamedTuple):
-    """All rules that roles grant to a user, and the missing roles that make the list incomplete."""
+    """The RBAC rules that apply to a user.
+
+    ``missing`` contains the roles that bindings name but that do not exist; the rules are
+    incomplete without them.
+    """
 
     rules: list[dict[str, Any]]
     missing: list["MissingRole"]
 
     @property
     def problem(self) -> str:
-        """The missing roles, as one error text."""
+        """One error text about all missing roles."""
         return not_found(self.missing)
 
 
 class MissingRole(NamedTuple):
-    """A role that a binding references, but that does not exist."""
+    """A role that a binding references but that does not exist."""
 
     kind: str  # in lower case, as in messages
     name: str
@@ -143,7 +147,7 @@ def _covers(path: str, wanted: str) -> bool:
 
 
 class Authorizer:
-    """An authorizer that reads the store, and caches results until a role or binding changes."""
+    """An RBAC authorizer that caches results until a stored role or binding changes."""
 
     def __init__(self, store: ObjectReader, *, modes: tuple[str, ...] = (RBAC_MODE,)) -> None:
         self._store = store
@@ -152,7 +156,7 @@ class Authorizer:
         self._grants: dict[tuple[str, tuple[str, ...], str], tuple[_Grant, ...]] = {}
 
     def decide(self, user: User, wanted: Attributes) -> Decision:
-        """Return whether ``user`` has the permission for ``wanted``."""
+        """Return the decision whether ``user`` has permission for the action ``wanted``."""
         if ADMINISTRATORS in user.groups:
             return Decision(True)
         missing: list[MissingRole] = []
@@ -164,7 +168,7 @@ class Authorizer:
         return Decision(False, f"RBAC: {not_found(missing)}" if missing else "")
 
     def rules_for(self, user: User, namespace: str) -> EffectiveRules:
-        """Return all rules that roles grant to ``user`` in ``namespace`` and cluster-wide."""
+        """Return all rules that apply to ``user`` in ``namespace``, and the cluster-wide rules."""
         grants = list(self._grants_of(user, namespace))
         return EffectiveRules(
             [rule.written for grant in grants for rule in grant.rules],
@@ -224,9 +228,9 @@ class Authorizer:
         return self._store.every(BINDINGS, namespace=namespace)
 
     def role(self, role: dict[str, Any], namespace: str) -> Object | None:
-        """Return the role that a binding references; None if it does not exist.
+        """Return the role to which ``role``, the ``roleRef`` of a binding, refers, or None.
 
-        ``namespace`` is the binding's, empty for a ClusterRoleBinding.
+        ``namespace`` is the binding's namespace; it is empty for a ClusterRoleBinding.
         """
         if role["kind"] == "ClusterRole":
             return self._store.find(CLUSTER_ROLES, "", role["name"])
@@ -234,7 +238,10 @@ class Authorizer:
 
 
 def not_found(missing: Iterable[MissingRole]) -> str:
-    """Return the error text for all missing roles without duplicates; in brackets if several."""
+    """Return one error text about all roles in ``missing``, without duplicates.
+
+    Several errors are enclosed in brackets.
+    """
     sentences = list(
         dict.fromkeys(f'{each.kind}.{GROUP} "{each.name}" not found' for each in missing)
     )

@@ -27,7 +27,10 @@ _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def apply_json_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
-    """Return ``obj`` after all operations; set ``lenient`` if field validation is ``Ignore``."""
+    """Return ``obj`` after all operations of the JSON patch ``patch``.
+
+    Set ``lenient`` if the request's ``fieldValidation`` is ``Ignore``.
+    """
     operations = _operations(patch, lenient=lenient)
     document = _Document(obj)
     for operation in operations:
@@ -36,7 +39,7 @@ def apply_json_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Objec
 
 
 def json_patch_mistakes(patch: Any, repeated: Sequence[str] = ()) -> list[str]:
-    """Return the errors of strict field validation in the patch itself.
+    """Return the errors that strict field validation finds in the JSON patch itself.
 
     ``repeated`` contains the errors for duplicate fields in the patch.
     """

@@ -1,4 +1,4 @@
-"""The elements of a merged list: which elements are the same, and the order of the result."""
+"""The elements of a merged list: which elements are the same, and how they are sorted."""
 
 from collections import deque
 from typing import Any
@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.go_messages import go_text, go_type
 
 
 class ElementKey:
-    """The key that identifies an element: the value of one field, or the element itself."""
+    """The key that identifies a list element: the value of one field, or the element itself."""
 
     def __init__(self, name: str | None) -> None:
         self._name = name
@@ -29,7 +29,7 @@ class ElementKey:
 
 
 def element_type(*lists: list[Any]) -> type:
-    """Return the type that all elements share; raise an error if their types differ."""
+    """Return the type that all elements of ``lists`` share; raise an error if types differ."""
     elements = [element for each in lists for element in each]
     types = {type(element) for element in elements}
     if list in types and isinstance(elements[0], list):
@@ -44,9 +44,11 @@ def element_type(*lists: list[Any]) -> type:
 def in_wanted_order(
     elements: list[Any], *, wanted: list[Any], existing: list[Any], key_of: ElementKey
 ) -> list[Any]:
-    """Return the elements: the wanted ones in their order, the others at their previous positions.
+    """Return ``elements`` sorted by ``wanted``, a list in the patch, and ``existing``.
 
-    If the two orders contradict each other, the wanted order takes precedence.
+    ``existing`` is the list in the object. Elements in ``wanted`` follow its sequence; the others
+    stay where they are in ``existing``. If the two sequences contradict each other, ``wanted``
+    takes precedence.
     """
     wanted_places = _places(wanted, key_of)
     existing_places = _places(existing, key_of)

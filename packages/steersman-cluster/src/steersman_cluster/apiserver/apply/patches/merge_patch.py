@@ -10,7 +10,10 @@ _PARTED: Final = (dict, list)  # values that can contain nulls; most values are 
 
 
 def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
-    """Return ``obj`` after the merge patch; set ``lenient`` if field validation is ``Ignore``."""
+    """Return ``obj`` after the JSON merge patch ``patch``.
+
+    Set ``lenient`` if the request's ``fieldValidation`` is ``Ignore``.
+    """
     if isinstance(patch, dict):
         return _merged(obj, patch)
     if lenient and isinstance(patch, list):
@@ -22,10 +25,10 @@ def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Obje
 
 
 def without_nulls(value: Any) -> Any:
-    """Return a copy of a new value without null fields.
+    """Return a copy of ``value``, a value that a merge patch adds, without its null fields.
 
-    A null removes an existing field, and a new value has none. Nulls in a list are elements, and
-    are kept.
+    In a merge patch, a null removes an existing field; a value that is being added has no existing
+    fields. Nulls in a list are list elements, and are not removed.
     """
     if value.__class__ is dict:
         return {

@@ -1,4 +1,4 @@
-"""The errors of patches."""
+"""The errors for patches that cannot be applied."""
 
 from typing import Any
 
@@ -10,7 +10,10 @@ Object = dict[str, Any]
 
 
 def unprocessable() -> StatusError:
-    """Return the error of a patch that does not apply; kube-apiserver gives no reason."""
+    """Return the error for a patch that cannot be applied: 422, without a reason.
+
+    kube-apiserver gives no reason for it, either.
+    """
     message = "the server rejected our request due to an error in our request"
     return StatusError(422, "Invalid", message, details={})
 
@@ -21,7 +24,7 @@ def failed(message: str) -> StatusError:
 
 
 def only_an_object(patched: Any) -> Object:
-    """Return the patched document; raise an error if the patch replaced it with something else."""
+    """Return ``patched`` if it is a JSON object; raise an error for any other JSON value."""
     if isinstance(patched, dict):
         return patched
     mistake = cannot_unmarshal(patched, f"value of type {TYPE_META}")

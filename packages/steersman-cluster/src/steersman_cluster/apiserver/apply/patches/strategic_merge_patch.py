@@ -20,7 +20,10 @@ SET_ELEMENT_ORDER = "$setElementOrder"
 
 
 def apply_strategic_merge_patch(obj: Object, patch: Any, schema: Schema) -> Object:
-    """Return ``obj`` of a built-in kind after the patch; ``schema`` declares how lists merge."""
+    """Return ``obj``, of a built-in kind, after the strategic merge patch ``patch``.
+
+    ``schema`` declares how each list is merged.
+    """
     if patch is None:
         return obj
     if not isinstance(patch, dict):
