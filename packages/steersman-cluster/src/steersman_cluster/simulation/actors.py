@@ -1,7 +1,7 @@
-"""Actors: the programs of a simulation, each of which can be killed.
+"""Actors: the programs in a simulation, each of which a test can kill.
 
-A new task belongs to the actor that creates it, because asyncio gives the task a copy of the
-current context, and the actor is a variable of this context.
+A new task belongs to the actor of the code that creates it: asyncio gives the task a copy of the
+current context, and a context variable stores the actor.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ ACTOR: ContextVar["Actor | None"] = ContextVar("actor", default=None)
 
 
 class Actor:
-    """An operator or another program: its tasks end together."""
+    """An operator or another program in a simulation: all its tasks end together."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -24,23 +24,26 @@ class Actor:
         return f"<Actor {self.name}{', dead' if self.is_dead else ''}>"
 
     def context(self) -> Context:
-        """A context for the tasks of this actor."""
+        """Return a new context; a task that is created with this context belongs to this actor."""
         context = Context()
         context.run(ACTOR.set, self)
         return context
 
 
 def actor_in(context: Context | None) -> Actor | None:
-    """The actor of ``context``, by default of the current context; ``None`` in the test itself."""
+    """Return the actor of ``context``, or of the current context if ``context`` is ``None``.
+
+    The result is ``None`` in the test's own tasks, which belong to no actor.
+    """
     return ACTOR.get() if context is None else context.get(ACTOR)
 
 
 class ActorTask(asyncio.Task[object]):
-    """A task with its actor and a sequence number, which is its hash.
+    """A task that stores its actor and a sequence number; the sequence number is its hash.
 
-    Task groups store their tasks in sets, and cancel them in the order of the set. With asyncio's
-    own tasks, this order depends on memory addresses; with sequence numbers, it is the same in each
-    run.
+    Task groups store their tasks in sets, and cancel the tasks in the iteration order of the set.
+    For asyncio's own tasks, that order depends on memory addresses; with sequence numbers as
+    hashes, it is the same in each execution of the simulation.
     """
 
     number: int

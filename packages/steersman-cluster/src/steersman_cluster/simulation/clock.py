@@ -1,4 +1,4 @@
-"""The clock of a simulation: the loop's time, counted from a start time."""
+"""The clock of a simulation: a start time plus the time elapsed on the virtual loop."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -15,7 +15,7 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class VirtualClock:
-    """A clock that shows the time of the loop; at its creation, it shows ``epoch``."""
+    """A clock that advances with the virtual time of ``loop``, beginning at ``epoch``."""
 
     def __init__(self, loop: VirtualLoop, *, epoch: datetime = EPOCH) -> None:
         self._loop = loop
@@ -23,7 +23,7 @@ class VirtualClock:
         self._began = loop.micros
 
     def monotonic(self) -> float:
-        """Seconds since the clock was created."""
+        """Return the virtual seconds since the clock was created."""
         return (self._loop.micros - self._began) / MICROS
 
     def now(self) -> datetime:
@@ -35,7 +35,11 @@ class VirtualClock:
         await asyncio.sleep(seconds)  # noqa: TID251 - the loop's time is what is slept in
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after ``seconds`` and raise ``TimeoutError``; ``None``: no timeout."""
+        """Return a context manager that limits its block to ``seconds`` of virtual time.
+
+        After that time, the block is cancelled and ``TimeoutError`` is raised. With ``None``, there
+        is no limit.
+        """
         return _Deadline(self._loop, seconds)
 
 

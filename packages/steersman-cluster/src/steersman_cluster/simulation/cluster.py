@@ -1,4 +1,4 @@
-"""``Cluster``: the interface of a test to a cluster and its operators, simulated or real."""
+"""``Cluster``: a test's interface to a cluster and its operators, simulated or real."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -35,18 +35,18 @@ class Operator(ABC):
 
     @abstractmethod
     async def stop(self) -> None:
-        """Stop the operator as SIGTERM does, and wait until it has ended."""
+        """Stop the operator as the signal SIGTERM does, and wait until the operator has ended."""
 
     @abstractmethod
     async def kill(self) -> None:
-        """Kill the operator as SIGKILL does: none of its ``finally`` blocks runs."""
+        """Kill the operator like SIGKILL: its ``finally`` blocks cannot change the cluster."""
 
 
 class Cluster(ABC):
-    """A cluster, and the operators on it.
+    """A test's interface to a cluster and the operators on the cluster.
 
-    Without a namespace, calls use the test's namespace. ``history`` lists all requests to the
-    server.
+    Methods that accept ``namespace`` use the test's namespace by default. ``history`` lists all
+    requests to the API server.
     """
 
     history: History
@@ -63,7 +63,7 @@ class Cluster(ABC):
     # Requests of users
 
     async def install(self, *kinds: type[CustomResource[Any, Any]]) -> None:
-        """Install the CRDs of these kinds."""
+        """Install the CRDs of ``kinds``, one after another, and wait until each is ready."""
         for kind in kinds:
             crd = await self.client.apply(crd_of(kind), field_manager=TESTER)
             await wait_for(
@@ -71,7 +71,7 @@ class Cluster(ABC):
             )
 
     async def apply(self, obj: Obj) -> Obj:
-        """Apply an object with server-side apply, as the test's field manager."""
+        """Apply ``obj`` with server-side apply and the test's field manager; return the result."""
         return await self.client.apply(self._at_home(obj), field_manager=TESTER, force=True)
 
     async def create(self, obj: Obj) -> Obj:
@@ -79,11 +79,11 @@ class Cluster(ABC):
         return await self.client.create(self._at_home(obj))
 
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """Get an object; raise ``NotFound`` if it does not exist."""
+        """Return the object ``name`` of kind ``kind``; raise ``NotFound`` if it does not exist."""
         return await self.client.get(kind, name, namespace=self._home(kind, namespace))
 
     async def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Get an object, or ``None`` if it does not exist."""
+        """Return the object ``name`` of kind ``kind``, or ``None`` if it does not exist."""
         try:
             return await self.get(kind, name, namespace=namespace)
         except NotFound:
@@ -98,7 +98,10 @@ class Cluster(ABC):
         namespace: str | None = None,
         subresource: Literal["status"] | None = None,
     ) -> Obj:
-        """Change some fields of an object."""
+        """Send ``patch`` for the object ``name`` of kind ``kind``, and return the changed object.
+
+        With ``subresource="status"``, the patch changes the object's status only.
+        """
         home = self._home(kind, namespace)
         if subresource is not None:
             return await self.client.status(kind, name, namespace=home).patch(patch)
@@ -128,36 +131,44 @@ class Cluster(ABC):
     ) -> Operator:
         """Start an operator, which runs until it is stopped or killed, or the test ends.
 
-        Pass its controllers. If the operator stores anything in memory, pass a function that builds
-        the controllers instead; that function is called again at each start.
+        ``operator`` is one or more controllers. If the operator stores anything in memory, pass one
+        function that builds the controllers instead; that function is called again at each start.
+        ``runnables`` can be passed with controllers only, not with a function.
         """
 
     # Time
 
     @abstractmethod
     async def settle(self) -> None:
-        """Wait until nothing is left to do."""
+        """Wait until the operators and the cluster's own controllers have nothing left to do."""
 
     @abstractmethod
     async def advance(self, seconds: float) -> None:
-        """Advance the time by exactly ``seconds``, and run everything that is due in that time.
+        """Advance the time by exactly ``seconds``, and run everything that becomes due meanwhile.
 
-        Work that starts at the end of that time may not be finished yet; call ``settle`` to wait
-        for it.
+        Work that becomes due at the very end may be unfinished when this method returns. Call
+        ``settle`` to wait for that work.
         """
 
     # Writes of operators
 
     @abstractmethod
     def moment(self) -> int:
-        """Return a number that marks the current time, to pass to ``writes_since`` later."""
+        """Return the current length of the history, as the argument of ``writes_since``."""
 
     @abstractmethod
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the operators' changes since ``moment``, oldest first."""
+        """Return the requests with which operators changed objects since ``moment``, oldest first.
+
+        ``moment`` is an earlier result of the method ``moment``. Requests for events, leases and
+        reviews are left out.
+        """
 
     async def second_pass(self) -> list[RecordedRequest]:
-        """Reconcile every object once more and return the writes; there should be none."""
+        """Restart all operators; return their writes when they reconcile every object again.
+
+        The result should be empty, because the cluster is settled before the restart.
+        """
         await self.settle()
         before = self.moment()
         await self.restart_operators()
@@ -165,13 +176,13 @@ class Cluster(ABC):
         return self.writes_since(before)
 
     async def assert_second_pass_writes_nothing(self) -> None:
-        """Raise ``AssertionError`` if a second reconcile of every object writes anything."""
+        """Restart all operators; raise ``AssertionError`` if they then write anything."""
         writes = await self.second_pass()
         assert not writes, "a second pass wrote:\n" + "\n".join(map(str, writes))  # noqa: S101
 
     @abstractmethod
     async def restart_operators(self) -> None:
-        """Restart each operator, so that it reconciles every object once more."""
+        """Stop and start each operator, so that it reconciles every object again."""
 
     def _home(self, kind: type[Any], namespace: str | None) -> str | None:
         if namespace is None and kind.resource_type.namespaced:
@@ -192,6 +203,6 @@ class Cluster(ABC):
     async def list(
         self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
     ) -> list[Obj]:
-        """List all objects of a kind."""
+        """List the objects of kind ``kind``, only those with ``labels`` if given."""
         home = self._home(kind, namespace)
         return [*(await self.client.list(kind, namespace=home, labels=labels)).items]

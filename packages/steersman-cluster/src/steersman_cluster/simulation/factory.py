@@ -1,7 +1,7 @@
-"""``OperatorFactory``: builds an operator when it starts, and again after each crash.
+"""``OperatorFactory``: builds an operator anew at each of its starts.
 
-A crash clears an operator's memory. A simulation in one process reproduces this only if the
-operator is built again from objects that the earlier operator has not used.
+A crash clears an operator's memory. In a simulation, all starts happen in one process, so the
+operator must be built anew from objects that its earlier instances have not used.
 """
 
 from collections import deque
@@ -31,9 +31,10 @@ _EXAMPLE = "Pass a function that builds the operator, such as operator=lambda: [
 
 
 class OperatorFactory:
-    """Builds managers with a function, and checks that they share no mutable objects.
+    """Calls ``build`` to build managers, and checks that they share no mutable objects.
 
-    ``outside`` is a system that is not part of the operator; the managers may share it.
+    ``outside`` is a system that is not part of the operator; the managers are permitted to share
+    it.
     """
 
     def __init__(self, build: Factory, *, outside: object = None) -> None:
@@ -43,7 +44,11 @@ class OperatorFactory:
         self._used: dict[int, tuple[object, object]] = {}
 
     def __call__(self) -> Manager:
-        """Build a manager for one start of the operator."""
+        """Build a manager for one start of the operator.
+
+        Raise ``BadScenario`` if the manager contains a mutable object of an earlier manager. A
+        container with unchanged contents is accepted, because managers often share settings.
+        """
         manager = manager_of(self._build())
         found = {id(each): (where, each) for where, each in memories(manager)}
         found.pop(id(self._outside), None)
@@ -69,9 +74,10 @@ class OperatorFactory:
 def factory_of(
     given: Sequence[Controller[Any] | Factory], runnables: Sequence[Runnable]
 ) -> Callable[[], Manager]:
-    """Return a function that builds a manager, from the arguments of ``run_operator``.
+    """Return a function that builds a manager, given the arguments of ``run_operator``.
 
-    These arguments are either one function that builds the operator, or controllers and runnables.
+    ``given`` consists either of one function that builds the operator, or of controllers. With a
+    function, ``runnables`` must be empty.
     """
     builders = [each for each in given if not isinstance(each, Controller)]
     if not builders:
@@ -87,7 +93,10 @@ def factory_of(
 
 
 def manager_of(built: Built) -> Manager:
-    """Return a manager for the return value of a factory."""
+    """Return ``built``, the return value of a factory, as a manager.
+
+    A controller, a runnable, or a sequence of these is put into a new manager.
+    """
     if isinstance(built, Manager):
         return built
     parts = [built] if isinstance(built, Controller | Runnable) else _listed(built)
@@ -126,11 +135,12 @@ def _described(value: object) -> str:
 
 
 def memories(manager: Manager) -> Iterator[tuple[str, object]]:
-    """Yield the objects that can store state, each with the path at which it was found.
+    """Yield each object of ``manager`` that can store state, after a description of its path.
 
-    These are instances whose methods the operator calls, and their parts. Objects that functions
-    reach through a closure or a module are left out, because tests count calls that way. A sweep
-    detects such state when two runs differ.
+    These are instances whose methods the operator calls, and the mutable parts of these instances.
+    Objects that a function reaches through a closure or a module are left out, because tests count
+    calls with such objects. A sweep still detects state in such objects, if the state makes two
+    executions of the scenario differ.
     """
     for controller in manager.controllers:
         for each in fields(controller):

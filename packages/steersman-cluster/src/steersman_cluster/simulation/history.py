@@ -1,4 +1,4 @@
-"""The history of a simulation: every request to the server with its status, in order."""
+"""The history of a simulation: all requests to the API server, with their status codes."""
 
 import re
 import zlib
@@ -19,9 +19,10 @@ _BOOKKEEPING: Final = re.compile(
 
 
 class RecordedRequest(NamedTuple):
-    """One request and its result.
+    """One request to the API server and its result.
 
-    ``status`` is 0 if no response arrived. ``is_change`` is whether the request changed anything.
+    ``status`` is the HTTP status code, or 0 if no response arrived. ``is_change`` is true if the
+    request changed anything in the store.
     """
 
     at: float
@@ -34,7 +35,7 @@ class RecordedRequest(NamedTuple):
 
     @property
     def is_write(self) -> bool:
-        """Whether the request wrote an object other than an event, a lease or a review."""
+        """Whether this is a mutating request, and not one for an event, a lease or a review."""
         return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:
@@ -64,7 +65,11 @@ class History:
         )
 
     def writes(self, *, since: int = 0, actor: str | None = None) -> list[RecordedRequest]:
-        """Return the changes after the first ``since`` requests, by all actors or by one."""
+        """Return the requests that changed objects, except events, leases and reviews.
+
+        The first ``since`` requests are left out. With ``actor``, only requests of this actor are
+        returned.
+        """
         return [
             each
             for each in self.requests[since:]
@@ -72,7 +77,7 @@ class History:
         ]
 
     def digest(self) -> str:
-        """Return a digest that is equal for equal histories only."""
+        """Return a hash of all requests; two histories with the same hash are equal."""
         whole = blake2b(digest_size=16)
         for each in self.requests:
             whole.update(repr(tuple(each)).encode())
@@ -80,5 +85,5 @@ class History:
 
 
 def is_bookkeeping(target: str) -> bool:
-    """Whether a request is about an event, a lease or a review."""
+    """Whether ``target``, a request's path and query, is for an event, a lease or a review."""
     return _BOOKKEEPING.fullmatch(target) is not None

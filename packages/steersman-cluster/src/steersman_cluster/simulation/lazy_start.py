@@ -1,7 +1,7 @@
-"""Starts controllers at the first write that concerns them; an idle controller costs nothing.
+"""Starts the cluster's own controllers when they are first needed; idle ones cost nothing.
 
-A simulated cluster is settled when it starts, so a controller that starts late has missed nothing.
-A started controller is never stopped.
+``TRIGGERS`` lists the writes that start each controller. A simulated cluster is settled when it
+starts, so a controller that starts late has missed nothing. A started controller is never stopped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +60,11 @@ TRIGGERS: Final[Mapping[str, Mapping[GroupResource, Trigger]]] = {
 def start_on_first_write(
     parts: Sequence[str], server: ApiServer, start: Callable[[str], None]
 ) -> None:
-    """Call ``start`` once for each part, at the first write that concerns it."""
+    """Call ``start`` with the name of each controller in ``parts``, at the first write for it.
+
+    ``TRIGGERS`` lists the writes that start each controller. For each of them, ``start`` is called
+    once.
+    """
     idle = set(parts)
 
     def check(part: str, concerns: Trigger, obj: Mapping[str, Any]) -> None:

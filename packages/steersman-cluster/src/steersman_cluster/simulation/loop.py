@@ -44,9 +44,10 @@ _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent)
 
 
 class Turn(msgspec.Struct, eq=False):
-    """A callback with its context and its actor.
+    """A scheduled callback, its context, and the actor to which the callback belongs.
 
-    This class replaces asyncio's handle, because a simulation creates thousands a second.
+    This class replaces ``asyncio.Handle``, which costs more: a simulation creates thousands of
+    these objects per second.
     """
 
     callback: Callable[..., object] | None
@@ -68,7 +69,7 @@ class Turn(msgspec.Struct, eq=False):
         return self.callback is None
 
     def when(self) -> float:
-        """The time of the callback."""
+        """Return the loop's time in seconds at which the callback is due; 0 without a timer."""
         return 0.0 if self.at is None else self.at
 
 
@@ -81,9 +82,9 @@ else:
 
 
 class VirtualLoop(_Loop):
-    """An event loop that runs tasks in the order in which they became ready, in virtual time.
+    """An event loop in virtual time that runs tasks in the order in which they became ready.
 
-    When no task is ready, time advances to the next timer.
+    When no task is ready, virtual time advances to the next timer.
     """
 
     def __init__(self, *, deadlock_seconds: float = DEADLOCK_SECONDS) -> None:
@@ -113,7 +114,7 @@ class VirtualLoop(_Loop):
     # Running
 
     def run_until_complete(self, future: Any) -> Any:
-        """Run until the future is done; raise ``Deadlock`` if it can never be done."""
+        """Run until ``future`` is done; raise ``Deadlock`` if it can never be done."""
         is_own = asyncio.iscoroutine(future)
         if is_own:
             future = self.create_task(future, name="main")
@@ -142,7 +143,7 @@ class VirtualLoop(_Loop):
             self.run_until_complete(task)
 
     def run_forever(self) -> None:
-        """Run until ``stop`` is called."""
+        """Run until ``stop`` is called; raise ``Deadlock`` if every task waits forever."""
         if self._is_closed:
             raise RuntimeError("the loop is closed")
         if self._is_running:
@@ -217,7 +218,7 @@ class VirtualLoop(_Loop):
         return (*lines, *((f"and {more} more",) if more > 0 else ()))
 
     def stop(self) -> None:
-        """End ``run_forever`` after the current turn."""
+        """Make ``run_forever`` return after the current callback."""
         self._is_stopping = True
 
     def _stop_for(self, _: object) -> None:
@@ -238,7 +239,7 @@ class VirtualLoop(_Loop):
         self._timers.clear()
 
     async def shutdown_asyncgens(self) -> None:
-        """Close the generators that are still open."""
+        """Close the asynchronous generators that are still open."""
         for each in list(self._generators):
             await each.aclose()
 
@@ -253,13 +254,13 @@ class VirtualLoop(_Loop):
     # Time
 
     def time(self) -> float:
-        """Return the seconds since the loop was created."""
+        """Return the virtual seconds since the loop was created."""
         return self.micros / MICROS
 
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run the callback in the next iteration, unless its actor was killed."""
+        """Run ``callback`` in the next iteration of the loop, unless its actor was killed."""
         if context is None:
             context = copy_context()
         actor = context.get(ACTOR)
@@ -276,7 +277,7 @@ class VirtualLoop(_Loop):
     def call_soon_threadsafe(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run the callback as ``call_soon`` does: only one thread runs at a time."""
+        """Call ``call_soon``; no lock is needed, because only one thread runs at a time."""
         return self.call_soon(callback, *args, context=context)
 
     def call_later(
@@ -286,7 +287,7 @@ class VirtualLoop(_Loop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run the callback after ``delay`` seconds."""
+        """Run ``callback`` after ``delay`` seconds of virtual time."""
         micros = ceil(round(delay * MICROS, 3))
         # A task that wakes just before its deadline sleeps again. Every sleep takes some time, so
         # that this ends.
@@ -310,14 +311,14 @@ class VirtualLoop(_Loop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run the callback at the time ``when``.
+        """Run ``callback`` at the time ``when``, in seconds since the loop was created.
 
-        Callbacks for the same time run in the order in which they were scheduled.
+        Callbacks with the same time run in the order in which they were scheduled.
         """
         return self.call_later(when - self.time(), callback, *args, context=context)
 
     def count_cancelled(self) -> None:
-        """Count a cancelled timer, and remove the cancelled timers once there are many."""
+        """Count one more cancelled timer; once there are many, remove them all."""
         self._cancelled += 1
         if self._cancelled > MOST_CANCELLED and self._cancelled > len(self._timers) // 2:
             self._timers = [each for each in self._timers if not each[2].cancelled()]
@@ -337,7 +338,7 @@ class VirtualLoop(_Loop):
         name: object = None,
         context: Context | None = None,
     ) -> "asyncio.Task[T]":
-        """Create a task that belongs to the actor of its context."""
+        """Create a task that belongs to the actor of ``context`` (default: the current context)."""
         number = next(self._numbers)
         task: Any = ActorTask.__new__(ActorTask)
         task.number, task.actor = number, actor_in(context)
@@ -352,7 +353,7 @@ class VirtualLoop(_Loop):
     # Kills
 
     def kill(self, actor: Actor) -> None:
-        """Kill an actor: its tasks stop where they are, and none of its callbacks runs."""
+        """Kill ``actor``: its tasks stop where they are, and its callbacks no longer run."""
         actor.is_dead = True
         actor.remains += (each for each in self.tasks() if each.actor is actor)
         ready = [*self._ready]
@@ -367,8 +368,8 @@ class VirtualLoop(_Loop):
     async def release(self, actor: Actor) -> None:
         """Release the tasks of a killed actor, so that their ``finally`` blocks run.
 
-        Call this only at the end of a simulation, when the effects of these blocks no longer
-        matter.
+        Call this only at the end of a simulation, when the effects of the ``finally`` blocks no
+        longer matter.
         """
         actor.is_dead = False
         tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]
@@ -388,23 +389,23 @@ class VirtualLoop(_Loop):
     # The rest of asyncio's interface
 
     def get_debug(self) -> bool:
-        """Return false: debugging costs time, and reports nothing in a simulation."""
+        """Return false: in a simulation, asyncio's debug mode costs time and reports nothing."""
         return False
 
     def set_debug(self, enabled: bool) -> None:
         """Does nothing."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Record an exception that no task awaits."""
+        """Record ``context``, asyncio's description of an exception that no code has handled."""
         self._failures.append(context)
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
-        """Record an exception that no task awaits."""
+        """Record ``context``, asyncio's description of an exception that no code has handled."""
         self._failures.append(context)
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The recorded exceptions that no task awaited."""
+        """Return a line for each recorded exception that no code has handled."""
         return tuple(
             f"{each.get('message', '')}: {each.get('exception', '')!r}" for each in self._failures
         )

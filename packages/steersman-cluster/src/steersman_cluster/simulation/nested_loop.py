@@ -1,4 +1,4 @@
-"""A virtual loop inside a running loop, for a simulation in a coroutine test."""
+"""Runs a virtual loop inside a running event loop, for a simulation in a coroutine test."""
 
 import gc
 from asyncio import events
@@ -15,10 +15,10 @@ YOUNG: Final = 200_000
 
 
 def run_nested(main: Coroutine[Any, Any, T]) -> T:
-    """Run ``main`` on a new virtual loop.
+    """Run ``main`` on a new virtual loop, and return its result.
 
-    The loop that is already running is blocked until ``main`` ends. This is acceptable in tests, in
-    which nothing else has to run during that time.
+    An event loop that already runs in this thread is blocked until ``main`` ends. This is
+    acceptable in tests, because nothing else has to run meanwhile.
     """
     with deferred_collection():
         return _run(main)
@@ -38,15 +38,15 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def deferred_collection() -> Iterator[None]:
-    """Run Python's garbage collector less often while the block runs.
+    """Make Python's garbage collector run less often while the block runs.
 
-    Within the block, the garbage collector runs only after ``YOUNG`` new objects. At the end of the
-    block, the two young generations are collected. Nothing changes if the garbage collector is
-    disabled, or if its threshold is already as high.
+    Within the block, the collector runs only after ``YOUNG`` new objects. At the end of the block,
+    the two young generations are collected. If the collector is disabled, or its threshold is
+    already ``YOUNG`` or more, nothing changes.
 
-    A cluster's objects become garbage only when the cluster ends. During its life, there is little
-    to collect. With the default threshold, a small cluster would spend a third of its time on
-    collection.
+    A cluster's objects become garbage only when the cluster ends. Until then, there is little to
+    collect. With Python's default threshold, a small cluster would spend a third of its time on
+    garbage collection.
     """
     young, middle, old = gc.get_threshold()
     # Never more often than configured: 0 means never.

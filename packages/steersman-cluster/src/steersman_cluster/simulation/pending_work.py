@@ -1,4 +1,7 @@
-"""Pending work of operators: requeues, failures, closed watches, as reported by the operators."""
+"""The operators' pending work: requeues, retries, and watches that are not open.
+
+The operators report it with their observations.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
@@ -41,7 +44,7 @@ class PendingWork:
         self._unwatched: dict[Place, None] = {}
 
     def note(self, actor: str, observation: Observation) -> None:
-        """Record an observation that an actor has reported."""
+        """Update the pending work with ``observation``, reported by the operator ``actor``."""
         if type(observation) is ReconcileFinished:
             place = actor, observation.controller, observation.ref
             if observation.outcome in ("failed", "timed out"):
@@ -62,25 +65,25 @@ class PendingWork:
             self._unwatched.pop((actor, observation.resource, observation.ref), None)
 
     def forget(self, actor: str) -> None:
-        """Drop the pending work of an actor that has ended."""
+        """Drop the pending work of the operator ``actor``, which has ended."""
         for kept in (self._due, self._failing, self._unwatched):
             for place in [each for each in kept if each[0] == actor]:
                 del kept[place]
 
     def due_until(self, at: float) -> float | None:
-        """Return the time of the last requeue up to ``at``; ``None`` if there is none."""
+        """Return the time of the last requeue that is due by ``at``, or ``None`` if none is due."""
         return max((each for each in self._due.values() if each <= at), default=None)
 
     def due_to(self, actor: str, controller: str) -> Iterator[tuple[ObjectRef, float]]:
-        """Yield the requeues of a controller, each with its time."""
+        """Yield each object that ``controller`` of ``actor`` has requeued, with its due time."""
         for (who, what, ref), due_at in self._due.items():
             if who == actor and what == controller:
                 yield ref, due_at
 
     def failing(self) -> list[Failing]:
-        """Return the objects that will be retried after a failure."""
+        """Return the objects whose reconcile failed, and which will be retried."""
         return [Failing(*place, error) for place, error in self._failing.items()]
 
     def unwatched(self) -> list[str]:
-        """Return the resources without an open watch."""
+        """Return a line for each watch that an operator needs and that is not open."""
         return [f"{actor} does not watch {ref}" for actor, _, ref in self._unwatched]

@@ -1,4 +1,4 @@
-"""``SimulatedCluster``: an API server, the cluster's own controllers, and operators on one loop."""
+"""``SimulatedCluster``: an API server, its controllers, and operators on one loop."""
 
 import asyncio
 from base64 import b64encode
@@ -87,12 +87,12 @@ LEAST_TOKEN: Final = 8
 
 
 class RecordedRandom(Random):
-    """A random generator that records the bytes drawn by ``randbytes``, which tokens consist of."""
+    """A random generator that records the results of ``randbytes``, to recognize tokens later."""
 
     drawn: list[bytes]
 
     def randbytes(self, n: int) -> bytes:
-        """Draw and record ``n`` bytes."""
+        """Return ``n`` random bytes, and record them."""
         drawn = super().randbytes(n)
         self.drawn.append(drawn)
         return drawn
@@ -125,7 +125,10 @@ class SimulatedOperator(Operator):
         )
 
     async def stop(self) -> None:
-        """Stop the operator as SIGTERM does, and wait until it has ended."""
+        """Stop the operator as the signal SIGTERM does, and wait until the operator has ended.
+
+        Raise the error that ended the operator, if there is one.
+        """
         if not self._stop.done():
             self._stop.set_result("SIGTERM")
         await self.ended()
@@ -139,11 +142,11 @@ class SimulatedOperator(Operator):
             await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
 
     async def kill(self) -> None:
-        """Kill the operator as SIGKILL does: none of its ``finally`` blocks runs."""
+        """Kill the operator like SIGKILL: none of its ``finally`` blocks runs."""
         self.kill_now()
 
     def kill_now(self) -> None:
-        """Kill the operator as ``kill`` does; a task of the operator itself may call this."""
+        """Kill the operator as ``kill`` does; even a task of the operator itself can call this."""
         if self.actor.is_dead:
             return
         self.cut()
@@ -153,7 +156,7 @@ class SimulatedOperator(Operator):
         self._cluster.dead.append(self)
 
     def cut(self) -> None:
-        """Disconnect the operator: all its requests fail from now on."""
+        """Disconnect the operator from the API server: from now on, all its requests fail."""
         for transport in self.transports:
             transport.is_cut = True
 
@@ -164,7 +167,10 @@ class SimulatedOperator(Operator):
 
 
 class SimulatedCluster(Cluster):
-    """A complete cluster in one process, in virtual time; equal seeds give equal runs."""
+    """A complete cluster in one process, in virtual time.
+
+    With the same ``seed``, a test always has the same course.
+    """
 
     def __init__(
         self,
@@ -238,7 +244,12 @@ class SimulatedCluster(Cluster):
         *,
         part: str = "",
     ) -> SimulatedOperator:
-        """Start an operator from a factory; ``part`` distinguishes operators with the same name."""
+        """Start an operator that ``build`` builds, with the given name, settings and faults.
+
+        ``part`` distinguishes operators with the same name. Without ``reflector``, an operator with
+        the default reflector settings gets those of the simulation, unless a custom fault injector
+        is used.
+        """
         actor = Actor(name)
         built = build()
         if reflector is None:
@@ -282,13 +293,13 @@ class SimulatedCluster(Cluster):
         return operator
 
     def remove(self, operator: SimulatedOperator) -> None:
-        """Remove an operator that has ended."""
+        """Remove ``operator``, which has ended, and drop its pending work."""
         if operator in self.operators:
             self.operators.remove(operator)
             self.pending.forget(operator.pending_key)
 
     async def restart_operators(self) -> None:
-        """Restart each operator, so that it reconciles every object once more."""
+        """Stop and start each operator, so that it reconciles every object again."""
         for operator in [each for each in self.operators if each.name != WORKLOADS]:
             await operator.stop()
             operator.again()
@@ -302,10 +313,11 @@ class SimulatedCluster(Cluster):
         max_requeue_seconds: float = MAX_REQUEUE_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
-        """Wait until nothing is left to do.
+        """Wait until the operators and the cluster's own controllers have nothing left to do.
 
         That is: nothing has been written for ``quiet_seconds``, no retry is due, every requeue with
-        a delay of at most ``max_requeue_seconds`` is done, and no Pod is about to change.
+        a delay of at most ``max_requeue_seconds`` is done, and no Pod is about to change. Raise an
+        error if this takes more than ``limit_seconds``.
         """
         clock = self.clock
         began_at, mark = clock.monotonic(), self.moment()
@@ -331,7 +343,7 @@ class SimulatedCluster(Cluster):
             await clock.sleep(max(until_at - now_at, quiet_seconds))
 
     async def advance(self, seconds: float) -> None:
-        """Advance the time by exactly ``seconds``, and run everything that is due in that time."""
+        """Advance the time by exactly ``seconds``, and run all work that becomes due meanwhile."""
         await self.clock.sleep(seconds)
 
     def _hot_since(self, moment: int) -> list[str]:
@@ -367,11 +379,15 @@ class SimulatedCluster(Cluster):
     # Writes of operators
 
     def moment(self) -> int:
-        """Return a number that marks the current time, to pass to ``writes_since`` later."""
+        """Return the current length of the history, as the argument of ``writes_since``."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the operators' changes since ``moment``, oldest first."""
+        """Return the requests with which operators changed objects since ``moment``, oldest first.
+
+        ``moment`` is an earlier result of the method ``moment``. Requests for events, leases and
+        reviews are left out.
+        """
         return [
             each
             for each in self.history.writes(since=moment)
@@ -379,7 +395,7 @@ class SimulatedCluster(Cluster):
         ]
 
     def tokens(self) -> dict[str, int]:
-        """Return each encoding of the tokens that operators have drawn, with its number."""
+        """Return the number of each token that operators have drawn, by the token's encodings."""
         return {
             written: number
             for number, drawn in enumerate(self._drawn)
@@ -390,7 +406,7 @@ class SimulatedCluster(Cluster):
     # Inside
 
     async def end(self) -> None:
-        """Stop all operators, and release those that were killed."""
+        """Stop all operators, and release the tasks of the operators that were killed."""
         # Cancelling an operator's main task takes half as long as cancelling each of its tasks.
         alive = [*self.operators]
         for operator in alive:
@@ -466,7 +482,7 @@ async def running_simulated_cluster(
     latency_seconds: float = LATENCY_SECONDS,
     fault_injector: FaultInjector | None = None,
 ) -> AsyncIterator[SimulatedCluster]:
-    """Run a settled cluster on the running virtual loop while the block runs."""
+    """Open a settled cluster on the running virtual loop; end it when the block ends."""
     cluster = SimulatedCluster(
         loop=_running_loop(),
         seed=seed,
@@ -490,7 +506,7 @@ def simulate(
     seed: int = 0,
     settings: WorkloadSettings = DEFAULT_SETTINGS,
 ) -> T:
-    """Run ``main`` in a simulated cluster on a new loop, and return its result."""
+    """Run ``main`` with a simulated cluster on a new virtual loop, and return its result."""
 
     async def run() -> T:
         async with running_simulated_cluster(seed=seed, settings=settings) as cluster:

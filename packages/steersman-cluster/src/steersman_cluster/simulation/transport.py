@@ -1,4 +1,4 @@
-"""The transport of an actor: it delays requests, records them, and injects faults."""
+"""An actor's transport in a simulation: delays and records requests, injects faults."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -15,21 +15,21 @@ from steersman_cluster.simulation.history import MUTATING, History
 
 
 class FaultInjector(Protocol):
-    """A protocol for injecting faults between an actor and the server.
+    """A protocol for injecting faults between an actor and the API server.
 
-    Each method may let time pass, kill the actor (and then never return), or raise ``Unreachable``.
+    Each method can let time pass, kill the actor (and then never return), or raise ``Unreachable``.
     """
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        """Inject a fault before the server receives the request."""
+        """Inject a fault before the server receives ``request``."""
         ...
 
     async def before_response(self, actor: Actor, request: Request) -> None:
-        """Inject a fault after the server has handled the request, before its response arrives."""
+        """Inject a fault after the server has handled ``request``, before its response arrives."""
         ...
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Inject a fault before the actor receives some lines of a watch."""
+        """Inject a fault before the actor receives ``piece``, a chunk of the watch ``request``."""
         ...
 
 
@@ -47,7 +47,7 @@ class NoFaults:
 
 
 class SimulatedTransport:
-    """Sends an actor's requests, each after a random delay."""
+    """A transport that sends an actor's requests through ``inner``, each after a random delay."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class SimulatedTransport:
         self.is_cut = False
 
     def inject(self, fault_injector: FaultInjector) -> None:
-        """Use this fault injector from now on."""
+        """Replace the fault injector; it then applies to all further requests."""
         self._fault_injector = fault_injector
         # Not a subclass: it may override a method.
         self._is_faultless = type(fault_injector) is NoFaults
@@ -82,7 +82,7 @@ class SimulatedTransport:
         return _Exchange(self, self._inner.open(request), request)
 
     async def before(self, request: Request) -> int:
-        """Delay the request and inject faults; return the server's revision."""
+        """Delay ``request``, inject faults, and return the revision of the server's store."""
         self._check(request)
         if self._latency_seconds:
             await self._clock.sleep(self._latency_seconds * self._rng.random())
@@ -92,7 +92,10 @@ class SimulatedTransport:
         return self._revision()
 
     async def after(self, request: Request, response: Response, revision: int) -> Response:
-        """Record the response, and inject faults."""
+        """Record ``request`` and ``response``, inject faults, and return the response.
+
+        ``revision`` is the revision of the server's store before the request.
+        """
         self._history.record(
             self._clock.monotonic(),
             self._actor.name,
@@ -185,13 +188,13 @@ class _FaultyResponse:
 
 
 class BeforeEvent(Protocol):
-    """A callback that runs before the actor receives a chunk."""
+    """A callback that runs before an actor receives a chunk of a watch."""
 
     async def __call__(self, request: Request, piece: bytes) -> None:
-        """Delay the chunk, or raise an error."""
+        """Delay ``piece``, a chunk of the watch ``request``, or raise an error."""
         ...
 
 
 async def wait_forever() -> None:
-    """Wait forever; the task of a killed actor waits in this function."""
+    """Wait forever; a task of a killed actor that must not continue awaits this function."""
     await asyncio.get_running_loop().create_future()

@@ -1,7 +1,7 @@
-"""Faults between an operator and its cluster, each at a numbered call or event.
+"""Faults between an operator and its cluster, each at the n-th call or watch event.
 
 ``SingleFault`` injects one ``Fault``. It counts the mutating calls and the watch events of an
-operator in one run, across all starts of the operator.
+operator during one execution of a scenario, including those after a restart of the operator.
 """
 
 import inspect
@@ -29,7 +29,7 @@ _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 
 
 class FaultKind(StrEnum):
-    """The kind of a fault, as the trace and the replay command show it."""
+    """The kind of a fault, with the text that the trace and the replay command show."""
 
     BEFORE = "before call"
     AFTER = "after call"
@@ -49,7 +49,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of one kind at the ``number``-th call or event, counted from 1."""
+    """A fault of kind ``kind`` at the ``number``-th call or watch event, counted from 1."""
 
     kind: FaultKind
     number: int
@@ -59,7 +59,10 @@ class Fault:
 
     @classmethod
     def named(cls, words: str) -> Self:
-        """Return the fault with this name; raise ``ValueError`` if there is none."""
+        """Return the fault whose text is ``words``, such as ``before call 3``.
+
+        Raise ``ValueError`` if ``words`` is not the text of a fault.
+        """
         kind, _, number = words.strip().rpartition(" ")
         if kind not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
             known = ", ".join(f'"{each} 1"' for each in FaultKind)
@@ -68,12 +71,12 @@ class Fault:
 
 
 class SingleFault:
-    """Counts the calls and watch events of an operator in one run, and injects one fault.
+    """Counts an operator's calls and watch events, and injects ``fault`` at its number.
 
-    ``kill`` ends the operator. ``hold`` returns once users have written something. ``note`` adds a
-    line to the trace, and ``on_injection`` adds the line about the fault. ``child_watches``
-    identifies the watches of the operator's child objects: each pair is the beginning and the end
-    of a path.
+    ``kill`` is called to end the operator, and ``hold`` to wait until users have written something.
+    ``note`` adds a line to the trace, and ``on_injection`` adds the line about the fault.
+    ``child_watches`` identifies the watches of the operator's child objects by their paths: each
+    pair contains the beginning and the end of a path.
     """
 
     def __init__(
@@ -105,24 +108,24 @@ class SingleFault:
         self._in_flight: dict[int, int] = {}
 
     def wrap(self, system: Any) -> Any:
-        """Wrap a system outside the cluster, so that its coroutine methods count as calls."""
+        """Wrap ``system``, outside the cluster, so that its coroutine methods count as calls."""
         return _WrappedSystem(system, self)
 
     # The methods of a fault injector
 
     async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
-        """Inject a fault before the server receives a request."""
+        """Count a mutating ``request``, and inject its fault before the server receives it."""
         if _is_call(request):
             # Several requests are in flight at once: each is identified until its response arrives.
             self._in_flight[id(request)] = await self.before(_words(request))
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
-        """Inject a fault after the server has handled the request, before the response arrives."""
+        """Inject a fault after the server has handled ``request``, before the response arrives."""
         if _is_call(request):
             await self.after(_words(request), self._in_flight.pop(id(request)))
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
-        """Inject a fault before some lines of a watch arrive."""
+        """Count a watch event, and inject its fault before the operator receives ``piece``."""
         silent_seconds = self._silent_until_at - self._clock.monotonic()
         if silent_seconds > 0:
             await self._clock.sleep(silent_seconds)
@@ -141,7 +144,10 @@ class SingleFault:
     # The faults of a call
 
     async def before(self, what: str) -> int:
-        """Inject a fault before a mutating call; return the number of the call."""
+        """Count a mutating call, inject its fault before the call, and return the call's number.
+
+        ``what`` describes the call in the trace.
+        """
         self.calls += 1
         number = self.calls
         self.written_before.append(self.user_writes)
@@ -158,7 +164,10 @@ class SingleFault:
         return number
 
     async def after(self, what: str, number: int) -> None:
-        """Inject a fault after the call, before its response arrives."""
+        """Inject the fault of call ``number`` after its effect, before its response arrives.
+
+        ``what`` describes the call in the trace.
+        """
         if self._must_inject(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
         if self._must_inject(FaultKind.DOWN_AFTER, number):

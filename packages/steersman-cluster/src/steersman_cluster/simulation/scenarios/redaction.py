@@ -1,4 +1,7 @@
-"""Values that a comparison of states ignores or hides: ignored fields, tokens, data of Secrets."""
+"""Values that a comparison of states leaves out, numbers or hides.
+
+These are ignored fields, random tokens, and data of Secrets.
+"""
 
 import re
 from base64 import b64decode
@@ -25,10 +28,10 @@ _DIGEST: Final = re.compile(r"<hidden [0-9a-f]+>")
 
 
 class IgnoredFields:
-    """Fields that are not compared, each as ``Kind.path.to.field`` or ``outside.path``.
+    """Fields that are not compared, written as ``Kind.path.to.field`` or ``outside.path``.
 
-    A ``*`` matches every key and every element. A key that contains a dot is written in brackets:
-    ``Site.metadata.annotations[example.com/seen]``.
+    A ``*`` matches every key of an object and every element of a list. A key that contains a dot is
+    written in brackets: ``Site.metadata.annotations[example.com/seen]``.
     """
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
@@ -38,8 +41,10 @@ class IgnoredFields:
             self._paths.setdefault(kind, []).append(tuple(steps))
 
     def without(self, kind: str, value: Any) -> Any:
-        """Return ``value`` without the ignored fields; ``kind`` is the kind of the object, or
-        ``outside``.
+        """Return ``value`` without the ignored fields.
+
+        ``kind`` is the kind of the object that ``value`` is, or ``outside`` for a system outside
+        the cluster.
         """
         for path in self._paths.get(kind, ()):
             value = _without(value, path)
@@ -47,7 +52,7 @@ class IgnoredFields:
 
 
 class Tokens:
-    """Random tokens that an operator has generated, numbered so that two runs can be compared."""
+    """An operator's random tokens, numbered so that two states can be compared."""
 
     def __init__(self, tokens: Mapping[str, int]) -> None:
         self._tokens = tokens  # each encoding of a token, with the token's number
@@ -56,7 +61,13 @@ class Tokens:
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if tokens else None
 
     def number(self, texts: Sequence[tuple[str, str]], outside: str) -> None:
-        """Number the tokens in the order in which they occur in ``texts`` and ``outside``."""
+        """Number the tokens in the order in which they first occur.
+
+        ``texts`` is searched first, then ``outside``.
+
+        Each item of ``texts`` is an object's sort and its text. The items are sorted first, with
+        all tokens masked. ``outside`` is the text of the state outside the cluster.
+        """
         if self._pattern is None:
             return
         pattern = self._pattern
@@ -65,7 +76,7 @@ class Tokens:
             self.renamed(text)
 
     def renamed(self, text: str) -> str:
-        """Return the text with numbers in place of tokens."""
+        """Return ``text`` with ``<token N>`` in place of each token."""
         if self._pattern is None:
             return text
         tokens, numbers = self._tokens, self._numbers
@@ -77,7 +88,7 @@ class Tokens:
 
 
 class Secrets:
-    """Values that are or were in the data of Secrets, and that no message may show."""
+    """The values that are or were in the data of Secrets, and that no message is to show."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         # A token is shown by its number, which is not secret.
@@ -92,7 +103,7 @@ class Secrets:
         return Secrets(self._values | other._values)
 
     def hidden(self, text: str) -> str:
-        """Return the text with all secret values hidden."""
+        """Return ``text`` with all secret values hidden."""
         if text in self._values:
             return HIDDEN
         if self._pattern is not None:
@@ -100,7 +111,7 @@ class Secrets:
         return _DIGEST.sub(HIDDEN, text)
 
     def hidden_in(self, value: Any) -> Any:
-        """Return plain data with all secret values hidden."""
+        """Return ``value``, which is plain data, with all secret values hidden."""
         if isinstance(value, str):
             return self.hidden(value)
         if isinstance(value, Mapping):
@@ -111,7 +122,10 @@ class Secrets:
 
 
 def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values in the data of a Secret, encoded and decoded; nothing for another object."""
+    """Yield each value in the data of ``obj`` if ``obj`` is a Secret.
+
+    Each value is yielded as it is in the data, in base64, and decoded.
+    """
     data = obj.get("data")
     if obj.get("kind") == "Secret" and isinstance(data, dict):
         for value in data.values():
@@ -120,7 +134,7 @@ def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
 
 
 def digested(obj: Mapping[str, Any], text: str) -> str:
-    """Return the object as JSON; the data of a Secret is replaced by digests."""
+    """Return ``text``, the JSON of ``obj``; if a Secret, with digests in place of its data."""
     if obj.get("kind") != "Secret":
         return text
     whole = msgspec.json.decode(text)
@@ -131,7 +145,7 @@ def digested(obj: Mapping[str, Any], text: str) -> str:
 
 
 def readable(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a Secret with its data decoded to text where possible; any other object unchanged."""
+    """Return ``obj``; if it is a Secret, with its data decoded to text where possible."""
     data = obj.get("data")
     if obj.get("kind") != "Secret" or not isinstance(data, dict):
         return obj

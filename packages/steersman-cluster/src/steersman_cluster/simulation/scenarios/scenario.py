@@ -1,4 +1,4 @@
-"""``Scenario``: an operator, and the steps of its users while it runs."""
+"""``Scenario``: an operator, and what its users do while the operator runs."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,20 +21,20 @@ Steps: TypeAlias = Callable[[Cluster], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """An operator on a cluster, and the steps of its users.
+    """An operator on a cluster, and the steps of the operator's users.
 
     - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
       and runnables. It is called at each start and after each crash, so all state that the operator
       stores in memory must be created in this function. If ``outside`` is set, the function
       receives the system that ``outside`` has created.
-    - ``steps`` performs the users' actions, and settles in between: ``await cluster.settle()``. At
-      each of these points the cluster must be in the same state as without faults.
-    - ``kinds`` are installed before the first step.
-    - ``outside`` creates a system outside the cluster, once for each run: a plain object, which
-      survives crashes of the operator. Each of its coroutine methods is a call like those to the
-      API server, and its attributes are compared.
-    - ``workloads`` selects the cluster's own controllers; by default all run.
-    - ``ignore`` are fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
+    - ``steps`` performs the users' actions, and calls ``await cluster.settle()`` between them.
+      After each of these calls, the cluster must be in the same state as without faults.
+    - ``kinds`` are the kinds whose CRDs are installed before the first step.
+    - ``outside`` creates a system outside the cluster, anew for each execution of the scenario. The
+      system is a plain object, which survives crashes of the operator. Calls of its coroutine
+      methods are subject to faults, like calls to the API server. Its attributes are compared.
+    - ``workloads`` selects the cluster's own controllers; by default, all of them run.
+    - ``ignore`` lists fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
       ``*`` matches every key, and a key that contains a dot is written in brackets.
     """
 
@@ -86,7 +86,11 @@ class Scenario:
             )
 
     def factory(self, system: Any) -> OperatorFactory:
-        """Return the function that builds the operator, bound to the system outside the cluster."""
+        """Return a factory that builds the operator.
+
+        ``system`` is the system outside the cluster. The factory passes it to the function that
+        builds the operator, if ``outside`` is set.
+        """
         operator: Callable[..., Built] = self.operator
         if self.outside is None:
             return OperatorFactory(operator)

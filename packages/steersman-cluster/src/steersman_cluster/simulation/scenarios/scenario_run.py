@@ -1,4 +1,4 @@
-"""One run of a scenario: its steps on a simulated cluster, with at most one fault."""
+"""One execution of a scenario: its steps on a simulated cluster, with at most one fault."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,11 +70,12 @@ async def outcome_of(
     expected: Sequence[RunOutcome] = (),
     is_thorough: bool = False,
 ) -> RunOutcome:
-    """Return the outcome of one run, which should equal one of ``expected``.
+    """Execute ``scenario`` once, with ``fault`` if given, and return the outcome.
 
-    ``absent_at`` is the index of a call of ``settle`` in the steps. The operator is stopped before
-    that call, users do not wait in that call, and the operator is restarted after users have
-    continued. If ``is_thorough``, a second pass at each call of ``settle`` must write nothing.
+    If ``expected`` is not empty, the outcome should equal one of its elements. ``absent_at`` is the
+    index of a call of ``settle`` in the steps. Before that call, the operator is stopped. At the
+    call, users continue without waiting. After that, the operator is restarted. If ``is_thorough``,
+    a second pass after each call of ``settle`` must write nothing.
     """
     async with running_simulated_cluster(seed=seed, settings=scenario.workloads) as cluster:
         run = _ScenarioRun(cluster, scenario, fault, absent_at, expected, is_thorough=is_thorough)

@@ -1,8 +1,9 @@
-"""The state of a cluster, without its random and time-dependent values.
+"""The state of a cluster, without random and time-dependent values.
 
-Two runs of the same steps give their objects different uids, versions, times, addresses and
-generated names. ``state_of`` replaces each of these by the name of the object to which the value
-belongs, so that equal states have equal texts. No I/O: plain JSON in, plain sentences out.
+When the same steps are executed twice, the objects get different uids, resource versions, times,
+addresses and generated names. ``state_of`` replaces each of these values by the name of the object
+to which the value belongs, so that equal states have equal texts. No I/O: the input is plain JSON,
+and the output is plain sentences.
 """
 
 import re
@@ -76,12 +77,13 @@ def state_of(
     tokens: Mapping[str, int] = MappingProxyType({}),
     secrets: Iterable[str] = (),
 ) -> ClusterState:
-    """Return the state of a cluster with these objects.
+    """Return the state of a cluster that contains ``objects``.
 
-    ``unchanged`` are objects as they were at the start, which are not compared, and ``lost`` are
-    deleted objects. ``outside`` is plain data from outside the cluster. The fields in ``ignored``
-    are left out, and ``tokens`` are random values. The descriptions of differences contain neither
-    data of Secrets nor other ``secrets``.
+    ``unchanged`` are objects that have not changed since the start; they are not compared. ``lost``
+    are the names of objects that existed at the start and were deleted. ``outside`` is the state of
+    a system outside the cluster, as plain data. The fields in ``ignored`` are left out, and
+    ``tokens`` are random values, each with its number. The descriptions of differences contain
+    neither data of Secrets nor the values in ``secrets``.
     """
     there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BOOKKEEPING]
     names = _Names(there, unchanged)
@@ -116,7 +118,7 @@ def state_of(
 
 
 def differences(expected: ClusterState, found: ClusterState) -> tuple[str, ...]:
-    """Return the differences between the expected and the found state, the most important first."""
+    """Return the differences between two states, the most important ones first."""
     if expected == found:
         return ()
     secrets = expected.secrets | found.secrets
@@ -156,7 +158,7 @@ def _differences(expected: ClusterState, found: ClusterState, secrets: Secrets) 
 
 
 def as_lines(found: Sequence[str]) -> tuple[str, ...]:
-    """Return the first few differences, and the number of further ones."""
+    """Return the first few differences in ``found``, and a line that counts the others."""
     more = len(found) - NAMED
     return (*found[:NAMED], *((f"and {more} more",) if more > 0 else ()))
 

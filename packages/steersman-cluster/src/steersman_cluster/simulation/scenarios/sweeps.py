@@ -1,4 +1,4 @@
-"""Sweeps: a scenario runs once with each possible fault, and must always reach the same state."""
+"""Sweeps: execute a scenario with each possible fault, and require the same state."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,10 +13,11 @@ from steersman_cluster.simulation.scenarios.state import as_lines, differences
 async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator reaches the same state after a crash at any mutating call.
 
-    Each mutating call is tested three times. The operator is killed just before the call; it is
-    killed just after the call, so that the call took effect and the operator does not know; and the
-    response is lost. A killed operator is built and started again. ``DidNotSurvive`` contains the
-    trace of the first failure, and the ``seed`` and ``only`` that replay it.
+    Each mutating call is tested with three faults. The operator is killed just before the call; or
+    it is killed just after the call, so that the call took effect but the operator received no
+    response; or it keeps running, and only the response is lost. A killed operator is built anew
+    and started again. The error ``DidNotSurvive`` contains the trace of the first failure, and the
+    values of ``seed`` and ``only`` with which to replay it.
     """
     kinds = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
     _Sweep("survives_crashes", scenario, seed).sweep(kinds, only)
@@ -25,27 +26,28 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
 async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator reaches the same state when users write at the worst moment.
 
-    Each mutating call is tested with the users' next write in the steps at three moments: just
+    At each mutating call, the users' next write in the steps is made at one of three moments: just
     before the call, which the operator has already decided on; while the operator is down after a
-    crash just before the call; and while it is down after a crash just after the call. In these
-    runs, users do not wait until the operator has settled. The operator should reach the same state
-    as if they had waited, or as if the operator had been down until they continued.
+    crash just before the call; or while it is down after a crash just after the call. With these
+    faults, users do not wait until the operator has settled. The operator should reach the same
+    state as if users had waited, or as if the operator had been down until users continued.
     """
     kinds = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
     _Sweep("survives_concurrent_writes", scenario, seed).sweep(kinds, only)
 
 
 async def survives_cut_watches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator reaches the same state when a watch is cut at any event."""
+    """Fail unless the operator reaches the same state after a watch is cut at any event."""
     _Sweep("survives_cut_watches", scenario, seed).sweep((FaultKind.CUT,), only)
 
 
 async def survives_late_caches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator reaches the same state when its caches are late from any point on.
+    """Fail unless the operator reaches the same state if watch events are delayed.
 
-    There are two kinds of points. From an event of the operator's child objects on, the events of
-    child objects are late. From a call of the operator on, all events are late, and the response to
-    that call is lost.
+    The operator's caches are then late. One sweep tests two kinds of faults. At each watch event of
+    the operator's child objects, this event and the later ones of the same watch are delayed. At
+    each mutating call of the operator, the events of all its watches are delayed, and the response
+    to that call is lost.
     """
     _Sweep("survives_late_caches", scenario, seed).sweep((FaultKind.LATE, FaultKind.STALE), only)
 

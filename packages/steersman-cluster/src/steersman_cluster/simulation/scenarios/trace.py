@@ -1,4 +1,4 @@
-"""The trace of one run: its writes and notes, in virtual seconds."""
+"""The trace of a scenario: the operator's writes and other events, with virtual times."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _PATH: Final = re.compile(
 
 
 class TraceEntry(NamedTuple):
-    """An event of the trace that is not a request; ``after`` is the number of earlier requests."""
+    """An event in the trace; ``after`` is the number of requests that were recorded before it."""
 
     after: int
     at: float
@@ -37,10 +37,11 @@ def fault_trace(
     home: str,
     without: frozenset[str],
 ) -> tuple[str, ...]:
-    """Return the writes and notes, in order; if there are many, those around the fault.
+    """Return a line for each write and noted event; if many, only those near the fault.
 
-    The trace begins after ``since`` requests. The actors in ``without`` and the name of the
-    namespace ``home`` are left out.
+    ``asked`` are the requests, of which the first ``since`` are left out, and ``noted`` are the
+    other events. Writes of the actors in ``without`` are left out, and so is the namespace in a
+    path if it is ``home``.
     """
     events = [
         *noted,
@@ -66,9 +67,9 @@ def fault_trace(
 
 
 def last_writes(history: History, *, home: str) -> tuple[str, ...]:
-    """Return the last writes on a cluster.
+    """Return a line for each of the last writes in ``history``.
 
-    Writes by the cluster's own controllers are included only if they are in namespace ``home``.
+    Writes by the cluster's own controllers are included only if they are in the namespace ``home``.
     """
     at_home = f"/namespaces/{home}/"
     written = [
@@ -84,7 +85,7 @@ def last_writes(history: History, *, home: str) -> tuple[str, ...]:
 
 
 def short_path(path: str, *, home: str) -> str:
-    """Return a path as ``deployments/web``, with the namespace if that is not ``home``."""
+    """Return ``path`` as ``deployments/web``; add its namespace if that is not ``home``."""
     found = _PATH.fullmatch(path.partition("?")[0])
     if found is None:
         return path
