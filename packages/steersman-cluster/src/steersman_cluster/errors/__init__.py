@@ -7,16 +7,16 @@ SteersmanError
 ├── NamespaceDeletionFailed      the contents of a namespace cannot be deleted
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
 ├── TimeCannotBeSkipped          a test on a real cluster tried to advance time
-├── Deadlock                     every task of a simulation waits, and no timer is pending
-├── BadScenario                  a scenario that no sweep can run
-├── NotRepeatable                two runs without any fault reached different states
-├── DidNotSurvive                with a fault, an operator reached another state than without
+├── Deadlock                     every task of a simulation waits, and none will be resumed
+├── BadScenario                  a scenario is invalid, so no sweep can execute it
+├── NotRepeatable                a scenario reached two different states, both times without faults
+├── DidNotSurvive                an operator reached a different state because of a fault
 └── NotRejected                  in a demo, the server accepted a request that it must reject
 
 Takes:     the facts about an error, as keywords
 Gives:     exceptions with these facts as attributes, and a message of one sentence
 Promises:  - an error can be copied and sent to another process
-Never:     is raised or caught by production code; the errors for that are in ``steersman.errors``
+Never:     is raised or caught by production code, which uses the errors in ``steersman.errors``
 """
 
 from steersman_cluster.errors.failures import (

@@ -19,10 +19,11 @@ class Deadlock(SteersmanError):
 
 
 class DidNotSurvive(SteersmanError):
-    """With a fault, an operator reached another state than without the fault.
+    """An operator reached a different state because of a fault that a sweep injected.
 
-    ``found`` lists the differences, and ``trace`` the events before them. ``fault`` and ``seed``
-    replay the run.
+    ``found`` lists the differences to the state without the fault, and ``trace`` the events before
+    them. Pass ``fault`` (as ``only``) and ``seed`` to the function named ``sweep`` to replay the
+    failure.
     """
 
     def __init__(
@@ -37,7 +38,10 @@ class DidNotSurvive(SteersmanError):
 
 
 class NotRepeatable(SteersmanError):
-    """Two runs of a scenario with the same seed and without faults reached different states."""
+    """A scenario, executed twice with the same seed and without faults, reached two states.
+
+    ``found`` lists the differences between the states.
+    """
 
     def __init__(self, *, seed: int, found: Sequence[str]) -> None:
         self.seed, self.found = seed, tuple(found)
@@ -52,7 +56,10 @@ class NotRepeatable(SteersmanError):
 
 
 class BadScenario(SteersmanError, TypeError):
-    """A scenario that no sweep can run, or whose operator would keep its memory after a crash."""
+    """A scenario is invalid: no sweep can execute it, or its operator would survive a crash.
+
+    An operator survives a crash if a later instance uses objects of an earlier instance.
+    """
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -60,7 +67,7 @@ class BadScenario(SteersmanError, TypeError):
 
 
 class TimeCannotBeSkipped(SteersmanError):
-    """A test on a real cluster tried to advance time."""
+    """A test on a real cluster tried to advance time, which only a simulation can do."""
 
     def __init__(self, *, wanted: str) -> None:
         self.wanted = wanted
@@ -69,7 +76,10 @@ class TimeCannotBeSkipped(SteersmanError):
 
 
 class ControlPlaneError(SteersmanError):
-    """A control plane for tests could not be found, built, started or used."""
+    """A control plane for tests could not be found, built, started or used.
+
+    ``log_tail`` contains the last lines that the failed program has written.
+    """
 
     def __init__(self, *, problem: str, what_now: str, log_tail: str = "") -> None:
         self.problem = problem
@@ -79,7 +89,7 @@ class ControlPlaneError(SteersmanError):
 
 
 class ClusterError(SteersmanError):
-    """The embedded cluster could not be started, or not with these settings."""
+    """The embedded cluster could not be started with the given settings."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -87,7 +97,10 @@ class ClusterError(SteersmanError):
 
 
 class NamespaceDeletionFailed(SteersmanError):
-    """Objects in a namespace that is being deleted could not be listed or deleted."""
+    """Objects in a namespace that is being deleted could not be listed or deleted.
+
+    ``problems`` describes each failure.
+    """
 
     def __init__(self, *, namespace: str, problems: Sequence[str]) -> None:
         self.namespace = namespace
@@ -99,7 +112,10 @@ class NamespaceDeletionFailed(SteersmanError):
 
 
 class UnknownExample(BadValue):
-    """There is no example with this name; ``known`` are the names of all examples."""
+    """There is no example called ``name``.
+
+    ``known`` are the names of all examples, and ``like`` is the most similar one, if any.
+    """
 
     def __init__(self, *, name: str, known: Sequence[str], like: str | None) -> None:
         self.name = name
@@ -113,7 +129,7 @@ class UnknownExample(BadValue):
 
 
 class NotRejected(SteersmanError):
-    """In a demo, the server accepted a request that it must reject, in the step ``step``."""
+    """In the step ``step`` of a demo, the server accepted a request that it must reject."""
 
     def __init__(self, *, step: str) -> None:
         self.step = step
