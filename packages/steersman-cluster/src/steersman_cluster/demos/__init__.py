@@ -1,11 +1,11 @@
-"""Demos of operators: the steps of users, and the response of the operator.
+"""Demos of operators: each shows what users do, and how the operator responds.
 
-Each example project has a ``demo.py`` with a ``Demo``. ``steersman demo NAME`` runs its manager on
-a new cluster, runs the steps, and shows all changes. A test can run the same steps on a simulated
-cluster, in virtual time.
+Each example project has a ``demo.py`` that contains a ``Demo``. ``steersman demo NAME`` starts a
+new cluster, runs the demo's manager and its steps on the cluster, and shows all changes. A test can
+run the same steps on a simulated cluster, in virtual time.
 
 Takes:     a manager, the kinds to show, and steps; a client for the steps, and an output
-Gives:     the examples by name, a ``DemoContext`` with the actions of steps, and objects from
+Gives:     the examples by name; a ``DemoContext`` with the methods that steps call; objects from
            files, applied as ``kubectl apply`` does
 Promises:  - the result of a step is shown before the next step begins
            - every wait of a demo has a timeout

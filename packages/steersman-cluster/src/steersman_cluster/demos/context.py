@@ -1,4 +1,4 @@
-"""``DemoContext``: the actions that are available to the steps of a demo."""
+"""``DemoContext``: the methods that the steps of a demo call."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,10 +21,12 @@ TIMEOUT_SECONDS: Final = 60.0
 
 
 class DemoContext:
-    """The actions of a demo on a cluster, and waits for results, in namespace ``default``.
+    """Methods with which a demo acts on a cluster and waits for results.
 
-    ``say`` prints the title of each step, and ``note`` a remark on the step. Files are read from
-    ``directory``. The runner passes each line of the operator's output to ``add_output``.
+    All of them use the namespace ``default``. ``say`` is called to print the title of a step, and
+    ``note`` to print a remark on the step. Files are read from ``directory``. Between two steps
+    there is a pause of ``pause_seconds``. The demo's runner passes each line of the operator's
+    output to ``add_output``.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class DemoContext:
     # Output
 
     async def step(self, title: str) -> None:
-        """Pause after the previous step, then print the title of the new step."""
+        """End the previous step with a pause, then print ``title``, the title of the new step."""
         if self._title:
             await self.look()
         self._title = title
@@ -59,34 +61,37 @@ class DemoContext:
         self._say(title)
 
     def note(self, text: str) -> None:
-        """Print a remark on this step: its result, or the reason for it."""
+        """Print ``text``, a remark on the current step, such as its result or the reason for it."""
         self._note(text)
 
     async def look(self) -> None:
-        """Pause, so that the viewer can read the result of the step."""
+        """Pause, so that the viewer can read the result of the current step."""
         await self.client.clock.sleep(self._pause_seconds)
 
     # Requests
 
     async def apply(self, what: str | Resource) -> None:
-        """Apply an object, or the objects in a file, as ``kubectl apply`` does."""
+        """Apply ``what``, an object or the name of a file with objects, like ``kubectl apply``."""
         if isinstance(what, str):
             await apply_file(self.client, self._directory / what)
         else:
             await self.client.apply(what, field_manager=FIELD_MANAGER)
 
     async def patch(self, kind: type[Obj], name: str, changes: Mapping[str, Any]) -> Obj:
-        """Change some fields of an object."""
+        """Change the fields in ``changes`` of the object ``name``, with a JSON merge patch."""
         return await self.client.patch(
             kind, name, MergePatch(changes), namespace=NAMESPACE, field_manager=FIELD_MANAGER
         )
 
     async def delete(self, kind: type[Obj], name: str) -> None:
-        """Delete an object; ``gone`` waits until it no longer exists."""
+        """Delete the object ``name``, without waiting for its end; ``gone`` waits for that."""
         await self.client.delete(kind, name, namespace=NAMESPACE)
 
     async def refused(self, writing: Awaitable[object]) -> ApiError:
-        """Await a request that the server must reject, and print the server's message."""
+        """Await ``writing``, which the server must reject, and print the server's message.
+
+        Return the server's error. Raise ``NotRejected`` if the server accepts the request.
+        """
         try:
             await writing
         except ApiError as error:
@@ -105,20 +110,20 @@ class DemoContext:
     async def list(
         self, kind: type[Obj], labels: Mapping[str, str] | None = None
     ) -> tuple[Obj, ...]:
-        """List all objects of a kind, or those with these labels."""
+        """List the objects of kind ``kind``, only those with ``labels`` if given."""
         chosen = Labels.equal(labels) if labels else None
         return (await self.client.list(kind, namespace=NAMESPACE, labels=chosen)).items
 
     # Waits
 
     async def until(self, kind: type[Obj], name: str, holds: Callable[[Obj], bool]) -> Obj:
-        """Wait until ``holds`` is true of an object, which may not exist yet, and return it."""
+        """Wait until the object ``name`` exists and ``holds(object)`` is true; return it."""
         return await wait_for(
             self.client, kind, name, holds, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )
 
     async def until_back(self, kind: type[Obj], name: str, *, not_uid: str) -> Obj:
-        """Wait until an object exists again with a uid other than ``not_uid``, and return it."""
+        """Wait until the object ``name`` exists with a uid other than ``not_uid``; return it."""
         return await self.until(kind, name, lambda found: found.uid != not_uid)
 
     async def until_all(
@@ -127,7 +132,10 @@ class DemoContext:
         holds: Callable[[tuple[Obj, ...]], bool],
         labels: Mapping[str, str] | None = None,
     ) -> tuple[Obj, ...]:
-        """Wait until ``holds`` is true of all objects of a kind, or of those with ``labels``."""
+        """Wait until ``holds(objects)`` is true, and return the objects.
+
+        These are the objects of kind ``kind``, only those with ``labels`` if given.
+        """
         chosen = Labels.equal(labels) if labels else None
         found: tuple[Obj, ...] = ()
         try:
@@ -150,7 +158,10 @@ class DemoContext:
             ) from None
 
     async def gone(self, kind: type[Obj], name: str, *, uid: str = "") -> None:
-        """Wait until the object, or the object with this uid, is deleted."""
+        """Wait until the object ``name`` no longer exists.
+
+        With ``uid``, it is sufficient that no object with this name has this uid.
+        """
         await wait_until_gone(
             self.client, kind, name, uid=uid, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )
@@ -158,12 +169,12 @@ class DemoContext:
     # The operator's output
 
     def add_output(self, line: str) -> None:
-        """Add a line of the operator's output."""
+        """Add ``line`` to the operator's output, which ``until_printed`` searches."""
         self._output.append(line)
         self._has_output.set()
 
     async def until_printed(self, text: str) -> None:
-        """Wait until the operator writes a line that contains ``text``, in this step."""
+        """Wait until a line that the operator has written in this step contains ``text``."""
         try:
             async with self.client.clock.timeout(TIMEOUT_SECONDS):
                 while not any(text in line for line in self._output):

@@ -1,4 +1,4 @@
-"""``Demo``: an example's operator, the kinds to show, and the steps."""
+"""``Demo``: an example's operator, the kinds of objects to show, and the demo's steps."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from steersman_cluster.demos.context import DemoContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """An operator, the kinds to show, and the steps that change their objects.
+    """An example's operator, the kinds of objects to show, and the steps that change objects.
 
-    Objects of ``kinds`` are shown together with the objects that they own. The owned objects that
-    are shown are of the kinds that the manager's controllers watch, and of the kinds in ``below``.
-    List in ``below`` what runnables create, because they do not declare it. The operator's own
-    kinds are installed before the first step.
+    The demo shows the objects of ``kinds``, together with the objects that they own. Owned objects
+    are shown if their kind is watched by a controller of the manager, or is in ``below``. List in
+    ``below`` the kinds that runnables create, because runnables do not declare them. The operator's
+    own kinds are installed before the first step.
     """
 
     title: str

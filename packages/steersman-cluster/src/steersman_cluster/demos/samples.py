@@ -1,4 +1,4 @@
-"""Objects in files, applied to a cluster as ``kubectl apply`` does."""
+"""Applies the objects in a file to a cluster, as ``kubectl apply`` does."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +17,10 @@ NAMESPACE: Final = "default"
 
 
 async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
-    """Apply each object in the file; if the server rejects an object, raise the error and stop."""
+    """Apply each object in the file ``path``, in order, and return references to the objects.
+
+    If the server rejects an object, its error is raised, and the objects after it are not applied.
+    """
     applied: list[ObjectRef] = []
     served: Discovery | None = None
     for document in documents_in(path):
@@ -29,7 +32,7 @@ async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
 
 
 def documents_in(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield all objects in a YAML or JSON file."""
+    """Yield each object in the YAML or JSON file ``path``."""
     try:
         documents = [each for each in yaml.safe_load_all(path.read_text(encoding="utf-8")) if each]
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
