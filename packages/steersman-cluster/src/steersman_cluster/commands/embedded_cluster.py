@@ -1,4 +1,4 @@
-"""``steersman cluster up``: the embedded cluster in the foreground."""
+"""Implements ``steersman cluster up``: runs the embedded cluster in the foreground."""
 
 import asyncio
 import json
@@ -38,9 +38,10 @@ async def run_cluster(
     environ: Mapping[str, str],
     on_ready: Callable[[str], object] | None = None,
 ) -> None:
-    """Run a cluster until a signal ends it; without ``workloads``, run only an API server.
+    """Run a cluster until an end signal arrives; without ``workloads``, only its API server.
 
-    ``on_ready`` receives the cluster's URL and kubeconfig as JSON once the API server listens.
+    ``on_ready`` receives the cluster's URL and kubeconfig, as JSON text, once the API server
+    listens.
     """
     ended = asyncio.Event()
     on_end_signals(ended.set)
@@ -71,7 +72,10 @@ def running_workloads_of(
     rng: Random,
     observe: Observer,
 ) -> AbstractAsyncContextManager[None]:
-    """Run the cluster's nodes and controllers, if any, while the block runs."""
+    """Run the nodes and controllers of ``cluster`` while the block runs.
+
+    If ``workloads`` is ``None``, there are none.
+    """
     if workloads is None:
         return nullcontext()
     from steersman_cluster.kubelet import simulated_kubelet
@@ -90,7 +94,7 @@ def running_workloads_of(
 def ready_line(
     cluster: RunningCluster, settings: ClusterSettings, workloads: WorkloadSettings | None
 ) -> str:
-    """Return the cluster's address, and commands to paste into another shell."""
+    """Return a message with the cluster's URL, and with commands to paste into another shell."""
     kept = f"kept in {settings.data}" if settings.data else "in memory"
     nodes = "" if workloads is None else f" with {_counted(workloads.nodes)}"
     what = "API" if workloads is None else "cluster"

@@ -1,4 +1,4 @@
-"""The signals that end a foreground program."""
+"""Handles the signals that end a program in the foreground."""
 
 import asyncio
 import signal
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 def on_end_signals(call: Callable[[], object]) -> None:
-    """Call ``call`` in the running loop at SIGHUP, SIGINT and SIGTERM.
+    """Make the running event loop call ``call`` at the signals SIGHUP, SIGINT and SIGTERM.
 
-    A SIGHUP that was ignored at the start stays ignored: ``nohup`` starts programs that way, so
-    that they outlive their terminal.
+    If SIGHUP is ignored when this function is called, it stays ignored: ``nohup`` starts a program
+    that way, so that the program outlives its terminal.
     """
     loop = asyncio.get_running_loop()
     for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):

@@ -1,4 +1,4 @@
-"""The flags of kube-apiserver 1.36, by the type of their value."""
+"""The names of the flags of kube-apiserver 1.36, grouped by the type of their values."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The settings of an embedded cluster, read from kube-apiserver's flags."""
+"""Converts kube-apiserver's flags to the settings of an embedded cluster."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,14 +21,18 @@ USUAL_ADDRESSES = "10.0.0.0/24"
 
 
 class ParsedSettings(NamedTuple):
-    """Settings without the data directory, and notes about the flags."""
+    """Settings, without the data directory, and notes to the user about flags without effect."""
 
     settings: ClusterSettings
     notes: list[str]
 
 
 def parse_settings(given: ParsedFlags) -> ParsedSettings:
-    """Return the settings; raise ``BadFlag`` with all errors, in kube-apiserver's words."""
+    """Return the settings for the flags ``given``.
+
+    If flags are missing or invalid, raise one ``BadFlag`` with all errors, in the words of
+    kube-apiserver.
+    """
     if problems := list(_problems(given)):
         raise BadFlag(f"[{', '.join(problems)}]" if len(problems) > 1 else problems[0])
     host = given.one("bind-address", "0.0.0.0").strip()  # noqa: S104 - as kube-apiserver does

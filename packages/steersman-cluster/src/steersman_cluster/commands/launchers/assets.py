@@ -1,4 +1,4 @@
-"""``steersman cluster envtest``: writes a directory of programs for test suites."""
+"""Implements ``steersman cluster envtest``: writes programs for test suites."""
 
 import shlex
 import shutil
@@ -19,16 +19,19 @@ MARK = "# Written by steersman cluster envtest."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assets:
-    """The directory for ``KUBEBUILDER_ASSETS``, and the kubectl that it links to, if any."""
+    """A directory for ``KUBEBUILDER_ASSETS``; ``kubectl`` is the target of its link, if any."""
 
     directory: Path
     kubectl: Path | None
 
 
 def write_assets(directory: Path, *, search_path: str | None) -> Assets:
-    """Write the launchers, and link the kubectl of ``search_path``; other files are not touched.
+    """Write the launchers and a link to kubectl to ``directory``; leave other files as is.
 
-    Launchers of an earlier run are overwritten, because they may start another Python.
+    ``search_path`` is the PATH on which to look for the kubectl program. A kubectl that is already
+    in ``directory`` is not replaced. Launchers of an earlier call are overwritten, because they may
+    start a different Python. Raise ``ClusterError`` if a file with the name of a launcher was not
+    written by steersman.
     """
     directory = directory.absolute()
     for name in LAUNCHERS:

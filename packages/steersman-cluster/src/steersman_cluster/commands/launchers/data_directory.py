@@ -1,6 +1,7 @@
-"""The data directory: the kube-apiserver launcher requests its path from the etcd launcher.
+"""The data directory of the kube-apiserver launcher, which the etcd launcher provides.
 
-This is the only request between the launchers, so both must run on one machine.
+The kube-apiserver launcher requests the path of this directory from the etcd launcher. This is the
+only request between the two, and the path is local, so both must run on the same machine.
 """
 
 import asyncio
@@ -23,9 +24,11 @@ ANSWER_SECONDS: Final = 2.0
 async def find_data_directory(
     servers: Sequence[str], *, prefix: str, ended: asyncio.Event, clock: Clock
 ) -> Path | None:
-    """Return the directory of the objects under ``prefix``, once ``servers[0]`` responds.
+    """Return the directory for objects under the etcd key prefix ``prefix``.
 
-    Return ``None`` once ``ended`` is set.
+    Wait until the etcd launcher at ``servers[0]`` responds. Return ``None`` if ``ended`` is set
+    before that. Raise ``ClusterError`` if the launcher does not respond for ``PATIENCE_SECONDS``,
+    or is a real etcd.
     """
     url, started_at = servers[0], clock.monotonic()
     answer: tuple[int, bytes] | None = None

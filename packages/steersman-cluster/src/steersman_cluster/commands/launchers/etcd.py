@@ -1,6 +1,6 @@
-"""A program with the name and flags of ``etcd``: it reports its health and its data directory.
+"""A program that has the flags of ``etcd``, and reports its health and data directory.
 
-The program only provides the directory. The kube-apiserver launcher writes to the directory.
+It stores nothing itself: the kube-apiserver launcher writes to the data directory.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ VERSION = "3.6.8"
 
 
 def main(arguments: Sequence[str], *, environ: Mapping[str, str]) -> int:
-    """Serve until a signal arrives; return the exit status."""
+    """Serve until a signal arrives, and return the exit status of the program."""
     try:
         # Go's own flags take one dash as well.
         doubled = [f"-{each}" if _is_single(each) else each for each in arguments]
@@ -85,7 +85,7 @@ async def _listening(answers: "EtcdResponses", url: str) -> asyncio.Server:
 
 
 class EtcdResponses:
-    """The responses by path: health, and the data directory."""
+    """The responses of the etcd launcher by URL path: its health, version and data directory."""
 
     def __init__(self, data: Path) -> None:
         version = {"etcdserver": VERSION, "etcdcluster": "3.6.0", "storage": "3.6.0"}
@@ -100,7 +100,7 @@ class EtcdResponses:
     async def handle_client(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Respond to one request, and close the connection."""
+        """Respond to one HTTP request, and close the connection."""
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].partition(b"?")[0].decode(errors="replace")

@@ -1,4 +1,4 @@
-"""The flags of etcd 3.6, by the type of their value."""
+"""The names of the flags of etcd 3.6, grouped by the type of their values."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Parses command-line flags like Go programs: ``--flag=value``, ``--flag value``, repeated."""
+"""Parses flags as Go programs do: ``--flag=value``, ``--flag value``, repeated flags."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ _DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)")
 
 
 class BadFlag(Exception):
-    """An error for invalid arguments, with the message of the original program."""
+    """The command line is invalid; the message has the wording of the real program."""
 
 
 class ParsedFlags:
-    """The flags of a command line, by name and in order."""
+    """The values of the flags on a command line, in order, by the flag's name."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
         self._values = values
@@ -30,7 +30,10 @@ class ParsedFlags:
         return iter(self._values)
 
     def one(self, name: str, default: str = "") -> str:
-        """Return the value of a flag; the last one if the flag is repeated."""
+        """Return the value of the flag ``name``, by default ``default``.
+
+        If the flag is repeated, its last value is returned.
+        """
         return self._values[name][-1] if name in self._values else default
 
     def yes(self, name: str, *, default: bool = False) -> bool:
@@ -38,11 +41,11 @@ class ParsedFlags:
         return self._values[name][-1] in _TRUE if name in self._values else default
 
     def each(self, name: str) -> tuple[str, ...]:
-        """Return the values of a repeatable flag."""
+        """Return all values of the flag ``name``, which can be repeated."""
         return tuple(self._values.get(name, ()))
 
     def listed(self, name: str) -> tuple[str, ...]:
-        """Return the values of a flag that accepts a comma-separated list."""
+        """Return the values of the flag ``name``, whose value is a comma-separated list."""
         return tuple(part for value in self.each(name) for part in value.split(",") if part)
 
     def __repr__(self) -> str:
@@ -58,7 +61,11 @@ def parsed(
     program: str,
     unknown: str = "unknown flag: --",
 ) -> ParsedFlags:
-    """Parse ``arguments``; raise ``BadFlag`` for an unknown flag or a bad value."""
+    """Parse ``arguments``, a command line; raise ``BadFlag`` if a flag or value is invalid.
+
+    ``kinds`` contains the type of each flag's value, and ``shorthands`` the flag that each
+    one-letter flag stands for. ``program`` and ``unknown`` are parts of the error messages.
+    """
     given: dict[str, list[str]] = {}
     rest = list(reversed(arguments))
     while rest:

@@ -1,4 +1,4 @@
-"""A program with the name and flags of ``kube-apiserver`` that runs the embedded server."""
+"""A program that has the flags of ``kube-apiserver``, and runs the embedded API server."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ VERSION = "Kubernetes v1.36.3"
 
 
 def main(arguments: Sequence[str], *, clock: Clock, rng: Random, environ: Mapping[str, str]) -> int:
-    """Serve until a signal arrives; return the exit status."""
+    """Serve until a signal arrives, and return the exit status of the program."""
     try:
         # Everything after an equals sign asks for the version too.
         given = parsed(

@@ -1,7 +1,7 @@
-"""Ends a launcher when the process that started the launcher ends.
+"""Ends a launcher when its starter, the process that started the launcher, ends.
 
-When a test suite is killed, the programs that it started keep running. The launchers avoid this:
-they watch the process that started them. The id of that process is in the environment.
+Without this, the launchers would keep running after their test suite is killed. The id of the
+starter is in an environment variable.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ VARIABLE: Final = "STEERSMAN_STARTER"
 def following_starter(ended: asyncio.Event, *, environ: Mapping[str, str]) -> Iterator[None]:
     """While the block runs, set ``ended`` once the process that started this one has ended.
 
-    This has no effect if the process is meant to outlive its starter, as under ``nohup`` or in a
-    separate session. It also has no effect on systems that, unlike Linux, cannot report the end of
-    another process.
+    This has no effect if this process is meant to outlive its starter, as under ``nohup`` or in a
+    separate session. It has no effect either on systems that cannot report the end of another
+    process; Linux can.
     """
     starter = environ.get(VARIABLE, "")
     if not starter.isdigit() or _is_detached() or not hasattr(os, "pidfd_open"):

@@ -2,10 +2,10 @@
 
     python -m steersman_cluster.commands.session.child TARGET DIRECTORY KUBECONFIG REPORTS LEVEL
 
-The program sends reports to the process that started it: one line of JSON each, on the file
+The program sends reports to the process that started it, its starter: lines of JSON, on the file
 descriptor REPORTS. Its output consists of the log lines of LEVEL and above, and of the operator's
-own output. The program ends when its standard input is closed, so it does not outlive a starter
-that is killed.
+own output. The program ends when its standard input is closed, so it ends even if its starter is
+killed.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def main() -> None:
-    """Load the operator, and run it."""
+    """Load the operator that the command line names, and run it."""
     target, directory, kubeconfig, reports, level = sys.argv[1:]
     send = partial(_send, int(reports))
     threading.Thread(target=_end_with_the_starter, daemon=True, name="starter").start()

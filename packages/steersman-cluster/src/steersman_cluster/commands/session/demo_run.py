@@ -1,4 +1,4 @@
-"""``steersman demo``: runs the steps of an example's demo, together with its operator."""
+"""Implements ``steersman demo``: runs the steps of an example's demo beside its operator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from steersman_cluster.demos import Demo, DemoContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOptions:
-    """A demo, its directory, and the pause after each of its steps."""
+    """A demo, the directory of its files, and the length of the pause after each of its steps."""
 
     demo: Demo
     directory: Path
@@ -22,7 +22,7 @@ class DemoOptions:
 
 
 class DemoRun(DemoContext):
-    """One run of a demo on a cluster whose objects are shown in ``view``."""
+    """A demo that runs on a cluster whose objects are shown in ``view``."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class DemoRun(DemoContext):
 
     @property
     def top_kinds(self) -> tuple[ResourceType, ...]:
-        """The kinds whose objects are shown as roots."""
+        """Return the kinds whose objects are shown as the roots of trees."""
         return tuple(each.resource_type for each in self._demo.kinds)
 
     async def prepare(self) -> tuple[ResourceType, ...]:
-        """Install the demo's own kinds; return all kinds to show."""
+        """Install the CRDs of the demo's custom resources, and return all kinds to show."""
         own = [each for each in self._demo.kinds if each.declared_crd is not None]
         await install_crds(self.client, crds_of(own))
         return (*self.top_kinds, *(each.resource_type for each in self._demo.below))
@@ -60,6 +60,6 @@ class DemoRun(DemoContext):
         await self.look()
 
     async def look(self) -> None:
-        """Pause, once the view shows the current objects."""
+        """Wait until the view shows the current objects, then pause."""
         await self._view.catch_up()
         await super().look()

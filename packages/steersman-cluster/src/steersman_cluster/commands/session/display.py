@@ -1,4 +1,4 @@
-"""The display of a session: a screen on a terminal, lines in a pipe."""
+"""The display of a session of ``steersman dev``: a screen on a terminal, lines in a pipe."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ PAUSE_SECONDS: Final = 0.1
 
 
 async def show_on_screen(session: DevSession, out: TextIO, *, environ: Mapping[str, str]) -> None:
-    """Show the session on the terminal until cancelled, and then restore the terminal."""
+    """Show ``session`` on the terminal ``out`` until cancelled, and then restore the terminal."""
 
     def size() -> tuple[int, int]:
         return shutil.get_terminal_size()
@@ -30,9 +30,9 @@ async def show_on_screen(session: DevSession, out: TextIO, *, environ: Mapping[s
 
 
 async def show_in_lines(session: DevSession, out: TextIO, err: TextIO) -> None:
-    """Write a line for each change: of objects to ``out``, of the operator itself to ``err``.
+    """Write a line for each change: of an object to ``out``, of the operator to ``err``.
 
-    Return when the reader of ``out`` closes it.
+    Return when the process that reads ``out`` closes the pipe.
     """
     try:
         await _write_changes(_Lines(session, out, err), session)

@@ -1,4 +1,4 @@
-"""A file watcher that polls: it returns the files that were saved since the last poll."""
+"""A file watcher that polls for changed files."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,10 @@ Stamp: TypeAlias = tuple[int, int]
 
 
 class FileWatcher:
-    """A watcher of single files, and of all files with the given endings in directories."""
+    """A watcher of files, and of all files in directories whose names have certain endings.
+
+    ``places`` are the files and directories, and ``endings`` the endings.
+    """
 
     def __init__(self, places: Iterable[Path], *, endings: tuple[str, ...]) -> None:
         self._places = set(places)
@@ -27,18 +30,19 @@ class FileWatcher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files found at the last poll."""
+        """Return the files that existed at the watcher's last scan."""
         return tuple(sorted(map(Path, self._known)))
 
     def add(self, places: Iterable[Path]) -> None:
-        """Watch these files and directories as well."""
+        """Watch the files and directories in ``places`` as well."""
         new = set(places) - self._places
         self._places |= new
         self._known.update(self._stamps_in(new))
 
     async def next(self, *, clock: Clock) -> tuple[Path, ...]:
-        """Wait until files are saved, added or removed and no more changes follow; return these
-        files.
+        """Wait until files are saved, added or removed, and return these files.
+
+        The method returns once two successive polls show no further change.
         """
         while not (changed := differing(self._known, seen := self._stamps_in(self._places))):
             await clock.sleep(POLL_SECONDS)
@@ -73,5 +77,5 @@ def _stamp(stat: os.stat_result) -> Stamp:
 
 
 def differing(before: Mapping[str, Stamp], now: Mapping[str, Stamp]) -> set[str]:
-    """Return the files that were changed, removed or added."""
+    """Return the files that were changed, removed or added between ``before`` and ``now``."""
     return {path for path in {*before, *now} if before.get(path) != now.get(path)}

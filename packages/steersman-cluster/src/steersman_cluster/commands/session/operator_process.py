@@ -1,4 +1,4 @@
-"""The operator in a separate process: its reports, its output, and its end."""
+"""Runs the operator in a separate process, and receives its reports and its output."""
 
 import asyncio
 import os
@@ -23,7 +23,10 @@ LONGEST_LINE: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorCommand:
-    """The process to start: a target, in a directory, against the cluster of a kubeconfig."""
+    """The command line for a process that runs the operator ``target``.
+
+    The process loads the target from ``directory``, and connects to the cluster in ``kubeconfig``.
+    """
 
     target: str
     directory: Path
@@ -31,9 +34,7 @@ class OperatorCommand:
     log_level: str
 
     def arguments(self, reports: int) -> list[str]:
-        """Return the command line of the process; ``reports`` is the file descriptor for its
-        reports.
-        """
+        """Return the command line; ``reports`` is the file descriptor for the process's reports."""
         return [
             sys.executable,
             "-u",  # so that its output is not buffered
@@ -57,7 +58,12 @@ async def operator_process(
     on_output: Callable[[str], None],
     clock: Clock,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run the operator while the block runs; then terminate it, and kill it if it does not end."""
+    """Run the operator while the block runs.
+
+    At the end of the block, the process is terminated, and killed if it does not end in time.
+    ``on_report`` is called with each report of the process, and ``on_output`` with each line of its
+    output.
+    """
     reading, writing = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(

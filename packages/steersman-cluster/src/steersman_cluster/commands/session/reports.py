@@ -1,4 +1,7 @@
-"""The reports of an operator to the process that started it: one line of JSON each."""
+"""The reports that an operator sends to its starter, the process that started it.
+
+Each report is one line of JSON.
+"""
 
 from typing import Final, TypeAlias
 
@@ -9,15 +12,16 @@ from steersman.view import Reconciled
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """A report of the files that were read while loading the operator, even if loading failed."""
+    """A report that ``files`` were read to load the operator, even if the loading failed."""
 
     files: tuple[str, ...]
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True, tag="kinds"):
-    """A report that the server now serves the operator's kinds.
+    """A report that the API server now serves the operator's kinds.
 
-    ``reconciled`` are the kinds that the operator reconciles, and ``followed`` all that it watches.
+    The operator reconciles objects of the kinds in ``reconciled``, and watches those in
+    ``followed``.
     """
 
     reconciled: tuple[ResourceType, ...]
@@ -25,7 +29,11 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True, tag="kinds"):
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True, tag="running"):
-    """A report that the workers have started, ``took_seconds`` after the start of the process."""
+    """A report that the operator's workers have started.
+
+    ``took_seconds`` is the time from the start of the operator's process to the start of the
+    workers.
+    """
 
     took_seconds: float
 
@@ -37,10 +45,10 @@ _DECODER: Final[msgspec.json.Decoder[Report]] = msgspec.json.Decoder(Report)
 
 
 def as_line(report: Report) -> bytes:
-    """Return the report as a line to send."""
+    """Return ``report`` as a line of JSON."""
     return _ENCODER.encode(report) + b"\n"
 
 
 def from_line(line: bytes) -> Report:
-    """Return the report in a received line."""
+    """Return the report that ``line``, a line of JSON, contains."""
     return _DECODER.decode(line)

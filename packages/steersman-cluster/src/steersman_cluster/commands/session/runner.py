@@ -37,10 +37,10 @@ async def run_session(
     out: TextIO,
     err: TextIO,
 ) -> None:
-    """Run the cluster and the operator until Ctrl-C, or until the session ends by itself; then
-    remove both.
+    """Run a cluster and an operator until Ctrl-C or the end of the session; then remove both.
 
-    Raise ``ManagerFailed`` if the session ends by itself while the operator is not running.
+    The session ends by itself at its time limit, or after the last step of its demo. Raise
+    ``ManagerFailed`` if the operator is not running then.
     """
     ended = asyncio.Event()
     on_end_signals(ended.set)

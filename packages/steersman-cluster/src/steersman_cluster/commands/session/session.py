@@ -1,4 +1,4 @@
-"""``DevSession``: one run of ``steersman dev``, with the operator, its objects and samples."""
+"""``DevSession``: a session of ``steersman dev`` with an operator, objects and samples."""
 
 import asyncio
 from collections import deque
@@ -44,12 +44,13 @@ BELOW: Final[Mapping[ResourceType, tuple[ResourceType, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevOptions:
-    """The operator of a session, its files, and the cluster on which it runs.
+    """The operator of a session, its files, and the settings of the cluster on which it runs.
 
-    The operator restarts after a save in a directory of ``sources``, or of a file that it has
-    loaded. ``samples`` are files and directories with objects to apply. With ``for_seconds``, the
-    session ends that long after the operator has started, and fails if the operator has not started
-    after ``start_seconds``. With a ``demo``, the session ends after the demo's last step.
+    The operator is restarted when a file in one of the directories in ``sources`` is saved, or a
+    file that the operator has loaded. ``samples`` are files and directories with objects to apply.
+    With ``for_seconds``, the session ends that many seconds after the operator has started, and
+    fails if the operator has not started after ``start_seconds``. With a ``demo``, the session ends
+    after the demo's last step.
     """
 
     command: str = "dev"
@@ -68,7 +69,7 @@ class DevOptions:
 
     @property
     def shown_name(self) -> str:
-        """The operator's name in messages."""
+        """Return the operator's name as messages show it."""
         return self.name or self.target
 
 
@@ -77,8 +78,9 @@ _LOGS_FAILURES: Final = frozenset({"debug", "info", "warning"})
 
 
 class DevSession:
-    """A session, which starts the operator, restarts it after each save, and stores the state to
-    show.
+    """A session of ``steersman dev`` or ``steersman demo``.
+
+    It starts the operator, restarts it after each save, and stores the state that is displayed.
     """
 
     def __init__(
@@ -130,13 +132,16 @@ class DevSession:
 
     @property
     def branches(self) -> tuple[Branch, ...]:
-        """The objects of the operator's kinds, with their owned objects."""
+        """Return the objects that the operator reconciles, with the objects they own."""
         objects = self.view.objects
         self.state.keep_only({each.ref for each in objects})
         return branches(objects, roots=self.state.roots)
 
     def news(self) -> Iterator[str]:
-        """Yield the operator's output and actions, and the changed objects, since the last call."""
+        """Yield a line for each output and action of the operator and each changed object.
+
+        Lines that an earlier call has yielded are not repeated.
+        """
         yield from self._actions
         self._actions.clear()
         yield from self._changes.lines(self.branches)
@@ -144,7 +149,7 @@ class DevSession:
     # The operator
 
     async def keep_running(self) -> None:
-        """Start the operator, and restart it after each save."""
+        """Start the operator, and restart it after each save, until cancelled."""
         saved = ""
         while True:
             self.state.start(self.clock.now(), saved=saved)
@@ -225,12 +230,12 @@ class DevSession:
     # The demo
 
     async def prepare(self) -> None:
-        """Install the demo's kinds, if there is a demo."""
+        """If there is a demo, install its kinds and show their objects."""
         if self._demo is not None:
             self.view.follow(_with_kinds_below(await self._demo.prepare()))
 
     def start_demo(self, start: Start) -> Iterator[asyncio.Task[None]]:
-        """Start the demo, if there is one; yield each task whose end ends the session."""
+        """If there is a demo, start it; yield each task whose end ends the session."""
         if self._demo is not None:
             yield start(self._run_demo(self._demo), name="demo")
             yield start(self._wait_until_died(), name="loss of the operator")
@@ -266,7 +271,7 @@ class DevSession:
     # The samples
 
     async def keep_applied(self) -> None:
-        """Apply the samples once their kinds are served, and each sample again after a save."""
+        """Apply the samples once their kinds are served; apply a sample again after each save."""
         if not self._options.samples:
             return
         samples = FileWatcher(self._options.samples, endings=ENDINGS)
@@ -293,7 +298,7 @@ def _with_kinds_below(kinds: Iterable[ResourceType]) -> Iterable[ResourceType]:
 
 
 def shown_path(path: Path) -> str:
-    """Return the path relative to the current directory; outside of it, the absolute path."""
+    """Return ``path``, relative if it is inside the current directory, otherwise absolute."""
     whole = path.absolute()
     here = Path.cwd()
     return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(whole)

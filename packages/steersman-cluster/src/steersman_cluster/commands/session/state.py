@@ -32,7 +32,7 @@ FEWEST_LINES: Final = 6
 
 @dataclass(slots=True, kw_only=True)
 class SessionState:
-    """The state of an operator under development, and its actions."""
+    """The state of an operator under development, its last reconciles and its last output."""
 
     command: str = "dev"
     target: str
@@ -50,14 +50,14 @@ class SessionState:
     output: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
 
     def start(self, now: datetime, *, saved: str) -> None:
-        """Record a start of the operator; ``saved`` are the files whose save caused the start."""
+        """Record that the operator starts; ``saved`` names the files whose save is the reason."""
         self.phase = "starting"
         self.since_time = now
         self.saved = saved
         self.output.clear()
 
     def update(self, report: Report, now: datetime) -> None:
-        """Record a report of the operator."""
+        """Record ``report``, which the operator has sent at the time ``now``."""
         match report:
             case Loaded():
                 pass
@@ -71,9 +71,10 @@ class SessionState:
                 self.reconciles[ref] = report if before is None else before.merged_with(report)
 
     def end(self, status: int, now: datetime) -> str:
-        """Record that the operator ended by itself.
+        """Record that the operator ended by itself, with the exit status ``status``.
 
-        Return a message if a signal killed the operator or if it printed nothing; otherwise ``""``.
+        Return a message if the operator was killed by a signal or has printed nothing; otherwise,
+        return ``""``.
         """
         self.phase = "ended" if self.phase == "running" else "does not load"
         self.since_time = now
@@ -87,7 +88,7 @@ class SessionState:
         return line
 
     def keep_only(self, refs: set[ObjectRef]) -> None:
-        """Drop the reconciles of all objects that are not in ``refs``."""
+        """Drop the recorded reconciles of all objects that are not in ``refs``."""
         for ref in self.reconciles.keys() - refs:
             del self.reconciles[ref]
 
@@ -100,11 +101,11 @@ class SessionState:
 
     @property
     def export(self) -> str:
-        """The shell command that selects this cluster in another shell."""
+        """Return the shell command with which another shell selects this cluster."""
         return f"export KUBECONFIG={shlex.quote(self.kubeconfig)}"
 
     def status(self, now: datetime | None = None) -> str:
-        """Return the operator's phase in a few words; with ``now``, also how long it has lasted."""
+        """Return the operator's phase in words; with ``now``, also how long it has been running."""
         match self.phase:
             case "starting":
                 return f"starting, after {self.saved} was saved" if self.saved else "starting"
@@ -120,7 +121,10 @@ class SessionState:
     def lines(
         self, grown: Sequence[Branch], *, now: datetime, size: tuple[int, int]
     ) -> tuple[Line, ...]:
-        """Return the complete view, for a screen of this size."""
+        """Return the lines of the complete view.
+
+        ``grown`` are the objects to show, and ``size`` is the width and height of the screen.
+        """
         width, height = size
         head = list(self._head(now, width))
         tree = tree_lines(grown, reconciles=self.reconciles, now=now, width=width)
