@@ -7,7 +7,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class CelType:
-    """A CEL type; an object type contains the types of its fields, by their expression names."""
+    """A CEL type; an object type contains the types of its fields by their CEL names."""
 
     kind: str
     name: str = ""
@@ -68,14 +68,17 @@ def opaque(name: str) -> CelType:
 
 
 def unwrapped(of: CelType) -> tuple[CelType, bool]:
-    """Return the type inside an optional type, and whether the type was optional."""
+    """Return the type inside the type ``of`` if it is optional, else ``of``.
+
+    The second value is whether ``of`` is an optional type.
+    """
     if of.kind == "opaque" and of.name == "optional_type":
         return of.parameters[0], True
     return of, False
 
 
 class Substitutions:
-    """The types that type parameters stand for, as far as they are inferred."""
+    """The types inferred for type parameters so far."""
 
     def __init__(self) -> None:
         self._known: dict[str, CelType] = {}
@@ -86,9 +89,9 @@ class Substitutions:
         return CelType("parameter", f"_var{self._count - 1}")
 
     def agree(self, wanted: tuple[CelType, ...], given: tuple[CelType, ...]) -> bool:
-        """Whether each type in ``given`` is assignable to the type at its position in ``wanted``.
+        """Whether each type in ``given`` is assignable to its counterpart in ``wanted``.
 
-        If all are, the types inferred for the type parameters are kept.
+        If all are, the types inferred for the type parameters are stored.
         """
         before = dict(self._known)
         if len(wanted) == len(given) and all(map(self._fits, wanted, given)):
@@ -97,7 +100,10 @@ class Substitutions:
         return False
 
     def applied(self, to: CelType, *, free: CelType | None = None) -> CelType:
-        """Return the type with its parameters replaced; ``free`` replaces unknown parameters."""
+        """Return the type ``to`` with its type parameters replaced by the inferred types.
+
+        ``free`` replaces each parameter for which no type is inferred; without ``free``, it stays.
+        """
         if to.kind == "parameter":
             if (known := self._known.get(to.name)) is not None:
                 return self.applied(known, free=free)

@@ -1,4 +1,4 @@
-"""The errors of an expression: in its text, or in its evaluation."""
+"""The errors of a CEL expression, at its compilation or at its evaluation."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,11 @@ _MOST_SHOWN = 100
 
 
 class NotCompiled(Exception):
-    """The text is not a valid expression in its context; the message is kube-apiserver's."""
+    """A text is not a valid CEL expression in its context; the message is kube-apiserver's."""
 
 
 class NotEvaluated(Exception):
-    """The evaluation failed for the given variables; the message is kube-apiserver's."""
+    """The evaluation of a CEL expression failed; the message is kube-apiserver's."""
 
     def __init__(self, message: str = "no such overload") -> None:
         super().__init__(message)
@@ -19,21 +19,24 @@ class NotEvaluated(Exception):
 
 
 class CostExceeded(Exception):
-    """The evaluation exceeded the cost limit of an expression."""
+    """The evaluation of a CEL expression exceeded the cost limit for one expression."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")
 
 
 class Issue(NamedTuple):
-    """An error at ``position`` in the text."""
+    """A compilation error at ``position`` in the text of an expression."""
 
     position: int
     message: str
 
 
 def shown_issues(text: str, issues: list[Issue]) -> str:
-    """Return all issues as text, sorted by position, each with the line of the expression."""
+    """Return a message with all ``issues``, sorted by position.
+
+    The message contains, for each issue, its line of the expression ``text``.
+    """
     lines = [_shown(text, each) for each in sorted(issues, key=lambda each: each.position)]
     shown = lines[:_MOST_SHOWN]
     if len(lines) > _MOST_SHOWN:

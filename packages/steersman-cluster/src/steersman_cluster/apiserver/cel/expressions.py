@@ -1,4 +1,4 @@
-"""An expression over named variables: compiled once, evaluated many times."""
+"""A CEL expression over named variables: compiled once, evaluated many times."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -38,7 +38,11 @@ class Expression:
         variables: Mapping[str, CelType | Literal["dyn"]],
         result: type | CelType | None = bool,
     ) -> "Expression":
-        """Compile the text; raise ``NotCompiled``. Without ``result``, every type is accepted."""
+        """Return the compiled expression ``text``; raise ``NotCompiled`` if it is invalid.
+
+        ``variables`` contains the types of the variables by name, ``result`` is the required type
+        of the result. If ``result`` is None, every type is accepted.
+        """
         # A deferred import: a server without expressions does not load the parser.
         from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
         from steersman_cluster.apiserver.cel.compiler.planner import EvaluationPlan
@@ -58,16 +62,17 @@ class Expression:
         return cls(text, result=checked.result, names=names, plan=EvaluationPlan(checked, names))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """Return the value; raise ``NotEvaluated`` or ``CostExceeded``.
+        """Return the value of the expression; raise ``NotEvaluated`` or ``CostExceeded``.
 
-        Each variable needs a value. Timestamps, durations and similar values must have this
-        package's types; all other values are plain JSON.
+        ``values`` must contain a value for each variable. Timestamps, durations and similar values
+        must have the types of this package; all other values are plain JSON.
         """
         return self.evaluate_with_cost(values)[0]
 
     def evaluate_with_cost(self, values: Mapping[str, Any]) -> tuple[Any, int]:
-        """Return the value and the cost; a raised ``NotEvaluated`` has the cost until then in
-        ``cost``.
+        """Return the value of the expression, and the cost of the evaluation.
+
+        A raised ``NotEvaluated`` contains, in ``cost``, the cost until the failure.
         """
         return self._plan.evaluate(tuple([values[name] for name in self._names]))
 

@@ -1,4 +1,4 @@
-"""The selection of values by field, key or index, and the names of fields that need escaping."""
+"""The selection of values by field, key or index, and the escaping of field names."""
 
 import re
 from typing import Any, Final
@@ -37,7 +37,7 @@ _ESCAPABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z", re.ASCII)
 
 
 def escaped(name: str) -> str | None:
-    """Return the name by which expressions refer to the property ``name``; None if they cannot."""
+    """Return the name of the property ``name`` in CEL expressions, or None if it has none."""
     if not _ESCAPABLE.match(name):
         return None
     if name in RESERVED:
@@ -46,7 +46,7 @@ def escaped(name: str) -> str | None:
 
 
 def looked_up(name: str) -> str:
-    """Return the property name of an escaped name."""
+    """Return the property name for ``name``, the escaped name in CEL expressions."""
     if "__" not in name:
         return name
     if name.startswith("__") and name.endswith("__") and name[2:-2] in RESERVED:
@@ -56,7 +56,10 @@ def looked_up(name: str) -> str:
 
 
 def selected(value: Any, key: Any) -> Any:
-    """Return the value at ``key``; if ``value`` is an optional, the result is an optional, too."""
+    """Return the value of ``value`` at ``key``.
+
+    If ``value`` is an optional, the result is an optional, too.
+    """
     if isinstance(value, Optional):
         return indexed(value, key, optional=True)
     if isinstance(value, dict):
@@ -79,7 +82,10 @@ def present(value: Any, key: str) -> bool:
 
 
 def indexed(value: Any, index: Any, *, optional: bool = False) -> Any:
-    """Return an element; with ``optional`` an optional, which is empty if there is no element."""
+    """Return the element of ``value`` at ``index``.
+
+    If ``optional`` is true, the result is an optional, which is empty if there is no element.
+    """
     if isinstance(value, Optional):
         return indexed(value.value, index, optional=True) if value.has_value else NONE
     try:

@@ -1,4 +1,4 @@
-"""The tree of a parsed expression: macros are expanded to folds, and each part has an id."""
+"""The tree of a parsed CEL expression: macros are expanded to loops; each node has an id."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class ListLiteral:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapEntry:
-    """One entry of a map."""
+    """One entry of a map literal."""
 
     id: int
     key: "Node"
@@ -58,7 +58,10 @@ class MapLiteral:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MessageLiteral:
-    """A message literal; its fields do not matter, because no schema contains messages."""
+    """A protobuf message literal.
+
+    Its fields are not stored, because the schemas of Kubernetes objects contain no messages.
+    """
 
     id: int
     name: str
@@ -66,7 +69,7 @@ class MessageLiteral:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Fold:
-    """A loop over ``range`` that computes ``accumulator`` and returns ``result``."""
+    """A loop over ``range`` that computes ``accumulator``, and then evaluates ``result``."""
 
     id: int
     variable: str
@@ -86,7 +89,7 @@ Node: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A parsed expression, and the position of each part in the text."""
+    """A parsed CEL expression, and the position of each node in the text."""
 
     text: str
     root: Node
@@ -94,14 +97,14 @@ class Tree:
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """Yield the node and all its descendants."""
+    """Yield ``node`` and all its descendants."""
     yield node
     for each in children(node):
         yield from parts(each)
 
 
 def children(node: Node) -> Iterator[Node]:
-    """Yield the child nodes, in the order of the text or of the macro expansion."""
+    """Yield the child nodes of ``node``, sorted as in the text or in the macro expansion."""
     match node:
         case Select(operand=operand):
             yield operand
@@ -122,7 +125,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def qualified_name(node: Node) -> str | None:
-    """Return ``a.b.c`` if the node consists only of names, else None."""
+    """Return a name such as ``a.b.c`` if ``node`` consists only of names, else None."""
     match node:
         case Ident(name=name):
             return name

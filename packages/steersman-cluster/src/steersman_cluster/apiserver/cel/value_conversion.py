@@ -1,4 +1,4 @@
-"""The conversion of JSON to CEL values, by the types of the schema."""
+"""The conversion of JSON values to CEL values, as the schema declares their types."""
 
 import binascii
 import re
@@ -37,7 +37,10 @@ _LONG_UNITS: Final = (
 
 
 def converter(written: Mapping[str, Any]) -> Convert | None:
-    """Return the function that converts values of a schema; None if no conversion is needed."""
+    """Return the function that converts values of the schema ``written`` to CEL values.
+
+    The result is None if such values need no conversion.
+    """
     found = _converter(written)
     return None if found is None else lambda value: value if type(value) is Broken else found(value)
 

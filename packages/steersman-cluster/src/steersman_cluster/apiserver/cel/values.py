@@ -1,4 +1,4 @@
-"""CEL values without a Python type, and the equality, size and order of all CEL values.
+"""CEL values: types for those that Python lacks, and their equality, size and order.
 
 Null, booleans, integers, doubles, strings, bytes, lists and maps are Python's own types.
 """
@@ -24,14 +24,14 @@ _MOST_DIGITS: Final = 40
 
 
 class Uint(int):
-    """An unsigned integer."""
+    """An unsigned CEL integer."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A timestamp in nanoseconds since 1970, with the UTC offset of its text in minutes."""
+    """A timestamp in nanoseconds since 1970, and the UTC offset in minutes of its text."""
 
     nanoseconds: int
     offset_minutes: int = field(default=0, compare=False)
@@ -46,7 +46,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optional:
-    """An optional value."""
+    """An optional CEL value; it is empty if ``has_value`` is false."""
 
     value: Any = None
     has_value: bool = True
@@ -59,20 +59,20 @@ NONE: Final = Optional(has_value=False)
 class Broken:
     """A placeholder for a value that does not match its schema.
 
-    Reading it fails with ``message``.
+    An expression that reads the value fails with ``message``.
     """
 
     message: str
 
 
 class SetList(list[Any]):
-    """A list whose order does not matter."""
+    """A list of type set: the order of its elements does not matter."""
 
     __slots__ = ()
 
 
 class MapList(list[Any]):
-    """A list whose elements are identified by their keys."""
+    """A list of type map: the values of the fields ``keys`` identify an element."""
 
     __slots__ = ("keys",)
 
@@ -122,7 +122,7 @@ _TYPES: Final = {
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value's type; for an opaque type, its name."""
+    """Return the kind of the CEL type of ``value``; for an opaque type, its name."""
     kind = KINDS.get(type(value))
     if kind is not None:
         return kind
@@ -146,7 +146,7 @@ def same_type(first: CelType, second: CelType) -> bool:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Whether two values are equal; values of different types differ, except for numbers."""
+    """Whether two CEL values are equal; values of different types differ, except for numbers."""
     of, other = type(first), type(second)
     if of in _PLAIN and other in _PLAIN:
         if of is other or (of in _NUMBERS and other in _NUMBERS):
@@ -190,10 +190,10 @@ def contains(elements: Iterable[Any], wanted: Any) -> bool:
 
 
 def added(first: Any, second: Any) -> Any:
-    """Return two lists joined.
+    """Return the list ``first`` joined with the list ``second``.
 
-    Lists of type set are united. In lists of type map, an element of ``second`` replaces the
-    element of ``first`` with the same keys.
+    If ``first`` is of type set, the result contains each element once. If it is of type map, an
+    element of ``second`` replaces the element of ``first`` with the same keys.
     """
     if type(first) is SetList:
         return SetList([*first, *(each for each in second if not contains(first, each))])
@@ -210,7 +210,7 @@ def _hashable(value: Any) -> Any:
 
 
 def size_of(value: Any) -> int:
-    """Return the size that determines costs; 1 for a value without a size."""
+    """Return the size of ``value`` for cost computations; 1 for a value without a size."""
     of = type(value)
     if of is str or of is dict or of is list or of is bytes or isinstance(value, list):
         return len(value)
@@ -220,15 +220,19 @@ def size_of(value: Any) -> int:
 
 
 def parse_digits(digits: str) -> int:
-    """Return the number that ASCII digits represent, or a number above every limit for too many
-    digits.
+    """Return the number that ASCII ``digits`` represent.
+
+    For too many digits, the result is a number that exceeds every numeric type.
     """
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def bounded(size: int) -> int:
-    """Return the size of a value to create; raise ``CostExceeded`` if it is too large."""
+    """Return ``size``, the size of a value to create.
+
+    Raises ``CostExceeded`` if it is too large.
+    """
     if size > LARGEST_SIZE:
         raise CostExceeded
     return size
@@ -247,7 +251,10 @@ def as_uint(value: int) -> Uint:
 
 
 def compared(first: Any, second: Any) -> int:
-    """Return a number below, at or above zero if the first value is less, equal or greater."""
+    """Return -1, 0 or 1 if ``first`` is less than, equal to or greater than ``second``.
+
+    Raises ``NotEvaluated`` for values that cannot be compared.
+    """
     of, other = type(first), type(second)
     if of is not other and not (of in _NUMBERS and other in _NUMBERS):
         raise NotEvaluated

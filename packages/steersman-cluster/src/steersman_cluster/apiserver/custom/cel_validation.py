@@ -39,10 +39,10 @@ class CelValidation:
     def completed(
         self, errors: list[FieldError], new: Object, old: Any = UNSET
     ) -> list[FieldError]:
-        """Return ``errors`` and the errors of the rules.
+        """Return ``errors``, plus the errors of the CEL rules for ``new``, which replaces ``old``.
 
         If ``errors`` contains an error that prevents the evaluation of the rules, the result
-        contains an error about the unchecked rules instead.
+        contains ``errors`` and one error about the unchecked rules.
         """
         if any(each.type in _BLOCKING for each in errors):
             return [*errors, invalid("<nil>", None, _NOT_CHECKED)]
@@ -56,8 +56,9 @@ class CelValidation:
         return [*errors, *found.errors]
 
     def warnings(self, new: Object) -> list[str]:
-        """Return the warnings of the last validated object: errors that existed before the
-        write.
+        """Return the warnings for ``new`` if it is the object that was validated last, else none.
+
+        The warnings are errors that existed before the write.
         """
         if self._latest is None or self._latest[0] is not new:
             return []

@@ -46,14 +46,14 @@ _RESULT: Final[Mapping[str, tuple[type, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ConversionFailed:
-    """The error of a conversion that failed."""
+    """The error message of a conversion that failed."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversionReview:
-    """One ConversionReview request for one or more objects."""
+    """One ConversionReview request to convert one or more objects to ``api_version``."""
 
     objects: Mapping[Hashable, Object]
     api_version: str  # the desired apiVersion
@@ -61,8 +61,9 @@ class ConversionReview:
     place: WebhookAddress
 
     async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
-        """Send the review; return each object in the desired version, or the error of its
-        conversion.
+        """Send the review as the request ``uid``, and return the results by the objects' keys.
+
+        Each result is the converted object, or the error of its conversion.
         """
         try:
             converted = await self._converted(outbound, uid)

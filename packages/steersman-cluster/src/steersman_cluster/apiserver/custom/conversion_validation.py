@@ -24,9 +24,9 @@ _SEQUENCE: Final = b"\x30"  # the first byte of every certificate
 
 
 def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldError]:
-    """Yield the errors in the conversion of a CRD's ``spec``.
+    """Yield the errors in the ``conversion`` of ``spec``, the spec of a CRD.
 
-    The CA bundle is validated only if ``reads_bundle`` is true.
+    The CA bundle of the webhook is validated only if ``reads_bundle`` is true.
     """
     path, conversion = "spec.conversion", spec["conversion"]
     strategy = conversion.get("strategy") or ""
@@ -58,7 +58,10 @@ def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldErro
 
 
 def bundle_problem(bundle: str) -> str:
-    """Return why the base64-encoded ``bundle`` is invalid; its certificates are not parsed."""
+    """Return why the base64-encoded CA bundle ``bundle`` is invalid.
+
+    The certificates in it are not parsed.
+    """
     if not bundle:
         return ""
     pem = b64decode(bundle)

@@ -1,4 +1,4 @@
-"""From a CustomResourceDefinition to the resources that are served for it."""
+"""From a CustomResourceDefinition (CRD) to the resources that are served for it."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,10 @@ _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
 
 
 def served(crd: Object, *, object_meta: Schema) -> tuple[ServedResource, ...]:
-    """Return one served resource for each version; none before the CRD is established."""
+    """Return one served resource for each served version of ``crd``.
+
+    The result is empty until the CRD is established. ``object_meta`` is the schema of metadata.
+    """
     if not is_established(crd):
         return ()
     namespaced = crd["spec"]["scope"] == "Namespaced"

@@ -1,4 +1,4 @@
-"""The rules of the kind CustomResourceDefinition itself."""
+"""The validation and defaulting rules of the kind CustomResourceDefinition itself."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """The status of CustomResourceDefinitions: accepted names, establishment and termination.
 
-In kube-apiserver, controllers set this status a moment later. In steersman, it is computed
-synchronously from the CRD and from the earlier CRDs of the same group.
+In kube-apiserver, controllers set this status shortly after a write. In steersman, the status is
+computed synchronously from the CRD and from the earlier CRDs of the same API group.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 def accepted(crd: Object, others: Iterable[Object], *, now: str) -> Object:
     """Return ``crd`` with updated accepted names and conditions; ``crd`` itself if unchanged.
 
-    ``others`` contains the other CRDs.
+    ``others`` contains the other CRDs. ``now`` is the time of changed conditions.
     """
     status = _status(crd)
     conditions = [dict(each) for each in status.get("conditions") or ()]
@@ -49,7 +49,7 @@ def is_established(crd: Object) -> bool:
 
 
 def is_ending(crd: Object) -> bool:
-    """Whether the objects of ``crd`` are being deleted; if so, the server rejects creates."""
+    """Whether ``crd`` is being deleted together with its objects; if so, creates are rejected."""
     if crd["metadata"].get("deletionTimestamp"):
         return True
     return _is_true((crd.get("status") or {}).get("conditions") or (), "Terminating")
@@ -119,12 +119,12 @@ def _establishing(are_accepted: bool) -> Object:
 
 
 def is_protected(group: str) -> bool:
-    """Whether the API group is reserved for the Kubernetes community."""
+    """Whether the API group ``group`` is reserved for the Kubernetes community."""
     return f".{group}".endswith((".k8s.io", ".kubernetes.io"))
 
 
 def approval_of(crd: Object) -> tuple[str, str]:
-    """Return the reason and the message of the condition that reports the CRD's API approval."""
+    """Return the reason and the message of the API approval condition of ``crd``."""
     said = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     must = f"protected groups must have approval annotation {shown(APPROVAL)}"
     if not said:
@@ -139,7 +139,7 @@ def approval_of(crd: Object) -> tuple[str, str]:
 
 
 def approval_condition(crd: Object) -> Object | None:
-    """Return the approval condition of a CRD in a protected group; None for other groups."""
+    """Return the API approval condition of ``crd`` if its group is protected, else None."""
     if not is_protected(crd["spec"]["group"]):
         return None
     reason, message = approval_of(crd)
@@ -148,7 +148,10 @@ def approval_condition(crd: Object) -> Object | None:
 
 
 def terminating(crd: Object, now: str) -> Object:
-    """Return ``crd`` as stored after a DELETE: with a finalizer until its objects are deleted."""
+    """Return ``crd`` as it is stored after a DELETE.
+
+    A finalizer keeps it until its objects are deleted.
+    """
     metadata = crd["metadata"]
     finalizers = metadata.get("finalizers") or []
     if FINALIZER not in finalizers:
@@ -160,7 +163,10 @@ def terminating(crd: Object, now: str) -> Object:
 
 
 def instances_gone(crd: Object, *, now: str) -> Object:
-    """Return ``crd`` after the deletion of its objects; ``crd`` itself if unchanged."""
+    """Return ``crd`` without its finalizer, as stored after its objects were deleted.
+
+    Returns ``crd`` itself if it does not have the finalizer.
+    """
     metadata = dict(crd["metadata"])
     if FINALIZER not in (metadata.get("finalizers") or ()):
         return crd

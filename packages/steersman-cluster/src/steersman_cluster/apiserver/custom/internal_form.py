@@ -1,8 +1,8 @@
 """CustomResourceDefinitions in kube-apiserver's internal form, which error messages show.
 
-In messages, the internal form contains every field, set or not. If all versions agree on a field,
-the internal form contains that field once for all versions, and the path of an error in it contains
-no version.
+In messages, the internal form contains every field, even if it is not set. A field that is the same
+in all versions exists only once in the internal form, and the path of an error in that field
+contains no version.
 """
 
 from collections.abc import Callable, Mapping
@@ -100,14 +100,14 @@ SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectab
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalSpec:
-    """The spec of a CRD: the fields that all its versions share, and each version without them."""
+    """The spec of a CRD: the fields that all its versions share, and the other fields of each."""
 
     versions: tuple[Object, ...]
     shared: Mapping[str, Any]
 
     @classmethod
     def of(cls, spec: Object) -> "InternalSpec":
-        """Convert the ``spec`` of a CustomResourceDefinition to the internal form."""
+        """Return ``spec``, the spec of a CustomResourceDefinition, in the internal form."""
         versions: list[Object] = spec.get("versions") or []
         shared = {
             key: versions[0][key]
@@ -121,24 +121,24 @@ class InternalSpec:
 
 
 def shown_versions(versions: tuple[Object, ...]) -> msgspec.Raw:
-    """Return the versions in the format of error messages."""
+    """Return the versions of a CRD as error messages show them."""
     return msgspec.Raw(msgspec.json.encode([_spelled(each, _VERSION) for each in versions]))
 
 
 def shown_rule(rule: Mapping[str, Any]) -> msgspec.Raw:
-    """Return a CEL rule in the format of error messages."""
+    """Return a CEL rule as error messages show it."""
     return msgspec.Raw(msgspec.json.encode(_spelled(rule, _RULE)))
 
 
 def shown_schema(schema: Object) -> msgspec.Raw:
-    """Return a schema in the format of error messages."""
+    """Return a schema as error messages show it."""
     return msgspec.Raw(msgspec.json.encode(_spelled(schema, _KEYWORDS)))
 
 
 def first_keyword(schema: Object, allowed: frozenset[str]) -> str | None:
     """Return the first keyword that is set in ``schema`` but not in ``allowed``, or None.
 
-    The order is that of the internal form.
+    The keywords are sorted as in the internal form.
     """
     for name, (key, nothing) in _KEYWORDS.items():
         if name not in allowed and schema.get(key, nothing) != nothing:

@@ -25,13 +25,13 @@ _OPERATORS: Final = {"In": "in", "NotIn": "notin"}
 
 
 class WrongType(Exception):
-    """A value of a wrong type at a path, or on the way to it."""
+    """The value at a path, or at the start of the path, has the wrong type."""
 
 
 def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Object:
-    """Return the Scale of ``obj``; raise an error if ``obj`` has no replicas field.
+    """Return the Scale of ``obj``, with its replicas at ``paths``.
 
-    If ``to_patch`` is true, a missing replicas field is not an error.
+    Raises an error if ``obj`` has no replicas field, unless ``to_patch`` is true.
     """
     try:
         replicas = found(obj, paths.spec_replicas, int)
@@ -58,7 +58,10 @@ def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Objec
 
 
 def scaled(obj: Object, scale: Object, paths: ScalePaths) -> Object:
-    """Return ``obj`` with the replicas of ``scale``; unchanged parts are shared with ``obj``."""
+    """Return ``obj`` with the desired replicas of ``scale``, at the path in ``paths``.
+
+    Unchanged parts are shared with ``obj``.
+    """
     replicas = (scale.get("spec") or {}).get("replicas") or 0
     if replicas == NOT_SAID:
         field = ".".join(("", *paths.spec_replicas))
@@ -82,7 +85,7 @@ def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
 
 
 def replicas_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
-    """Return the errors of the replicas field of a custom resource."""
+    """Return the errors of a custom resource's replicas field, which is at ``path``."""
     field = ".".join(("", *path))
     try:
         replicas = found(obj, path, int) or 0
@@ -97,7 +100,7 @@ def replicas_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
 
 
 def selector_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
-    """Return the errors of the selector field of a custom resource."""
+    """Return the errors of a custom resource's selector field, which is at ``path``."""
     try:
         found(obj, path, str)
     except WrongType as error:
@@ -106,7 +109,10 @@ def selector_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
 
 
 def found(obj: Object, path: tuple[str, ...], wanted: type) -> Any:
-    """Return the value at a path, or None; raise ``WrongType`` if it is not ``wanted``."""
+    """Return the value of ``obj`` at ``path``, or None if it is missing.
+
+    Raises ``WrongType`` if the value does not have the type ``wanted``.
+    """
     value: Any = obj
     for depth, key in enumerate(path):
         if value is None:
@@ -139,7 +145,7 @@ def _selector(obj: Object, paths: ScalePaths) -> str:
 
 
 def selector_text(selector: Object) -> str:
-    """Return a label selector, or a plain map of labels, as text: ``app=web,tier in (a,b)``."""
+    """Return a label selector, or a map of labels, as text: ``app=web,tier in (a,b)``."""
     said = selector.keys() & {"matchLabels", "matchExpressions"}
     labels = (selector.get("matchLabels") or {}) if said else selector
     terms = [(key, f"{key}={value}") for key, value in labels.items()]

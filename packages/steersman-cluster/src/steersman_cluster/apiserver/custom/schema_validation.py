@@ -64,9 +64,9 @@ _SAID_BY_ANYTHING: Final = frozenset(("additionalItems", "$ref"))
 def schema_errors(
     written: Written, path: str, *, shown_rule: Callable[[Written], Any]
 ) -> list[FieldError]:
-    """Return all errors of the custom resource schema at ``path``.
+    """Return all errors of ``written``, the schema of a custom resource, at ``path``.
 
-    ``shown_rule`` returns a CEL rule in the format of error messages.
+    ``shown_rule`` formats a CEL rule as error messages show it.
     """
     found: list[FieldError] = []
     if written.get("nullable"):
@@ -95,7 +95,10 @@ def _has_rules(written: Written) -> bool:
 
 
 def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> list[FieldError]:
-    """Return the errors of the defaults in a schema and in all its parts."""
+    """Return the errors of the default values in a schema and in all schemas inside it.
+
+    ``in_metadata`` is true for a schema inside the metadata of an object.
+    """
     found: list[FieldError] = []
     written = schema.written
     if schema.default is not UNSET:

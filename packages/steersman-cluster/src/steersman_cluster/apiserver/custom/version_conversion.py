@@ -18,9 +18,10 @@ from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 def converting(
     served: ServedResource, crd: Object, version: Object, schemas: Mapping[str, Schema]
 ) -> ServedResource:
-    """Return ``served`` with the conversion to the stored version and back.
+    """Return ``served`` with functions that convert objects from and to the stored version.
 
-    If no conversion is needed, ``served`` gets none, and objects are served as they are stored.
+    ``version`` is the version of the CRD that ``served`` serves. If no conversion is needed, the
+    result has no such functions, and objects are served as they are stored.
     """
     spec, generation = crd["spec"], crd["metadata"].get("generation", 1)
     stored = next(each for each in spec["versions"] if each.get("storage"))

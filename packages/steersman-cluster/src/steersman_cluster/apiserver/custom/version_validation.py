@@ -1,4 +1,4 @@
-"""The validation of the fields of one version, or of the fields that all versions share."""
+"""The validation of the fields of one CRD version, or of the fields all versions share."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -67,9 +67,9 @@ _ROOT_KEYWORDS: Final = (
 def version_errors(
     said: Mapping[str, Any], path: str, *, has_status: bool, schema_key: str
 ) -> Iterator[FieldError]:
-    """Yield the errors of ``said``: one version, or the fields that all versions share.
+    """Yield the errors of ``said``: one CRD version, or the fields that all versions share.
 
-    The schema is at ``schema_key`` of ``path``.
+    The schema is at the key ``schema_key`` below ``path``.
     """
     yield from _deprecation_errors(said, path)
     schema = (said.get("schema") or {}).get("openAPIV3Schema")

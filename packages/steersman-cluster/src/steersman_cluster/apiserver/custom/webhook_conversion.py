@@ -1,7 +1,7 @@
-"""The conversion of objects between versions by webhook.
+"""The conversion of custom resources between versions by a webhook.
 
-Conversions are cached by the object's content, without the metadata that a webhook cannot change.
-Therefore an object that was converted before its write is also cached after the write.
+A conversion is cached by the content of the object, except for the metadata that a webhook cannot
+change. Therefore, a conversion that was cached before the object's write is used after it, too.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -40,18 +40,18 @@ class _ConversionKey(NamedTuple):
 
 
 class ConversionCache:
-    """A cache of conversions with a size limit; the oldest conversions are evicted first."""
+    """A cache of converted objects with a size limit; the oldest objects are evicted first."""
 
     def __init__(self) -> None:
         self._answers: dict[_ConversionKey, Object] = {}
         self._bytes = 0
 
     def get(self, question: _ConversionKey) -> Object | None:
-        """Return the cached conversion, or None."""
+        """Return the cached conversion for the key ``question``, or None."""
         return self._answers.get(question)
 
     def keep(self, question: _ConversionKey, answer: Object) -> None:
-        """Cache a conversion; the object must not be mutated afterwards."""
+        """Cache the converted object ``answer``, which must not be mutated afterwards."""
         if question in self._answers:
             return
         self._answers[question] = answer
@@ -66,7 +66,7 @@ class ConversionCache:
 
 
 class Conversion:
-    """The conversion of the objects of one request."""
+    """Converts the objects of one request by webhook."""
 
     def __init__(
         self,
@@ -82,7 +82,10 @@ class Conversion:
         self._answers = answers
 
     def converted(self, obj: Object, api_version: str) -> Object:
-        """Return a converted copy; the object itself if it already has that version."""
+        """Return a copy of ``obj`` in ``api_version``; ``obj`` itself if it has that version.
+
+        Raises ``NeedsWebhook`` if the conversion is neither received nor cached yet.
+        """
         if obj["apiVersion"] == api_version:
             return obj
         question = _conversion_key(obj, api_version)
@@ -95,7 +98,11 @@ class Conversion:
         return _with_its_metadata(answer, obj)
 
     def prefetch(self, objects: Iterable[Object], api_version: str) -> None:
-        """Request the conversion of all objects together."""
+        """Raise ``NeedsWebhook`` if a conversion of ``objects`` is neither received nor cached.
+
+        The exception contains all missing conversions, so that one call can convert several
+        objects.
+        """
         wanted: dict[_ConversionKey, Object] = {}
         for each in objects:
             if each["apiVersion"] != api_version:

@@ -1,4 +1,4 @@
-"""The runtime cost of a call: one unit, or more if the cost grows with the arguments."""
+"""The cost of a function call at runtime: one unit, or more for large arguments."""
 
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -28,9 +28,9 @@ def pattern_cost(text_size: int, pattern_size: int) -> int:
 
 
 def meter_of(function: str, overload: str | None) -> Meter | None:
-    """Return the cost function of a call; None for a cost of one unit.
+    """Return the function that computes the cost of a call; None if the cost is one unit.
 
-    ``overload`` is None if the call has several possible overloads.
+    ``overload`` is None if the overload is known only at runtime.
     """
     if function in _BY_FUNCTION:
         return _BY_FUNCTION[function]

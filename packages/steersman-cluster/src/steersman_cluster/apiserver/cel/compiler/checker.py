@@ -1,6 +1,6 @@
-"""The type checker: a type for each part of an expression, or the type errors.
+"""The type checker: determines the type of each part of an expression, or its type errors.
 
-The rules and messages are those of the checker in kube-apiserver.
+The rules and messages are those of the type checker in kube-apiserver.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.cel.values import type_of_constant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A tree with the type of each part, and the declaration that each name and call refers to."""
+    """A parsed expression, the type of each part, and what each name and call refers to."""
 
     tree: nodes.Tree
     types: Mapping[int, CelType]
@@ -36,7 +36,10 @@ class Checked:
 
 
 def check(tree: nodes.Tree, variables: Mapping[str, CelType]) -> Checked:
-    """Return the checked tree; raise ``NotCompiled`` with all errors."""
+    """Return ``tree`` with the type of each part.
+
+    ``variables`` contains the types of the variables. Raises ``NotCompiled`` with all type errors.
+    """
     checker = _Checker(tree, variables)
     checker.check(tree.root)
     if checker.issues:

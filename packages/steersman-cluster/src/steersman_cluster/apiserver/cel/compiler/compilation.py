@@ -1,4 +1,4 @@
-"""The compilation of a text to a tree with checked types."""
+"""The compilation of an expression's text to a tree with checked types."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,11 @@ from steersman_cluster.apiserver.cel.compiler.parser import parse
 
 
 def checked_expression(text: str, variables: Mapping[str, CelType]) -> Checked:
-    """Parse and check the text; raise ``NotCompiled`` with the checker's message."""
+    """Parse and type-check the expression ``text``.
+
+    ``variables`` contains the types of its variables. Raises ``NotCompiled`` with the error message
+    of kube-apiserver.
+    """
     checked = check(parse(text), variables)
     check_literals(checked)
     return checked

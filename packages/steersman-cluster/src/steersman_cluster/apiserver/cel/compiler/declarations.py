@@ -1,4 +1,4 @@
-"""The functions and named types that expressions can use, parsed once from their tables."""
+"""The functions and named types that expressions can use, parsed once from text tables."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ TYPE_NAMES: Final[Mapping[str, CelType]] = {
 
 @cache
 def functions() -> Mapping[str, tuple[Overload, ...]]:
-    """Return the overloads of every function, in resolution order."""
+    """Return the overloads of each function by its name, in resolution order."""
     found: dict[str, tuple[Overload, ...]] = {}
     for table in (OPERATORS, FUNCTIONS):
         for line in re.sub(r"\n +", " ", table.strip()).splitlines():

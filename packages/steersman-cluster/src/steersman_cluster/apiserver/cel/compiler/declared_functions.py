@@ -1,4 +1,4 @@
-"""The table of the functions that expressions can call, with parameter and result types."""
+"""The table of the functions of CEL expressions, with parameter and result types."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The table of operators and other unnamed functions, with parameter and result types."""
+"""The table of CEL's operators and internal functions, with parameter and result types."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The Python function of each call, and whether the call must check the argument types."""
+"""The Python function for each CEL call, and the check of argument types at runtime."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -52,9 +52,11 @@ def implementation(
     given: Sequence[CelType],
     constants: tuple[Any, ...],
 ) -> Function:
-    """Return the Python function for a call of ``function``.
+    """Return the Python function for a call of the CEL function ``function``.
 
-    Argument types that the type checker could not determine are checked in each call.
+    ``overloads`` are the possible overloads, ``given`` the argument types, and ``constants`` the
+    arguments that are constant. If the type checker could not determine all argument types, the
+    returned function checks them in each call.
     """
     if function == "matches" and isinstance(constants[1], str):
         return strings.matcher(constants[1])

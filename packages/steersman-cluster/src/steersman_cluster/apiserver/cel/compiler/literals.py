@@ -1,4 +1,4 @@
-"""Checks of constants that are certain to fail, before anything is evaluated."""
+"""Checks of constants in an expression that would certainly fail at its evaluation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,10 @@ from steersman_cluster.apiserver.schema.patterns import BadPattern
 
 
 def check_literals(checked: Checked) -> None:
-    """Raise ``NotCompiled`` for invalid timestamps, durations, patterns and formats."""
+    """Raise ``NotCompiled`` for an invalid constant in the expression ``checked``.
+
+    The constants are timestamps, durations, regular expressions and format strings.
+    """
     tree = checked.tree
     issues = [
         Issue(tree.positions.get(node.id, 0), message)

@@ -21,7 +21,10 @@ _TWO_VARIABLES = {
 
 
 class MacroExpansion:
-    """The macro expansion of one text; generated nodes have the position of the macro call."""
+    """Expands the macros in the expression ``text``.
+
+    The generated nodes have the position of the macro call.
+    """
 
     def __init__(self, text: str, positions: dict[int, int]) -> None:
         self.issues: list[Issue] = []
@@ -134,8 +137,9 @@ class MacroExpansion:
         self.issues.append(Issue(self._positions.get(node.id, 0), message))
 
     def starts_at_brace(self, node_id: int) -> None:
-        """Set the position of a message literal to its brace; the parser library sets it to its
-        name.
+        """Set the position of the message literal ``node_id`` to its opening brace.
+
+        The parser library sets the position to the start of the message's name.
         """
         start = self._positions.get(node_id, 0)
         self._positions[node_id] = max(start, self._text.find("{", start))

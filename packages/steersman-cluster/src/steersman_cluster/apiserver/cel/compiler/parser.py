@@ -1,8 +1,8 @@
-"""From a text to a tree, by the parser library.
+"""The parser: from an expression's text to its tree, by Google's parser library.
 
-Google's own parser implements the grammar, the macros and the error messages. It serializes its
-tree as protobuf; this module reads the few message types of that tree. ``macros`` expands the
-macros that the library lacks.
+The library implements the grammar, the macros and the error messages. It serializes its tree as
+protobuf; this module reads the few message types of that tree. ``macros`` expands the macros that
+the library lacks.
 """
 
 import re
@@ -63,7 +63,7 @@ def _environment() -> Any:
 # versions often have the same rules.
 @lru_cache(maxsize=1024)
 def parse(text: str) -> nodes.Tree:
-    """Return the tree of an expression; raise ``NotCompiled`` if the text is invalid."""
+    """Return the tree of the expression ``text``; raise ``NotCompiled`` if it is invalid."""
     try:
         parsed = _environment().compile(text, disable_check=True).serialize()
     except RuntimeError as error:
@@ -99,7 +99,10 @@ def _reworded(sentence: str, text: str) -> str:
 
 
 def read_tree(serialized: bytes, text: str) -> nodes.Tree:
-    """Return the tree of a serialized ``Any`` that contains a ``cel.expr.ParsedExpr``."""
+    """Return the tree of the expression ``text`` from the output of the parser library.
+
+    ``serialized`` is that output: an ``Any`` that contains a ``cel.expr.ParsedExpr``.
+    """
     parsed = _message(_message(serialized)[2][0])
     positions: dict[int, int] = {}
     for entry in _message(parsed[3][0]).get(4, ()):

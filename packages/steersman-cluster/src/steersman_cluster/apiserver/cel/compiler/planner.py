@@ -38,13 +38,20 @@ class EvaluationPlan:
     __slots__ = ("_extra", "_run")
 
     def __init__(self, checked: Checked, variables: tuple[str, ...]) -> None:
-        """Plan the steps; raise ``NotCompiled`` if a constant part of the expression fails."""
+        """Plan the steps that evaluate ``checked``; ``variables`` are the names of its variables.
+
+        Raises ``NotCompiled`` if a constant part of the expression fails.
+        """
         planner = _Planner(checked, variables)
         self._run = planner.plan(checked.tree.root)
         self._extra = planner.most_slots - len(variables) - 1
 
     def evaluate(self, values: tuple[Any, ...]) -> tuple[Any, int]:
-        """Return the value and the cost; a raised error has the cost until then in its ``cost``."""
+        """Return the value of the expression, and the cost of the evaluation.
+
+        ``values`` are the values of the variables. A raised ``NotEvaluated`` contains, in ``cost``,
+        the cost until the failure.
+        """
         frame: Frame = [0, *values]
         if self._extra:
             frame += [None] * self._extra

@@ -1,6 +1,7 @@
-"""The steps of an evaluation: closures over other steps.
+"""The steps of an evaluation: closures that call other steps.
 
-Each step receives the frame: the cost so far, the variables, then the loop variables.
+Each step receives the frame, a list: first the cost so far, then the variables of the expression,
+then the variables of its loops.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ _KEYS: Final = frozenset(("bool", "int", "uint", "string"))
 
 
 class Constant:
-    """A step whose value is known before the evaluation."""
+    """A step whose value is already determined when the expression is compiled."""
 
     __slots__ = ("value",)
 
@@ -43,7 +44,10 @@ def variable(slot: int) -> Step:
 
 
 def uncertain(slot: int) -> Step:
-    """Return a step for a variable whose value may be an evaluation error."""
+    """Return a step for the variable in ``slot``, which can contain an evaluation error.
+
+    The step raises such an error.
+    """
 
     def run(frame: Frame) -> Any:
         frame[0] += 1
@@ -64,7 +68,10 @@ def presence(operand: Step, name: str, cost: int) -> Step:
 
 
 def field_of_object(operand: Step, field: str, name: str, cost: int) -> Step:
-    """Return a step for a field of an object; the error for a missing field names it ``field``."""
+    """Return a step for the property ``name`` of the object that ``operand`` returns.
+
+    If the property is missing, the error message calls it ``field``.
+    """
 
     def run(frame: Frame) -> Any:
         frame[0] += cost
@@ -105,7 +112,10 @@ def element(operand: Step, index: Step, cost: int, *, optional: bool) -> Step:
 
 
 def logical(first: Step, second: Step, *, absorbing: bool) -> Step:
-    """Return a step for ``&&`` or ``||``: one side can decide the result if the other fails."""
+    """Return a step for ``&&`` or ``||``; the value ``absorbing`` on one side is the result.
+
+    This is true even if the other side fails.
+    """
 
     def run(frame: Frame) -> bool:
         failure: NotEvaluated | None = None
@@ -164,9 +174,9 @@ def not_strictly_false(step: Step) -> Step:
 
 
 def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
-    """Return a step that returns the optional of ``first`` if it has a value, else runs ``second``.
+    """Return a step that returns the optional of ``first``, or runs ``second`` if it is empty.
 
-    If the step ``unwraps``, it returns the value inside the optional.
+    If ``unwraps`` is true, the step returns the value inside the optional instead of the optional.
     """
 
     def run(frame: Frame) -> Any:
@@ -181,7 +191,10 @@ def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
 
 
 def append_step(slot: int, elements: tuple[Step, ...]) -> Step:
-    """Return a step that appends the elements to an accumulator that is not shared."""
+    """Return a step that appends ``elements`` to the list in ``slot``, in place.
+
+    No other value shares this list, the accumulator of a loop.
+    """
     all_constant = all(isinstance(each, Constant) for each in elements)
     cost = 2 + (0 if all_constant else LIST_COST)
 
@@ -198,7 +211,10 @@ def append_step(slot: int, elements: tuple[Step, ...]) -> Step:
 
 
 def membership(wanted: Step, within: list[Any]) -> Step:
-    """Return a step that searches a list of constants; only the searched value has a cost."""
+    """Return a step that searches the list of constants ``within`` for a value.
+
+    ``wanted`` is the step that returns the value. Only this step has a cost, not the search.
+    """
     members = {(isinstance(each, bool), each) for each in within}
 
     def run(frame: Frame) -> bool:
@@ -258,9 +274,10 @@ def loop(
     slot: int,
     takes_two: bool,
 ) -> Step:
-    """Return a step for a loop: the accumulator is in ``slot``, the variables are in the next two.
+    """Return a step for a loop, which runs ``step`` for each element of ``over``.
 
-    Without ``initial``, the accumulator starts as a new list.
+    The accumulator is in ``slot``, the loop variables are in the next two slots. Without
+    ``initial``, the accumulator starts as a new list.
     """
     first, second = slot + 1, slot + 2
 
@@ -303,7 +320,10 @@ def _no_range(value: Any) -> NotEvaluated:
 
 
 def call_of(function: Function, args: tuple[Step, ...], meter: Meter | None) -> Step:
-    """Return a step for a call; it costs one unit, or the cost that ``meter`` returns."""
+    """Return a step that calls ``function`` with the values of ``args``.
+
+    The call costs what ``meter`` returns, or one unit if ``meter`` is None.
+    """
     if meter is not None:
 
         def metered(frame: Frame) -> Any:

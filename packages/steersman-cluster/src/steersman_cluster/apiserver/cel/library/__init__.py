@@ -1,4 +1,4 @@
-"""The functions and operators that expressions can call.
+"""The functions and operators that CEL expressions can call.
 
 Takes:     values
 Gives:     values, or an evaluation error

@@ -1,4 +1,4 @@
-"""Authorization checks in expressions: ``authorizer.group('').resource('pods')…``."""
+"""Authorization checks in CEL expressions: ``authorizer.group('').resource('pods')…``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.cel.values import Function
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerDecision:
-    """Whether a request is allowed, and the reason."""
+    """Whether an action is authorized, and the reason."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Decision"
     allowed: bool
@@ -25,8 +25,10 @@ Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecisio
 
 @dataclass(frozen=True, slots=True)
 class CelAuthorizer:
-    """An authorizer for the requesting user, or for the service account that ``serviceAccount``
-    sets.
+    """The CEL value ``authorizer``, which checks the permissions of one user.
+
+    That is the user who sent the request, or the ServiceAccount ``account`` if it is set, which the
+    CEL method ``serviceAccount`` does.
     """
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Authorizer"
@@ -52,7 +54,7 @@ class GroupCheck(_Check):
 
 @dataclass(frozen=True, slots=True)
 class ResourceCheck(_Check):
-    """A check on a resource; ``authorizer.requestResource`` also has this type."""
+    """A permission check on a resource; ``authorizer.requestResource`` also has this type."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.ResourceCheck"
 

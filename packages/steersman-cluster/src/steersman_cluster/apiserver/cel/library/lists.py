@@ -1,4 +1,4 @@
-"""Functions of lists and of sets."""
+"""CEL functions of lists and of sets."""
 
 from collections.abc import Callable, Mapping
 from functools import cmp_to_key

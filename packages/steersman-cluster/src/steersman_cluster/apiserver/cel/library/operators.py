@@ -1,4 +1,4 @@
-"""The implementations of the operators, and of the functions on plain types."""
+"""The implementations of CEL's operators, and of its functions on plain types."""
 
 import math
 import re
@@ -285,7 +285,7 @@ def to_string(value: Any) -> str:
 
 
 def double_text(value: float) -> str:
-    """Return the shortest digits that give the same double, with an exponent for long numbers."""
+    """Return the shortest text that parses to ``value``; long numbers have an exponent."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -324,7 +324,10 @@ def to_duration(value: Any) -> Duration:
 
 
 def inserted(into: dict[Any, Any], *given: Any) -> dict[Any, Any]:
-    """Return a map with one more entry, or merged with another map; an existing key is an error."""
+    """Return the map ``into`` with more entries; raise an error if a key already exists.
+
+    ``given`` is one key and its value, or one map.
+    """
     entries = given[0] if len(given) == 1 else {given[0]: given[1]}
     for key in entries:
         if key in into:

@@ -1,4 +1,4 @@
-"""Functions of optional values."""
+"""CEL functions of optional values."""
 
 from collections.abc import Mapping
 from typing import Any, Final

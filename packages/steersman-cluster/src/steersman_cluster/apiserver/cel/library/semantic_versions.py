@@ -20,7 +20,10 @@ class Version:
     build: tuple[str, ...] = ()
 
     def compared(self, other: "Version") -> int:
-        """Compare two versions; build metadata is ignored."""
+        """Return a number below, at or above zero if this version is less, equal or greater.
+
+        Build metadata is ignored.
+        """
         if self.numbers != other.numbers:
             return -1 if self.numbers < other.numbers else 1
         if not self.before or not other.before:

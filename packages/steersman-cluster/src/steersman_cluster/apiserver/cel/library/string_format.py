@@ -1,4 +1,4 @@
-"""``format``: format strings with placeholders for values."""
+"""The CEL method ``format``: format strings with placeholders for values."""
 
 import math
 import string
@@ -58,11 +58,14 @@ class Clause(NamedTuple):
 
 
 class BadFormat(Exception):
-    """A format string that cannot be parsed."""
+    """A format string cannot be parsed."""
 
 
 def clauses(text: str) -> Iterator[Clause]:
-    """Yield the parts of a format string; an invalid part raises its error when it is reached."""
+    """Yield the parts of the format string ``text``.
+
+    An invalid part raises ``BadFormat`` only after the parts before it were yielded.
+    """
     at = 0
     while at < len(text):
         letter = text[at]
@@ -107,7 +110,10 @@ def _precision(text: str, at: int) -> tuple[int, int]:
 
 
 def unfit(letter: str, kind: str) -> str:
-    """Return the error message for a value that a placeholder does not accept."""
+    """Return the error message for a value that the placeholder ``letter`` does not accept.
+
+    ``kind`` is the value's type.
+    """
     names = {
         "timestamp": "google.protobuf.Timestamp",
         "duration": "google.protobuf.Duration",
@@ -117,7 +123,7 @@ def unfit(letter: str, kind: str) -> str:
 
 
 def formatted(text: str, values: list[Any]) -> str:
-    """Return the format string with each placeholder replaced by its value."""
+    """Return the format string ``text`` with each placeholder replaced by its value."""
     out: list[str] = []
     index = 0
     try:
@@ -196,7 +202,7 @@ def _text(value: Any) -> str:
 
 
 def type_name(of: CelType) -> str:
-    """Return the name of a type without its type parameters."""
+    """Return the name of the type ``of`` without its type parameters."""
     names = {
         "timestamp": "google.protobuf.Timestamp",
         "duration": "google.protobuf.Duration",

@@ -1,4 +1,4 @@
-"""Functions of strings."""
+"""CEL functions of strings."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -100,7 +100,10 @@ def _join(texts: list[Any], separator: str = "") -> str:
 
 @lru_cache(maxsize=256)
 def searching(text: str) -> Callable[[str], object]:
-    """Return a function that searches a text for the pattern; raise ``BadPattern``."""
+    """Return a function that searches a text for the regular expression ``text``.
+
+    Raises ``BadPattern`` if ``text`` is not a valid regular expression.
+    """
     return compile_pattern(text)
 
 
@@ -126,7 +129,10 @@ def _matches(text: Any, written: Any) -> bool:
 
 
 def matcher(written: str) -> Function:
-    """Return ``matches`` for a constant pattern."""
+    """Return the CEL function ``matches`` for the constant regular expression ``written``.
+
+    Raises ``NotCompiled`` if the regular expression is invalid.
+    """
     try:
         search = searching(written)
     except BadPattern as error:

@@ -1,4 +1,4 @@
-"""Timestamps and durations: their text formats and their parts."""
+"""CEL's timestamps and durations: their text formats and their parts."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ _OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d\d)\Z", re.ASCII)
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """Return the timestamp of an RFC 3339 text; None for any other text."""
+    """Return the timestamp of ``text``; None if ``text`` is not in RFC 3339 format."""
     found = _MOMENT.match(text)
     if found is None:
         return None
@@ -79,7 +79,7 @@ def within_range(nanoseconds: int, offset_minutes: int = 0) -> Timestamp:
 
 
 def parse_duration(text: str) -> Duration | None:
-    """Return the duration of a Go duration text such as ``1h30m``; None for any other text."""
+    """Return the duration of ``text``, such as ``1h30m``; None if it is no Go duration."""
     sign, rest = 1, text
     if rest[:1] in ("+", "-"):
         sign, rest = (-1 if rest[0] == "-" else 1), rest[1:]
@@ -129,7 +129,7 @@ def _shifted(moment: datetime, minutes: int) -> datetime:
 
 
 def duration_text(value: Duration) -> str:
-    """Return the duration in seconds, in the text format of CEL."""
+    """Return the duration ``value`` in seconds, in the text format of CEL."""
     seconds, nanoseconds = divmod(abs(value.nanoseconds), _SECOND)
     fraction = f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
     return f"{'-' if value.nanoseconds < 0 else ''}{seconds}{fraction}s"

@@ -63,7 +63,7 @@ def _escaped_path(path: str) -> str:
 
 
 def problem(text: str) -> str:
-    """Return the error message of Go for a text that is not a request URI."""
+    """Return Go's error message if ``text`` is not a request URI."""
     if not text:
         why = "empty url"
     elif any(ord(each) < 0x20 or ord(each) == 0x7F for each in text):

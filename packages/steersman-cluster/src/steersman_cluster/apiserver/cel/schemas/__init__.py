@@ -1,4 +1,4 @@
-"""Validation rules in the schema of a custom resource.
+"""CEL validation rules in the schema of a custom resource.
 
 Takes:     schemas with rules, and objects before and after a write
 Gives:     errors of objects, errors of CustomResourceDefinitions, and the cost of the rules

@@ -1,4 +1,4 @@
-"""Stored values that were written under an older schema and do not match the current one."""
+"""Stored values that were valid under an earlier schema but do not match the current one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,7 +18,8 @@ _GO_TYPES: Final = {bool: "bool", int: "int64", float: "float64", str: "string"}
 def mark_broken(written: Mapping[str, Any]) -> Convert:
     """Return a function that replaces values of a wrong type with ``Broken``.
 
-    A list or a map that contains a value of a wrong type is replaced completely.
+    ``written`` is the schema. A list or a map that contains a value of a wrong type is replaced
+    completely.
     """
     if written.get("x-kubernetes-int-or-string"):
         return _as_it_is

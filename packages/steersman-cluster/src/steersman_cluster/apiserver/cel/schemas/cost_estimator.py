@@ -1,8 +1,8 @@
-"""The maximum cost of an expression, estimated before it is evaluated.
+"""The maximum cost of a CEL expression, estimated before it is evaluated.
 
-The cost of a loop is that of its body, multiplied by the maximum length of the loop's range. If the
-schema does not limit that length, the maximum size of a request does. ``rule_validation`` compares
-the estimates with the limits.
+The cost of a loop is the cost of its body, multiplied by the maximum length of the list or map that
+the loop iterates over. If the schema does not limit that length, the maximum size of a request
+does. ``rule_validation`` compares the estimates with the limits.
 """
 
 from collections.abc import Mapping
@@ -34,9 +34,9 @@ _ACCUMULATORS: Final = frozenset(("@result", "__result__"))
 
 
 def estimated(checked: Checked, root: DeclType) -> Estimate:
-    """Return the estimated cost of an expression over ``self`` and ``oldSelf``.
+    """Return the estimated cost of a CEL expression over ``self`` and ``oldSelf``.
 
-    ``root`` declares both variables.
+    ``root`` declares the type and the maximum size of both variables.
     """
     return _Estimator(checked, root).cost(checked.tree.root)
 

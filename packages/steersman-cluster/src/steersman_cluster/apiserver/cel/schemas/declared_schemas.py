@@ -1,4 +1,4 @@
-"""The declarations of a custom resource schema for expressions: types and maximum sizes."""
+"""The CEL declarations of a custom resource's schema: types and maximum sizes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,10 +26,10 @@ _TEXT: Final[Written] = {"type": "string"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclType:
-    """A type, and two limits of its values.
+    """A CEL type, with two limits of its values.
 
-    ``max_elements`` is the maximum number of elements or characters, ``min_serialized_size`` the
-    minimum size in a request.
+    ``max_elements`` is the maximum number of list elements, map entries or characters of a value,
+    ``min_serialized_size`` the minimum size of a value in a request.
     """
 
     type: CelType
@@ -40,7 +40,11 @@ class DeclType:
     fields: "Mapping[str, DeclType]" = field(default_factory=dict)
 
     def named(self, name: str) -> "DeclType":
-        """Return this declaration with names for its object types; messages show the names."""
+        """Return this declaration with ``name`` as its type name, if it is an object type.
+
+        Object types inside it get names that start with ``name``. Error messages contain these
+        names.
+        """
         if self.type.kind == "object":
             fields = {key: each.named(f"{name}.{key}") for key, each in self.fields.items()}
             inside = {key: each.type for key, each in fields.items()}
@@ -60,7 +64,11 @@ _KEY: Final = DeclType(type=cel_types.STRING, min_serialized_size=2)
 
 
 def declared(written: Written, *, is_resource: bool) -> DeclType | None:
-    """Return the declaration of a schema; None if expressions cannot read such values."""
+    """Return the declaration for the schema ``written``.
+
+    The result is None if CEL expressions cannot read values of the schema. ``is_resource`` is true
+    for a schema of a complete object.
+    """
     if written.get("x-kubernetes-int-or-string"):
         return DeclType(type=cel_types.DYN, max_elements=_or_any(_characters(written, 4)))
     if is_resource:
@@ -165,7 +173,10 @@ def _or_any(limit: int | None) -> int:
 
 
 def with_resource_fields(written: Written) -> Written:
-    """Add kind and name to the schema of a resource's root, because every object has them."""
+    """Return the schema of an object with its kind, apiVersion and names declared.
+
+    Every object contains them, although its schema does not have to declare them.
+    """
     properties = written.get("properties") or {}
     metadata = properties.get("metadata") or {}
     names = metadata.get("properties") or {}

@@ -1,4 +1,4 @@
-"""The maximum cost of single calls, and the maximum size of their results."""
+"""The maximum cost of single CEL calls, and the maximum size of their results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class CallEstimate:
-    """The estimated cost of a call, and the size of its result if known."""
+    """The estimated cost of a CEL call, and the size of its result, if known."""
 
     cost: Estimate
     size: Estimate | None = None
@@ -108,7 +108,7 @@ def known_call(
     args: _Operands,
     element_size: ElementSize,
 ) -> CallEstimate:
-    """Return the estimate of the call itself, without its operands."""
+    """Return the estimate for a call of the function ``name``, without its operands' cost."""
     if (found := _of_lists(overload, target, args)) is not None:
         return found
     if (found := _of_kubernetes(name, overload, target, args, element_size)) is not None:

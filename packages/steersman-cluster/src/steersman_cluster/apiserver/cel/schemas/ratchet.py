@@ -1,4 +1,4 @@
-"""Ratcheting: errors in unchanged parts of an object are accepted."""
+"""Ratcheting: errors in parts of an object that a write does not change are accepted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ _NOTHING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A value and its old value; if either is missing, the nearest parent that has both.
+    """A value and its old value.
 
-    ``around`` contains the parent and the schema of the parent. The schema of the value itself is
-    an argument of each method.
+    ``around`` contains the correlation of the parent and the schema of the parent. If a value has
+    no old value, the correlation is that of its nearest ancestor that has one. The schema of the
+    value itself is an argument of each method.
     """
 
     value: Any = _NOTHING
@@ -30,7 +31,7 @@ class Correlation:
         return self.old is not _NOTHING
 
     def key(self, schema: Mapping[str, Any], name: str) -> "Correlation":
-        """Return the correlation of a field of the value; ``schema`` describes the value."""
+        """Return the correlation of the field ``name``; ``schema`` describes this value."""
         if not self.is_correlated:
             return self
         if self.around is None and name in ("apiVersion", "kind"):
@@ -40,7 +41,7 @@ class Correlation:
         return Correlation(value, old, (self, schema))
 
     def index(self, schema: Mapping[str, Any], index: int) -> "Correlation":
-        """Return the correlation of a list element; ``schema`` describes the list."""
+        """Return the correlation of the element at ``index``; ``schema`` describes this list."""
         if not self.is_correlated:
             return self
         found = correlated_element(self.value, self.old, schema, index)
@@ -48,8 +49,9 @@ class Correlation:
         return Correlation(value, old, (self, schema))
 
     def is_unchanged(self, schema: Mapping[str, Any]) -> bool:
-        """Whether the value equals its old value, or is inside a parent that equals its own old
-        value.
+        """Whether this value, or else its nearest parent that has an old value, is unchanged.
+
+        ``schema`` describes this value.
         """
         if self.is_correlated:
             return is_unchanged(self.value, self.old, schema)

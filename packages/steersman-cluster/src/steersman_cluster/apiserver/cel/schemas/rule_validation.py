@@ -1,6 +1,6 @@
-"""Validation of the CEL rules in a CRD's schema: errors of compilation and limits of cost.
+"""Validation of the CEL rules in a CRD's schema: compilation errors and cost limits.
 
-``cost_estimator`` estimates the costs. The errors are in kube-apiserver's order.
+``cost_estimator`` estimates the costs. The errors are sorted as in kube-apiserver.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,10 +29,11 @@ ShownRule = Callable[[Mapping[str, Any]], Any]
 def rule_errors(
     written: Mapping[str, Any], path: str, known: list[FieldError], *, shown_rule: ShownRule
 ) -> list[FieldError]:
-    """Return the errors of the CEL rules in the schema at ``path``.
+    """Return the errors of the CEL rules in the schema ``written`` at ``path``.
 
     ``known`` contains the errors that were already found in this schema. The rules of a part of the
-    schema are skipped if ``known`` contains an error in that part.
+    schema are skipped if ``known`` contains an error in that part. ``shown_rule`` formats a CEL
+    rule as error messages show it.
     """
     inspection = _Inspection(tuple(each.field for each in known), shown_rule)
     found = list(inspection.errors(written, _Place(path=path, is_resource=True)))

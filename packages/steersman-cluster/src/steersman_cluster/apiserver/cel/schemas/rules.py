@@ -1,4 +1,4 @@
-"""One validation rule of a schema: its compilation and its evaluation."""
+"""One CEL validation rule of a schema: its compilation and its evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,21 +30,21 @@ _VARIABLES: Final = ("self", "oldSelf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleProblem:
-    """A compilation error of a rule, in ``rule`` or in ``messageExpression``."""
+    """A compilation error of a CEL rule; ``where`` is ``rule`` or ``messageExpression``."""
 
     where: str
     detail: str
 
 
 class Failure(NamedTuple):
-    """A validation error, and whether it is accepted for unchanged values."""
+    """A validation error, and whether ratcheting accepts it for unchanged values."""
 
     error: FieldError
     ratchets: bool
 
 
 class Exhausted(Exception):
-    """The cost budget is exhausted, and no further rule is evaluated; ``error`` is the reason."""
+    """The cost budget is exhausted, so that no further rule is evaluated; ``error`` says why."""
 
     def __init__(self, error: FieldError) -> None:
         super().__init__(str(error))
@@ -53,7 +53,7 @@ class Exhausted(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationRule:
-    """A compiled validation rule, or its compilation errors."""
+    """A compiled CEL validation rule, or the errors of its compilation."""
 
     written: Mapping[str, Any]
     plan: EvaluationPlan | None = None
@@ -79,10 +79,11 @@ class ValidationRule:
         type_name: str,
         path: str,
     ) -> Failure | None:
-        """Return the rule's validation error; ``old`` is ``NONE`` if there is no old value.
+        """Return the rule's validation error for ``value``; None if ``value`` is valid.
 
-        The rule's messageExpression receives ``message_old`` as ``oldSelf``, never as an optional.
-        Raises ``Exhausted`` if the budget is exceeded.
+        ``old`` is the old value, or ``NONE`` if there is none. The rule's messageExpression
+        receives ``message_old`` as ``oldSelf``, never as an optional. Raises ``Exhausted`` if
+        ``budget`` is exceeded.
         """
         if self.plan is None:
             return self._broken(type_name, path)
@@ -178,7 +179,7 @@ class ValidationRule:
 
 
 class RuleBudget:
-    """The remaining cost budget for the rules of one object."""
+    """The remaining cost budget for all CEL rules of one object."""
 
     __slots__ = ("left",)
 
@@ -205,9 +206,10 @@ def compiled_rule(
     *,
     estimates: bool,
 ) -> ValidationRule:
-    """Compile a rule of ``schema``, whose declaration is ``declared``.
+    """Return the compiled CEL rule ``written`` of the schema ``schema``.
 
-    The cost of the rule is computed only with ``estimates``.
+    ``declared`` is the declaration of the schema. The maximum cost of the rule is estimated only if
+    ``estimates`` is true.
     """
     text = written.get("rule") or ""
     shown = (written.get("message") or "").strip() or text.strip()

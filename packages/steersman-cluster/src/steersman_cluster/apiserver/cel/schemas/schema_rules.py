@@ -1,8 +1,8 @@
-"""The validation rules of a schema, evaluated for complete objects.
+"""The CEL validation rules of a schema, evaluated for complete objects.
 
 Rules with ``oldSelf`` are evaluated only where the old value can be correlated: through objects,
-maps and lists of type map. An error in a value that failed before and has not changed becomes a
-warning.
+maps and lists of type map. An error becomes a warning if the value has not changed and failed the
+same rule before.
 """
 
 from collections.abc import Mapping
@@ -36,14 +36,14 @@ EMBEDDED: Final = "x-kubernetes-embedded-resource"
 
 
 class ValidationResult(NamedTuple):
-    """The errors, and the warnings for errors that existed before."""
+    """The errors of an object, and the warnings for errors that existed before the write."""
 
     errors: list[FieldError]
     warnings: list[str]
 
 
 def has_rules(written: Mapping[str, Any]) -> bool:
-    """Whether the schema, or a schema inside it, contains a rule."""
+    """Whether the schema ``written``, or a schema inside it, contains a CEL rule."""
     if written.get(VALIDATIONS):
         return True
     items, additional = written.get("items"), written.get("additionalProperties")
@@ -55,7 +55,7 @@ def has_rules(written: Mapping[str, Any]) -> bool:
 
 
 class SchemaRules:
-    """The compiled rules of one schema."""
+    """The compiled CEL rules of one schema."""
 
     __slots__ = ("_root",)
 
@@ -65,9 +65,10 @@ class SchemaRules:
     def validate(
         self, new: Any, old: Any = UNSET, *, at: str = "", ratchets: bool = True
     ) -> ValidationResult:
-        """Return the errors of ``new``, which replaces ``old`` if ``old`` is given.
+        """Return the errors and warnings for ``new``, the value that replaces ``old``.
 
-        ``at`` is the path of the value. If ``ratchets`` is false, no error becomes a warning.
+        ``old`` is unset for a create. ``at`` is the path of the value. If ``ratchets`` is false, no
+        error becomes a warning.
         """
         found = ValidationResult([], [])
         if self._root is not None and new is not None:
