@@ -10,22 +10,22 @@ class Start(Protocol):
     """A function that starts a background task inside a ``background_tasks`` block."""
 
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
-        """Start ``work`` as a task, which is cancelled when the block ends; the caller may cancel
-        it earlier.
+        """Start ``work`` as a task named ``name``, and return the task.
 
-        A task that is started after the block has ended is cancelled before ``work`` begins. Code
-        that runs during shutdown therefore need not check whether the block has ended.
+        The task is cancelled when the ``background_tasks`` block ends; the caller may cancel it
+        earlier. A task that is started after the block has ended is cancelled before ``work``
+        begins. Code that runs during shutdown therefore need not check whether the block has ended.
         """
         ...
 
 
 @asynccontextmanager
 async def background_tasks() -> AsyncIterator[Start]:
-    """Run background tasks while the block runs, and cancel them when the block ends.
+    """Provide a function that starts background tasks; cancel the tasks when the block ends.
 
-    If only the block raises, its exception is raised unchanged, not in a group. If a task fails,
-    the block is cancelled, and an exception group is raised that contains the exceptions of the
-    tasks and, if the block failed too, the exception of the block.
+    If only the block raises an exception, that exception is raised unchanged, not in a group. If a
+    task fails, the block is cancelled, and an exception group is raised. The group contains the
+    exceptions of the failed tasks and, if the block raised an exception too, that exception.
     """
     failure: Exception | None = None
     try:
@@ -67,9 +67,10 @@ async def background_tasks() -> AsyncIterator[Start]:
 
 
 def is_cancelled() -> bool:
-    """Whether the current task is being cancelled.
+    """Whether the current asyncio task is being cancelled.
 
-    This distinguishes a ``CancelledError`` of the current task from that of an awaited operation.
+    Call this in an ``except CancelledError`` block: if false, the error was raised because the
+    awaited operation was cancelled, not because the current task was.
     """
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

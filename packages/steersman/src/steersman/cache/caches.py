@@ -29,7 +29,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class InformerSpec(NamedTuple):
-    """The scope and the indexes that a caller needs in the informer of a kind."""
+    """The scope and the indexes that a caller requires of the informer of one kind."""
 
     scope: Scope
     indexes: Mapping[str, IndexFunction[Any]]
@@ -38,9 +38,10 @@ class InformerSpec(NamedTuple):
 class Caches:
     """A set of shared informers: one for each kind and scope, whatever the number of users.
 
-    ``informer`` provides an informer. ``record_write`` adds the response to a write of the operator
-    to every informer of the kind. Call both inside ``async with caches.running()``. ``options``
-    limit and transform the objects of a kind, for all users.
+    ``informer`` provides an informer. ``record_write`` adds the response to one of the operator's
+    own writes to every informer of the written kind. Call both inside ``async with
+    caches.running()``. ``options`` limit which objects of a kind are cached, and transform them,
+    for all users.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Caches:
 
     @property
     def settings(self) -> InformerSettings:
-        """The settings of the informers."""
+        """The settings that all of these informers share."""
         return self._settings
 
     @property
@@ -81,8 +82,9 @@ class Caches:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Caches"]:
-        """Run informers while the block runs: each starts with its first user and stops with its
-        last.
+        """Allow informers to run inside the ``async with`` block.
+
+        Each informer starts with its first user and stops with its last user.
         """
         async with background_tasks() as self._start:
             try:
@@ -101,10 +103,10 @@ class Caches:
         indexes: Mapping[str, IndexFunction[Obj]] | None = None,
         within_seconds: float | None = None,
     ) -> AsyncIterator[Informer[Obj]]:
-        """Provide the synced informer of this kind and scope while the block runs.
+        """Provide the synced informer for ``kind`` and ``scope`` while the block runs.
 
-        Raise ``CacheSyncTimeout`` if the informer has not synced after ``within_seconds``. Without
-        a limit, wait until the informer has synced.
+        Raise ``CacheSyncTimeout`` if the informer has not synced after ``within_seconds``. If
+        ``within_seconds`` is ``None``, wait until the informer has synced.
         """
         wanted: dict[type[Any], InformerSpec] = {
             kind: InformerSpec(scope or Scope(), indexes or {})
@@ -120,9 +122,10 @@ class Caches:
         within_seconds: float | None = None,
         joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
     ) -> AsyncIterator[Mapping[type[Any], Informer[Any]]]:
-        """Provide the synced informers of several kinds; their first lists run concurrently.
+        """Provide the synced informer of each kind in ``wanted`` while the block runs.
 
-        ``joined`` is called with the informers before they have synced.
+        The initial lists of all kinds run concurrently. ``joined`` is called with the informers
+        before they have synced.
         """
         shares: dict[type[Any], _Shared] = {}
         try:
@@ -155,12 +158,12 @@ class Caches:
             raise current.sync_timeout(within_seconds or 0.0) from current.sync_error
 
     async def record_write(self, write: Awaitable[Answer]) -> Answer:
-        """Await a write, and add its response to every informer of the kind.
+        """Await ``write``, return its response, and add the response to every informer of its kind.
 
-        Do not use it for dry runs: their responses would be shown as real objects. If an informer
-        uses another class for the kind, it shows the response immediately only if the class of the
-        response has every field of the informer's class. Otherwise it shows the change when its
-        watch receives the change.
+        Do not use this method for dry runs: their responses would be shown as real objects. An
+        informer may use another Python class for the kind than the response does. Such an informer
+        shows the response immediately only if the response's class has every field of the
+        informer's class. Otherwise it shows the change when its watch receives the change.
         """
         with WriteToken(self._inflight) as token:
             answer = await write

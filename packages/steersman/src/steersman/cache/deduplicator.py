@@ -46,9 +46,10 @@ class Deduplicator:
         return sum(len(field.values) for plan in self._plans.values() for field in plan)
 
     def deduplicate(self, part: P) -> P:
-        """Replace equal values in an object, or in a part of one, and return the same object.
+        """Replace values inside ``part`` by equal stored values, and return ``part``.
 
-        The object is changed in place, so call this before the object is shared.
+        ``part`` is an object or a part of an object. It is changed in place, so call this method
+        before other code can read ``part``.
         """
         kind: type[Any] = type(part)
         plan = self._plans.get(kind)

@@ -6,12 +6,12 @@ state of every object, and uses it as follows:
 - an event that is duplicate, late or out of order results in no delta, and does not bring back a
   deleted object;
 - a list results in one delta, however many objects differ from the known ones; an object that was
-  deleted in a gap is contained in that delta as a tombstone;
+  deleted while no watch was open is contained in that delta as a tombstone;
 - the deltas of one key are always Added, then Updated any number of times, then Deleted. An object
   that was deleted and created again under the same name is Deleted and Added, never Updated.
 
-The ``version`` of a delta is the position after the delta: all events up to that version have been
-received. ``version`` is ``""`` if the delta does not move the position.
+The *position* is the resourceVersion up to which all events have been received. The ``version`` of
+a delta is the position after the delta; it is ``""`` if the delta does not move the position.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """A delta for a new object; ``is_initial`` is true if the first list contained the object."""
+    """A delta for a new object; ``is_initial`` is true if the initial list contained the object."""
 
     obj: Obj
     key: ObjectKey
@@ -41,12 +41,12 @@ class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """The position after this delta."""
+        """The resourceVersion up to which all events have been received after this delta."""
         return self.obj.resource_version
 
 
 class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """A delta for a changed object; ``old`` is the state in the previous delta."""
+    """A delta for a changed object; ``old`` is the object's state in its previous delta."""
 
     old: Obj
     obj: Obj
@@ -54,7 +54,7 @@ class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """The position after this delta."""
+        """The resourceVersion up to which all events have been received after this delta."""
         return self.obj.resource_version
 
 
@@ -72,14 +72,14 @@ class Deleted(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Sync(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """A delta that delivers an unchanged object again, for a resync."""
+    """A delta that delivers an unchanged object again, for a periodic resync."""
 
     obj: Obj
     key: ObjectKey
 
     @property
     def version(self) -> str:
-        """Always ``""``, because a resync does not move the position."""
+        """Always ``""``, because a resync does not change the position in the watch."""
         return ""
 
 
@@ -103,10 +103,10 @@ class NotDecoded(msgspec.Struct, frozen=True):
 
 
 class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
-    """A list, as its differences from the known objects.
+    """A delta for a list: the differences between the list and the known objects.
 
-    ``rewound``: the list is older than the position, but valid, because the server's history was
-    rewound.
+    ``rewound`` is true if the list is older than the position, but valid, because the server's
+    history was rewound.
     """
 
     deltas: list[Delta[Obj]]
@@ -128,7 +128,7 @@ Popped: TypeAlias = (
 
 
 class DeltaFifo(Generic[Obj]):
-    """A queue that receives the events of a reflector and returns deltas in the same order."""
+    """A queue that receives a reflector's events and returns deltas in the order of the events."""
 
     def __init__(self) -> None:
         self._queue: deque[Popped[Obj]] = deque()
@@ -151,9 +151,10 @@ class DeltaFifo(Generic[Obj]):
         *,
         rewound: bool,
     ) -> None:
-        """Replace all objects by the objects of a list at ``version``.
+        """Replace all known objects by ``objects``, from a list at resourceVersion ``version``.
 
-        A list older than the position is dropped, unless the server's history was ``rewound``.
+        A list that is older than the position is dropped, unless ``rewound`` is true because the
+        server's history was rewound.
         """
         if not rewound and self._is_past(version):
             self._dropped += 1
@@ -221,7 +222,10 @@ class DeltaFifo(Generic[Obj]):
             self._reach(version)
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """Queue a delta for an object that was written or deleted and cannot be decoded."""
+        """Queue a delta for an object that cannot be decoded.
+
+        The object was deleted if ``is_gone`` is true, and otherwise created or changed.
+        """
         key, uid, _ = identity_in(error.body)
         old = self._known.get(key)
         kept = self._decode_failures.get(key)
@@ -249,16 +253,16 @@ class DeltaFifo(Generic[Obj]):
             self._reach(version)
 
     def progress(self, version: str) -> None:
-        """Move the position to ``version``: all events up to ``version`` have been received."""
+        """Record that all events up to resourceVersion ``version`` have been received."""
         if version != self._position and not self._is_past(version):
             self._move_to(version)
             self._reach(version)
 
     def warm(self, objects: Iterable[Obj]) -> None:
-        """Store these objects as known, without queueing a delta.
+        """Store ``objects`` as known, without queueing a delta, before the initial list.
 
         The first event of such an object results in Updated, whatever the event's version. If the
-        first list does not contain the object, the list results in Deleted.
+        initial list does not contain the object, the list results in Deleted.
         """
         for obj in objects:
             key = key_of(obj)
@@ -267,7 +271,9 @@ class DeltaFifo(Generic[Obj]):
                 self._warmed.add(key)
 
     def sync(self, keys: Iterable[ObjectKey] | None = None) -> None:
-        """Queue a Sync delta for the known objects with these keys, or for all known objects."""
+        """Queue a ``Sync`` delta for each known object in ``keys``; for each known object if
+        ``None``.
+        """
         chosen = self._known if keys is None else keys
         deltas = [Sync(self._known[key], key) for key in chosen if key in self._known]
         self._queue.extend(deltas)
@@ -292,17 +298,17 @@ class DeltaFifo(Generic[Obj]):
 
     @property
     def known(self) -> Mapping[ObjectKey, Obj]:
-        """All objects in their last received state; the deltas of some may still be queued."""
+        """All existing objects in their last received state, even if its delta is still queued."""
         return MappingProxyType(self._known)
 
     @property
     def decode_failures(self) -> Mapping[ObjectKey, NotDecoded]:
-        """The objects that cannot be decoded, in their last received state."""
+        """The objects whose last received state cannot be decoded, with the delta for each."""
         return MappingProxyType(self._decode_failures)
 
     @property
     def position(self) -> str:
-        """The version up to which all events have been received."""
+        """The resourceVersion up to which all events have been received."""
         return self._position
 
     @property

@@ -1,7 +1,8 @@
-"""Handlers, which receive each change. Each handler has its own buffer and its own task.
+"""Handlers of an informer: functions that receive each change of an object.
 
-A slow handler delays no other handler. A handler that raises still receives the next change. An
-inline handler has neither a buffer nor a task.
+Each handler has its own buffer and its own task, so a slow handler delays no other handler. A
+handler that raises an exception still receives the next change. Only inline handlers have neither a
+buffer nor a task: the reflector calls them directly.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ class Handler(Protocol[Obj]):
     """A function, async or not, that receives a delta."""
 
     def __call__(self, delta: Delta[Obj], /) -> Awaitable[None] | None:
-        """Handle one change; the cache already contains this change."""
+        """Handle one change. When this is called, the cache already contains the change."""
         ...
 
 
@@ -48,8 +49,8 @@ def handler_funcs(
 ) -> Handler[Obj]:
     """Return a handler that calls ``added(obj)``, ``updated(old, obj)`` or ``deleted(obj)``.
 
-    It corresponds to client-go's ``ResourceEventHandlerFuncs``. A resync calls ``updated`` with the
-    same object twice.
+    The handler corresponds to client-go's ``ResourceEventHandlerFuncs``. In a resync, it calls
+    ``updated(obj, obj)``, with the unchanged object as both arguments.
     """
 
     def handle(delta: Delta[Obj]) -> HandlerResult:
@@ -67,7 +68,7 @@ def handler_funcs(
 
 
 class Registration(Generic[Obj]):
-    """One handler of an informer, until ``remove_handler`` removes the handler."""
+    """A handler that is registered with an informer, until ``remove_handler`` removes it."""
 
     def __init__(
         self,
@@ -101,17 +102,18 @@ class Registration(Generic[Obj]):
         return f"<Registration {self.name}, {len(self._waiting)} waiting>"
 
     def __len__(self) -> int:
-        """The number of changes that the handler has not finished."""
+        """The number of changes that the handler has not finished handling."""
         return len(self._waiting) + (self._busy_with is not None)
 
     @property
     def has_synced(self) -> bool:
-        """Whether the handler has received every object of the first list."""
+        """Whether the handler has received every object of the initial list."""
         return self._initial_left == 0
 
     async def synced(self) -> None:
-        """Wait until the handler has synced; raise ``NotWatched`` if the handler is removed
-        earlier.
+        """Wait until the handler has received every object of the initial list.
+
+        Raise ``NotWatched`` if the handler is removed earlier.
         """
         await self._caught_up.wait()
         if not self.has_synced:
@@ -122,7 +124,7 @@ class Registration(Generic[Obj]):
             )
 
     def notify(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Add changes to the handler's buffer."""
+        """Add ``deltas`` to the handler's buffer."""
         if not self._is_ended:
             self._waiting.extend(self._ordered(deltas))
             self._arrived.set()
@@ -137,7 +139,9 @@ class Registration(Generic[Obj]):
         return [*others, *newest_first(there, [each.version for each in there])]
 
     def resync(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Add the deltas of a resync to the buffer, unless the previous resync is unfinished."""
+        """Add the Sync ``deltas`` of a resync to the buffer, unless the previous resync is
+        unfinished.
+        """
         # Otherwise the buffer of a handler that is slower than its resync would grow for ever.
         if not self._resynced_left:
             self.notify(deltas)
@@ -150,13 +154,13 @@ class Registration(Generic[Obj]):
         self._caught_up.set()
 
     def end_initial(self) -> None:
-        """Mark the deltas buffered so far as the objects of the first list."""
+        """Record that all objects of the initial list have been added to the buffer."""
         self._initial_left = len(self)
         if self._initial_left == 0:
             self._caught_up.set()
 
     def check(self) -> None:
-        """Report the handler if it has been busy with one change for too long.
+        """Report the handler if it has been handling one change for too long.
 
         The same change is reported only once.
         """
@@ -176,7 +180,7 @@ class Registration(Generic[Obj]):
             )
 
     async def run(self) -> None:
-        """Call the handler with one change after another, until cancelled."""
+        """Call the handler with one buffered change after another, until this task is cancelled."""
         delivered = 0
         while True:
             while not self._waiting:
@@ -224,10 +228,10 @@ class Registration(Generic[Obj]):
 
 
 class InlineRegistration(Registration[Obj]):
-    """A handler that the reflector calls directly, without a task.
+    """A registered handler that the reflector calls directly, without a task.
 
-    With ``may_yield``, a large number of changes is delivered in a task, which ends after the last
-    change.
+    With ``may_yield``, a large number of changes is delivered by a task instead, which ends after
+    the last of these changes.
     """
 
     def __init__(
@@ -256,10 +260,10 @@ class InlineRegistration(Registration[Obj]):
         self._is_delivering = False
 
     def deliver_with(self, start_delivery: Callable[[], object] | None) -> None:
-        """Use ``start_delivery`` to run ``deliver_waiting`` in a task when many changes are
-        waiting.
+        """Set the function that starts a delivery task when too many changes arrive together.
 
-        With ``None``, changes wait until a later call sets ``start_delivery``.
+        ``start_delivery`` must start a task that runs ``deliver_waiting``. If it is ``None``, such
+        changes wait until a later call of this method sets a function.
         """
         self._start_delivery = start_delivery
         self._is_delivering = False
@@ -283,7 +287,7 @@ class InlineRegistration(Registration[Obj]):
             self._start_delivery()
 
     async def deliver_waiting(self) -> None:
-        """Deliver the buffered changes, in batches."""
+        """Deliver the buffered changes in batches; other tasks can run between two batches."""
         delivered = 0
         while self._waiting:
             self._deliver(self._waiting.popleft())

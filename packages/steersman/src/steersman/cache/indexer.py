@@ -19,9 +19,10 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 class Indexer(Generic[Obj]):
     """A store of objects by key and by index.
 
-    If an index function raises for an object, the object is missing from that index only, and
-    ``failed`` is called with the name of the index, the key and the error. ``failed`` is not called
-    again for the same index and object before the function has succeeded or the object was deleted.
+    If an index function raises an exception for an object, the object is missing from that index
+    only, and ``failed`` is called with the name of the index, the object's key and the exception.
+    For the same index and object, ``failed`` is called again only after the function has succeeded
+    or the object was deleted.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Indexer(Generic[Obj]):
             self.add_index(name, function)
 
     def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
-        """Index the present and future objects by ``function``."""
+        """Add an index called ``name`` of all stored and future objects, by ``function``."""
         there = self._indexes.get(name)
         if there is not None and there.function == function:
             return
@@ -53,7 +54,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def put(self, obj: Obj, key: ObjectKey | None = None) -> None:
-        """Store ``obj`` under its key; a caller that has already computed the key may pass it."""
+        """Store ``obj`` under its key; a caller that has already computed ``key`` may pass it."""
         if key is None:
             key = key_of(obj)
         self._namespaces[key.namespace][key] = obj
@@ -94,12 +95,12 @@ class Indexer(Generic[Obj]):
         return list(self._namespaces.get(namespace, {}).values())
 
     def by_index(self, name: str, value: str) -> list[Obj]:
-        """Return all objects for which the index ``name`` contains ``value``."""
+        """Return all objects for which the function of the index ``name`` returned ``value``."""
         bucket = self._index(name).buckets.get(value)
         return [] if bucket is None else list(bucket.values())
 
     def index_values(self, name: str) -> list[str]:
-        """Return all values for which the index ``name`` contains an object."""
+        """Return all values that the index ``name`` contains at present."""
         return list(self._index(name).buckets)
 
     @property

@@ -14,9 +14,10 @@ _OTHER_HISTORY: Final = "other history"
 
 
 class InflightWrites:
-    """All writes that wait for a response. Informers that show the same writes share one instance.
+    """All of the operator's writes that wait for a response, and the events received meanwhile.
 
-    Events received while a write is in flight are recorded once, with a sequence number.
+    Informers that show the same writes share one instance. Each event that is received while a
+    write is in flight is recorded once, with a sequence number.
     """
 
     def __init__(self) -> None:
@@ -29,18 +30,25 @@ class InflightWrites:
         return len(self._tokens)
 
     def record_added(self, place: object, uid: str) -> None:
-        """Record that this place received the first event of an object."""
+        """Record that ``place`` received the first event of the object ``uid``.
+
+        ``place`` identifies one list and watch.
+        """
         if self._tokens:
             self._record(_ADDED, place, uid)
 
     def record_deleted(self, place: object, uid: str) -> None:
-        """Record that this place received the deletion of an object."""
+        """Record that ``place`` received the deletion of the object ``uid``.
+
+        ``place`` identifies one list and watch.
+        """
         if self._tokens:
             self._record(_DELETED, place, uid)
 
     def record_list(self, place: object, *, rewound: bool) -> None:
-        """Record a new list at this place; ``rewound`` is true if the list is from another
-        history.
+        """Record that ``place``, which identifies one list and watch, received a new list.
+
+        ``rewound`` is true if the server's history was rewound before the list.
         """
         if self._tokens:
             self._record(_LIST, place, "")
@@ -50,7 +58,7 @@ class InflightWrites:
     def sequence_of(self, what: str, place: object, uid: str) -> int:
         """Return the sequence number of the latest event of type ``what`` for ``uid`` at ``place``.
 
-        0 means that no such event was received since the oldest write in flight was sent.
+        The result is 0 if no such event was received since the oldest write in flight was sent.
         """
         return self._events.get((what, place, uid), 0) if self._events else 0
 
@@ -85,7 +93,7 @@ class InflightWrites:
 
 
 class WriteToken:
-    """A context manager for one write, which is in flight while the block runs."""
+    """A context manager for one write of the operator, which is in flight while the block runs."""
 
     __slots__ = ("_inflight", "sent_at_sequence")
 
@@ -94,21 +102,24 @@ class WriteToken:
         self.sent_at_sequence = inflight.last_sequence
 
     def was_added_since(self, place: object, uid: str) -> bool:
-        """Whether ``place`` has received the first event of the object ``uid`` since the write was
-        sent.
+        """Whether ``place`` has received the first event of ``uid`` since the write began.
+
+        ``place`` identifies one list and watch; ``uid`` identifies the object.
         """
         return self._inflight.sequence_of(_ADDED, place, uid) > self.sent_at_sequence
 
     def was_deleted_since(self, place: object, uid: str) -> bool:
-        """Whether ``place`` has received the deletion of the object ``uid`` since the write was
-        sent.
+        """Whether ``place`` has received the deletion of ``uid`` since the write began.
+
+        ``place`` identifies one list and watch; ``uid`` identifies the object.
         """
         return self._inflight.sequence_of(_DELETED, place, uid) > self.sent_at_sequence
 
     def was_listed_since(self, place: object) -> bool:
-        """Whether ``place`` has received a new list since the write was sent.
+        """Whether ``place`` has received a new list since the write began.
 
-        Events before such a list may have been missed.
+        ``place`` identifies one list and watch. Events between the start of the write and such a
+        list may have been missed.
         """
         return self._inflight.sequence_of(_LIST, place, "") > self.sent_at_sequence
 

@@ -57,7 +57,7 @@ Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
 
 class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of informers."""
+    """The settings of informers, shared by all informers of one ``Caches``."""
 
     reflector: ReflectorSettings = ReflectorSettings()
 
@@ -91,8 +91,8 @@ class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
 class Informer(Generic[Obj]):
     """A watch and a cache of the objects of one kind in one scope.
 
-    ``lister`` reads the objects. ``run`` watches until cancelled. ``running`` watches while a block
-    runs, and enters the block once the cache is synced.
+    ``lister`` reads the cached objects. ``run`` lists and watches until it is cancelled.
+    ``running`` does the same while a block runs, and enters the block once the cache has synced.
     """
 
     def __init__(
@@ -156,12 +156,13 @@ class Informer(Generic[Obj]):
 
     @property
     def has_listed(self) -> bool:
-        """Whether the first list is complete in all namespaces; once true, it stays true."""
+        """Whether the initial list of every namespace is complete; once true, it stays true."""
         return self._has_listed or all(child.has_listed for child in self._children.values())
 
     @property
     def has_synced(self) -> bool:
-        """Whether the informer runs, holds every object, and has an open watch in each namespace.
+        """Whether the informer runs, has listed every object, and has an open watch in each
+        namespace.
 
         A watch that has been failing for less than ``stale_seconds`` still counts as open.
         """
@@ -177,12 +178,12 @@ class Informer(Generic[Obj]):
 
     @property
     def last_contact_at(self) -> float | None:
-        """When the informer's lists and watches last received data; ``None`` means never."""
+        """The monotonic time at which a list or watch last received data; ``None`` means never."""
         contacts = [child.reflector.last_contact_at for child in self._children.values()]
         return max((each for each in contacts if each is not None), default=None)
 
     def silent_watches(self, *, since_at: float) -> Sequence[Reflector[Obj]]:
-        """Return the informer's open watches that have received nothing since ``since_at``."""
+        """Return the informer's open watches that have received nothing since time ``since_at``."""
         return [
             child.reflector
             for child in self._children.values()
@@ -191,9 +192,9 @@ class Informer(Generic[Obj]):
 
     @property
     def sync_error(self) -> SteersmanError | None:
-        """The error of the last failed list or watch while the informer is not synced.
+        """The error of the last failed list or watch, while the informer is not synced.
 
-        ``None`` if the informer is synced or nothing failed.
+        ``None`` if the informer is synced, or if no list or watch has failed.
         """
         if self.has_synced:
             return None
@@ -203,8 +204,8 @@ class Informer(Generic[Obj]):
     async def synced(self, *, within_seconds: float | None = None) -> None:
         """Wait until the informer has synced.
 
-        Raise ``NotWatched`` if the informer ends earlier, and ``CacheSyncTimeout`` if it has not
-        synced after ``within_seconds``.
+        Raise ``NotWatched`` if the informer stops before it has synced, and ``CacheSyncTimeout`` if
+        it has not synced after ``within_seconds``.
         """
         try:
             async with self._clock.timeout(within_seconds):
@@ -213,15 +214,13 @@ class Informer(Generic[Obj]):
             raise self.sync_timeout(within_seconds or 0.0) from self.sync_error
 
     async def synced_or_failing(self) -> None:
-        """Wait until the informer has synced, one of its lists or watches has failed, or it has
-        ended.
-        """
+        """Wait until the informer has synced or stopped, or a list or watch has failed."""
         while not (self.has_synced or self.sync_error is not None or self._has_ended):
             self._state_changed.clear()
             await self._state_changed.wait()
 
     def sync_timeout(self, waited_seconds: float) -> CacheSyncTimeout:
-        """Return the error for a cache that has not synced in time."""
+        """Return the error for this cache, which has not synced within ``waited_seconds``."""
         return CacheSyncTimeout(
             wanted=f"fill the cache of {self.kind.resource_type}, {self.scope}",
             pending=[(str(self.kind.resource_type.gvk), sync_problem(self.sync_error))],
@@ -241,9 +240,7 @@ class Informer(Generic[Obj]):
 
     @property
     def decode_failures(self) -> Mapping[ObjectKey, InvalidObject]:
-        """The objects that are missing from the cache because they cannot be decoded, with the
-        error.
-        """
+        """The objects whose latest state cannot be decoded, each with the error."""
         return {
             key: failure.error
             for child in self._children.values()
@@ -257,9 +254,7 @@ class Informer(Generic[Obj]):
         self._objects.add_index(name, function)
 
     def warm(self, objects: Iterable[Obj]) -> None:
-        """Fill the cache with these objects before the first list, which then corrects the
-        differences.
-        """
+        """Fill the cache with ``objects`` before the initial list, which corrects differences."""
         for obj in objects:
             key, child = key_of(obj), self._child_for(obj.namespace)
             if child is not None and key not in child.fifo.known:
@@ -319,7 +314,7 @@ class Informer(Generic[Obj]):
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Watch while the block runs; the block is entered once the cache is synced."""
+        """List and watch while the block runs; the block is entered once the cache has synced."""
         self._has_ended = False
         async with background_tasks() as start:
             start(self.run(), name=f"informer of {self.kind.resource_type}")
@@ -328,7 +323,7 @@ class Informer(Generic[Obj]):
             self.check_mutations()
 
     async def run(self) -> None:
-        """Watch until cancelled; each run begins with a list."""
+        """List and watch until this task is cancelled; each call of ``run`` begins with a list."""
         async with background_tasks() as start:
             self._start, self._has_ended = start, False
             try:
@@ -349,7 +344,7 @@ class Informer(Generic[Obj]):
                 self._events.ended()
 
     def mark_ended(self) -> None:
-        """Mark the informer as ended, or as never to be started, and wake all waiting tasks."""
+        """Mark the informer as stopped, or as never to be started, and wake all waiting tasks."""
         self._has_ended = True
         self._state_changed.set()
 
@@ -380,7 +375,7 @@ class Informer(Generic[Obj]):
     # Own writes
 
     async def record_write(self, write: Awaitable[Answer]) -> Answer:
-        """Await a write of the operator, and add its response to the cache of this informer.
+        """Await ``write``, one of the operator's own writes, and add its response to this cache.
 
         ``Caches.record_write`` does the same for all informers of a kind.
         """
@@ -392,7 +387,10 @@ class Informer(Generic[Obj]):
     def record_answer(
         self, answer: Resource | Unstructured | Deletion[Any], token: WriteToken
     ) -> None:
-        """Show the response to a write of the operator, if the object is of the informer's kind."""
+        """Show ``answer``, the response to one of the operator's writes, in this informer's cache.
+
+        Do nothing if the written object is not of the informer's kind.
+        """
         written, kept = answer.resource_type, self.kind.resource_type
         if written is not kept and written.gvk != kept.gvk:
             return
@@ -491,9 +489,9 @@ class Informer(Generic[Obj]):
         self._is_stale = is_stale
 
     def check_mutations(self) -> None:
-        """Raise ``CacheMutated`` if the operator changed an object that belongs to the cache.
+        """Raise ``CacheMutated`` if the operator's code changed an object in the cache, in memory.
 
-        This check has an effect only with ``detect_mutations`` in the settings.
+        The check has an effect only if ``detect_mutations`` is true in the settings.
         """
         changed = self._detector.check() if self._detector is not None else []
         if changed:
@@ -509,7 +507,10 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
 
 
 def sync_problem(error: SteersmanError | None) -> str:
-    """Return a short reason why a cache is not synced; it contains no text from the server."""
+    """Return a short reason why a cache is not synced; the reason quotes no text from the server.
+
+    ``error`` is the error of the last failed list or watch; ``None`` if none has failed.
+    """
     if error is None:
         return "its list has not completed"
     if isinstance(error, NotFound):

@@ -12,7 +12,7 @@ from steersman.observe import (
 
 
 class InformerEvents:
-    """A reporter of the observations of one cache."""
+    """Reports the observations of one cache to an observer."""
 
     def __init__(self, observe: Observer, *, resource_type: ResourceType, scope: str) -> None:
         self._observe = observe
@@ -21,7 +21,7 @@ class InformerEvents:
         self._scope = scope
 
     def synced(self, objects: int) -> None:
-        """Report that the cache contains every object that existed at the start."""
+        """Report that the cache has synced, with ``objects`` objects."""
         self._observe(CacheSynced(resource=self._resource, scope=self._scope, objects=objects))
 
     def checked(
@@ -32,7 +32,7 @@ class InformerEvents:
         pending_notifications: int,
         failing_seconds: float,
     ) -> None:
-        """Report the sizes of the cache at its periodic check."""
+        """Report the given sizes of the cache, at its periodic check."""
         self._observe(
             CacheChecked(
                 resource=self._resource,
@@ -45,7 +45,7 @@ class InformerEvents:
         )
 
     def stale(self, failing_seconds: float, error: Exception | None) -> None:
-        """Report that the lists and watches of the cache have failed for too long."""
+        """Report that the lists or watches of the cache have failed for too long."""
         self._observe(
             CacheStale(
                 resource=self._resource,

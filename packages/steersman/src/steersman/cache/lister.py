@@ -16,10 +16,10 @@ _new_key = tuple.__new__  # as in ``keys``, for every read
 
 
 class Lister(Generic[Obj]):
-    """A reader of the objects of an informer, including the operator's own writes.
+    """A reader of the objects in an informer's cache, which include the operator's own writes.
 
     The objects belong to the cache and must not be changed. To change an ``Unstructured`` object,
-    make a copy with ``changed``.
+    make a copy with its method ``changed``.
     """
 
     def __init__(
@@ -83,8 +83,10 @@ class Lister(Generic[Obj]):
     # The last one, because from here on ``list`` means this in the class.
 
     def list(self, *, namespace: str | None = None, labels: Labels | None = None) -> list[Obj]:
-        """Return all objects of one namespace, or of all cached namespaces, that match the
-        selector.
+        """Return the cached objects whose labels match the selector ``labels``.
+
+        With ``namespace``, return only objects of that namespace; otherwise return objects of all
+        cached namespaces.
         """
         if namespace is None:
             if not self._had_listed:

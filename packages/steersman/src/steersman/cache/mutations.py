@@ -14,9 +14,9 @@ from steersman.names import ObjectKey
 
 
 class Mutation(msgspec.Struct, frozen=True, kw_only=True):
-    """A change of a cached object.
+    """An in-memory change of a cached object, which the operator's code must not make.
 
-    ``path`` is the first field that differs; ``""`` means the whole object.
+    ``path`` is the first field that differs; ``""`` means the complete object.
     """
 
     key: ObjectKey
@@ -31,27 +31,28 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class MutationDetector:
-    """A detector that remembers objects as they were received, and finds later changes to them."""
+    """A detector that stores the received state of objects, and finds later in-memory changes."""
 
     def __init__(self) -> None:
         self._entries: dict[ObjectKey, _Entry] = {}
         self._found: list[Mutation] = []
 
     def remember(self, key: ObjectKey, obj: Resource | Unstructured) -> None:
-        """Start checking ``obj`` under ``key``, after a last check of the previous object under
-        ``key``.
+        """Begin to check ``obj``, the new object under ``key``.
+
+        Before that, the previous object under ``key`` is checked for the last time.
         """
         self.forget(key)
         self._entries[key] = _Entry(obj, str(obj.ref), _encoded(obj))
 
     def forget(self, key: ObjectKey) -> None:
-        """Stop checking the object under ``key``, after a last check."""
+        """Check the object under ``key`` for the last time, and then stop checking it."""
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._compare(key, entry)
 
     def check(self) -> list[Mutation]:
-        """Return the changes since the last check; each change is reported once."""
+        """Return the mutations since the last check; each one is reported only once."""
         for key, entry in self._entries.items():
             if self._compare(key, entry):
                 self._entries[key] = msgspec.structs.replace(entry, encoded=_encoded(entry.obj))

@@ -33,8 +33,8 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 class NamespaceInformer(Generic[Obj]):
     """One reflector, and the store that combines its events with the operator's own writes.
 
-    The informer is the reflector's sink: each event updates the store, and then ``notify`` receives
-    the deltas.
+    The ``NamespaceInformer`` is the sink of its reflector: each event updates the store, and then
+    ``notify`` receives the deltas.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class NamespaceInformer(Generic[Obj]):
 
     @property
     def failing_seconds(self) -> float:
-        """The seconds for which lists and watches have failed; 0 while a watch is connected."""
+        """The seconds for which lists and watches have failed; 0 while a watch is open."""
         since_at = self.reflector.failing_since_at
         return 0.0 if since_at is None else self._clock.monotonic() - since_at
 
@@ -94,7 +94,7 @@ class NamespaceInformer(Generic[Obj]):
         *,
         rewound: bool,
     ) -> None:
-        """Replace all objects by the objects of a list at ``version``."""
+        """Replace all objects by ``objects``, from a list at resourceVersion ``version``."""
         with gc_paused():
             self.fifo.replace(objects, decode_failures, version, rewound=rewound)
             deltas = self._drained()
@@ -111,12 +111,12 @@ class NamespaceInformer(Generic[Obj]):
         self._notify(self._drained())
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """Record that an object that cannot be decoded was written or deleted."""
+        """Record that an object was created, changed or deleted, and cannot be decoded."""
         self.fifo.decode_failed(error, version, is_gone=is_gone)
         self._notify(self._drained())
 
     def progress(self, version: str) -> None:
-        """Record that all events up to ``version`` have been received."""
+        """Record that all events up to resourceVersion ``version`` have been received."""
         self.fifo.progress(version)
         self._notify(self._drained())
 

@@ -23,13 +23,12 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
     """The cache options of one kind, for all controllers and runnables of a manager.
 
     - ``namespaces``, unless it is ``None``, is used instead of the manager's namespaces; ``()``
-      means all namespaces. They do not apply to a runnable that passes namespaces of
-      its own.
-    - ``labels`` and ``fields`` are added to a controller's own selectors.
+      means all namespaces. It does not apply to a runnable that passes its own namespaces.
+    - ``labels`` and ``fields`` are selectors, added to the selectors that a controller declares.
     - ``transform`` receives each object before it is cached, and returns the object to cache.
       Use it to drop large fields that no controller reads. ``transform`` must be a pure
-      function, and must keep the metadata. It applies to objects of this class: another class
-      for the same kind has a separate cache.
+      function, and must not change the metadata. It applies to objects of this Python class:
+      another class for the same kind has a separate cache.
     """
 
     namespaces: tuple[str, ...] | None = None
@@ -65,14 +64,15 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
 
     @property
     def group_kind(self) -> tuple[str, str]:
-        """The group and kind of the options, which apply to every version of the kind."""
+        """The API group and kind of the options, which apply to every API version of the kind."""
         gvk = self.kind.resource_type.gvk
         return gvk.group, gvk.kind
 
     def limit(self, scope: Scope) -> Scope:
         """Return ``scope``, limited by these options.
 
-        If ``scope`` names namespaces, those namespaces apply instead of the options' namespaces.
+        If ``scope`` names namespaces, the namespaces of ``scope`` apply, and those of the options
+        do not.
         """
         return Scope(
             namespaces=scope.namespaces or self.namespaces or (),
@@ -82,6 +82,6 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
 
 
 def options_of(kind: type[Any], options: Iterable[CacheOptions[Any]]) -> CacheOptions[Any] | None:
-    """Return the options for this kind; ``None`` if ``options`` contains none."""
+    """Return the element of ``options`` for ``kind``; ``None`` if there is no such element."""
     gvk = kind.resource_type.gvk
     return next((each for each in options if each.group_kind == (gvk.group, gvk.kind)), None)

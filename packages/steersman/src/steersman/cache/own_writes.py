@@ -55,12 +55,11 @@ class _Overlay(Generic[Obj]):
 
 
 class OwnWrites(Generic[Obj]):
-    """For each key, the newer of the watch's state and the operator's own write, stored in
-    ``shown``.
+    """The objects to show in ``shown``: for each key, the watch's state or a newer own write.
 
-    ``is_limited``: the watch has selectors. ``overlays_new`` is false if only the server can
-    evaluate these selectors: a write to a cached object is then shown immediately, and a write to
-    an object that is not cached is shown when its event is received.
+    ``is_limited`` is true if the watch has selectors. ``overlays_new`` is false if only the server
+    can evaluate these selectors. In that case, a write to a cached object is shown immediately, and
+    a write to an object that is not cached is shown only when the watch receives its event.
     """
 
     def __init__(
@@ -89,12 +88,12 @@ class OwnWrites(Generic[Obj]):
     # Events of the watch
 
     def received(self, obj: Obj, key: ObjectKey, *, version: str) -> None:
-        """Store a created or changed object; with this event, the watch has reached ``version``."""
+        """Store ``obj``, which was created or changed; the event moves the watch to ``version``."""
         # A watch with selectors may skip earlier states.
         self._receive(obj, key, version, may_be_late=self._is_limited)
 
     def received_list(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
-        """Store the objects of a list."""
+        """Store ``objects``, which a list contains."""
         if not self._overlays and not self._inflight:
             # Mostly true of the first list, which may have a hundred thousand objects.
             self._shown.put_all(objects)
@@ -119,7 +118,7 @@ class OwnWrites(Generic[Obj]):
             self._show(key, overlay)
 
     def received_deletion(self, key: ObjectKey, uid: str) -> None:
-        """Remove an object that was deleted, or that the selectors no longer match."""
+        """Remove an object that was deleted, or that no longer matches the selectors."""
         self._inflight.record_deleted(self, uid)
         overlay = self._overlays.get(key)
         if overlay is None:
@@ -131,9 +130,9 @@ class OwnWrites(Generic[Obj]):
         self._show(key, overlay)
 
     def received_decode_failure(self, key: ObjectKey, uid: str) -> None:
-        """Record that an object was created or changed and its new state cannot be decoded.
+        """Record that an object was created or changed, and that its new state cannot be decoded.
 
-        The object's last state stays in the cache, even if that state is an own write.
+        The object's previous state stays in the cache, even if that state is an own write.
         """
         overlay = self._overlays.get(key)
         if overlay is None:
@@ -147,7 +146,7 @@ class OwnWrites(Generic[Obj]):
         self._show(key, overlay)
 
     def advance_to(self, version: str) -> None:
-        """Drop the own writes up to ``version``, which the watch has reached."""
+        """Drop the own writes up to ``version``, because the watch has received their events."""
         if not version or is_older(version, than=self.position):
             return
         self.position = version
@@ -162,7 +161,7 @@ class OwnWrites(Generic[Obj]):
                 self._show(key, overlay)
 
     def finish_list(self, version: str, *, rewound: bool) -> None:
-        """Record that a list at ``version``, with all its deletions, has been stored."""
+        """Record that all objects and deletions of a list at ``version`` have been stored."""
         self._inflight.record_list(self, rewound=rewound)
         if rewound:
             self._forget_all()
@@ -182,7 +181,7 @@ class OwnWrites(Generic[Obj]):
     def add_write(self, obj: Obj, token: WriteToken, *, belongs: bool) -> None:
         """Show ``obj``, the response to a write, instead of the watch's state.
 
-        ``belongs``: the selectors match the object.
+        ``token`` is the token of the write. ``belongs`` is true if ``obj`` matches the selectors.
         """
         key, uid, version = identity_of(obj)
         if token.is_other_history(self) or not is_older(self.position, than=version):
@@ -207,10 +206,10 @@ class OwnWrites(Generic[Obj]):
         self._show(key, overlay)
 
     def add_deletion(self, key: ObjectKey, uid: str, version: str, token: WriteToken) -> None:
-        """Hide an object that a write of the operator deleted.
+        """Hide the object ``uid``, which a write of the operator has deleted.
 
-        ``version`` is the version of the object's last state, or empty if the response contains
-        none.
+        ``version`` is the resourceVersion of the object's last state; ``""`` if the response
+        contains none.
         """
         if token.is_other_history(self) or not uid:
             return

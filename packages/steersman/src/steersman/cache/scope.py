@@ -9,10 +9,10 @@ from steersman.names import ResourceType, check_label
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """The objects of a kind in these namespaces that match these selectors.
+    """A selection of objects of a kind, by namespace and by selector.
 
-    No namespace means all namespaces. Each named namespace is listed and watched separately, so
-    that permissions in these namespaces are sufficient.
+    If ``namespaces`` is empty, all namespaces are selected. Otherwise each of them is listed and
+    watched separately, so the operator needs permissions only in these namespaces.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -26,7 +26,9 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "namespaces", tuple(sorted(set(self.namespaces))))
 
     def check_fits(self, resource_type: ResourceType) -> None:
-        """Raise ``BadValue`` if the scope names namespaces and the kind is cluster-scoped."""
+        """Raise ``BadValue`` if this scope names namespaces and ``resource_type`` is
+        cluster-scoped.
+        """
         if self.namespaces and not resource_type.namespaced:
             raise BadValue(
                 wanted=f"a scope for {resource_type}",
@@ -39,7 +41,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
         return self.namespaces or (None,)
 
     def holds(self, namespace: str | None) -> bool:
-        """Whether the scope includes objects of this namespace."""
+        """Whether the scope includes objects of ``namespace``."""
         return not self.namespaces or namespace in self.namespaces
 
     @property

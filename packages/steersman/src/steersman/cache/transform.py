@@ -1,9 +1,9 @@
 """Transforms each object before it is stored in the cache.
 
-``managedFields`` are dropped, because they are often a third of an object and are rarely read. The
-entries of the configured managers are kept: a controller uses them to determine whether an apply
-would change anything. Then the operator author's own transform runs. Fields that the class does not
-declare are not decoded.
+``managedFields`` are dropped, because they are often a third of an object and are rarely read. Only
+the entries of the field managers that the controllers use are kept: a controller compares them to
+determine whether an apply would change anything. Then the operator author's own ``transform`` is
+called. Fields that the Python class does not declare are not decoded in the first place.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -72,10 +72,10 @@ class Transformer(Generic[Obj]):
         return obj if self._transform is None else self._transformed(obj, self._transform)
 
     def transform_answer(self, obj: Resource | Unstructured) -> Obj | None:
-        """Transform a copy of the response to a write; the response itself is not changed.
+        """Return a transformed copy of ``obj``, the response to a write; ``obj`` is not changed.
 
-        The response may be of another class for the same kind. Return ``None`` if that class lacks
-        fields of the cached class, because existing fields would then appear to be unset.
+        The response may be of another Python class for the same kind. If that class lacks fields of
+        the cached class, return ``None``, because these fields would appear to be unset.
         """
         mine = self._kind
         if self._transform is None and (copy := _copied(obj, mine)) is not None:
@@ -139,7 +139,7 @@ def _copied(obj: Resource | Unstructured, kind: type[Obj]) -> Obj | None:
 
 
 class TransformedSource(Generic[Obj]):
-    """A source whose objects are transformed for the cache."""
+    """A source of lists and watches that transforms each object for the cache."""
 
     def __init__(self, source: Source[Obj], transformer: Transformer[Obj]) -> None:
         self._source = source
@@ -152,15 +152,15 @@ class TransformedSource(Generic[Obj]):
 
     @property
     def ref(self) -> ObjectRef:
-        """The watched objects in readable form, such as ``Pod default/*``."""
+        """The listed and watched objects in readable form, such as ``Pod default/*``."""
         return self._source.ref
 
     async def probe(self, version: str) -> None:
-        """Raise ``TooLargeResourceVersion`` if the server has not reached ``version``."""
+        """Raise ``TooLargeResourceVersion`` if the API server has not reached ``version`` yet."""
         await self._source.probe(version)
 
     async def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """Yield each page, transformed, so that only one untransformed page is in memory."""
+        """Yield each page of a list, transformed; only one page is in memory untransformed."""
         async for page in self._source.pages(page_size=page_size):
             kept: list[Obj] = []
             invalid = list(page.invalid)
@@ -175,7 +175,7 @@ class TransformedSource(Generic[Obj]):
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """Watch the events after ``version``, with transformed objects."""
+        """Provide the watch events after resourceVersion ``version``, with transformed objects."""
         return self._watch(version, initial_events, timeout_seconds)
 
     @asynccontextmanager

@@ -58,18 +58,19 @@ VersionMatch = Literal["Exact", "NotOlderThan"]
 
 
 class Listing(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
-    """All requested objects, and the version of the list."""
+    """The objects that a list request returned, and the resourceVersion of the list."""
 
     items: tuple[Obj, ...]
     resource_version: str
 
 
 class Client:
-    """The verbs of the Kubernetes API.
+    """The verbs of the Kubernetes API, as typed methods.
 
-    Reads and writes are typed by the given kind. A kind is a ``Resource`` class, or a class created
-    by ``Unstructured.of`` or by discovery. Every call has a deadline. A request is retried only if
-    it cannot write twice. ``ClientSettings`` contains the defaults.
+    The kind that is passed to a method determines the type of the result. A kind is a ``Resource``
+    class, or a class created by ``Unstructured.of`` or by discovery. Every call has a deadline. A
+    request is retried only if the retry cannot write twice. ``ClientSettings`` contains the
+    defaults of all calls.
     """
 
     def __init__(
@@ -96,17 +97,17 @@ class Client:
 
     @property
     def answered_at(self) -> float | None:
-        """The monotonic time of the last response to a request; ``None`` means never.
+        """The monotonic time of the API server's last response; ``None`` means never.
 
-        A server error (5xx) is not counted, because it may come from an intermediary. Events of an
-        open watch are not counted.
+        A server error (5xx) does not count as a response, because it may come from an intermediary.
+        Events of an open watch do not count either.
         """
         return self._sender.answered_at
 
     def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
-        """Return a client with other settings, such as a dry run or a shorter deadline.
+        """Return a client with changed settings, such as ``dry_run`` or a shorter deadline.
 
-        Connections, credentials and the retry budget are shared.
+        Both clients share connections, credentials and the retry budget.
         """
         other = object.__new__(Client)
         other.clock = self.clock
@@ -124,7 +125,10 @@ class Client:
         namespace: str | None = None,
         resource_version: str | None = None,
     ) -> Obj:
-        """Return one object; ``resource_version="0"`` permits a stale object from a cache."""
+        """Return one object.
+
+        ``resource_version="0"`` permits the API server to return a stale object from its cache.
+        """
         options = at_version(resource_version)
         return await self._sender.object(
             kind, about_one("get", "GET", kind, namespace, name, options)
@@ -141,7 +145,7 @@ class Client:
         resource_version_match: VersionMatch | None = None,
         page_size: int | None = None,
     ) -> Listing[Obj]:
-        """Return all objects of a kind, in one namespace or in all, at one version."""
+        """Return all objects of ``kind``, in one namespace or in all, at one resourceVersion."""
         items: list[Obj] = []
         version = ""
         async for page in self.pages(
@@ -166,7 +170,7 @@ class Client:
         fields: Fields | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[Obj]:
-        """Yield each object that ``list`` would return, with at most one page in memory."""
+        """Yield each object that ``list`` would return; at most one page is in memory."""
         async for page in self.pages(
             kind, namespace=namespace, labels=labels, fields=fields, page_size=page_size
         ):
@@ -187,8 +191,8 @@ class Client:
         """Yield the objects page by page; objects that do not fit their class are listed
         separately.
 
-        If a page is requested too late, the server rejects the request with ``Expired``: the server
-        no longer stores the version of the first page.
+        If a page is requested too late, ``Expired`` is raised, because the API server no longer
+        stores the resourceVersion of the first page.
         """
         pages = self._continuation(kind, namespace)
         while True:
@@ -228,10 +232,11 @@ class Client:
     ) -> AsyncIterator[DecodedList[Obj]]:
         """Yield the objects of one list response in pieces, decoded while the response is received.
 
-        The server sends the current objects from memory. Neither side holds the complete text. The
-        last piece contains the version. The deadline applies to the wait for each piece, and the
-        request is not retried. Some servers respond with a page although none was requested: the
-        next page is then requested, and the last piece of each page contains a version.
+        The API server sends the current objects from memory, and neither side holds the complete
+        text. The last piece contains the resourceVersion of the list. The deadline applies to the
+        wait for each piece, and the request is not retried. Some servers respond with a page
+        although none was requested: the next page is then requested, and the last piece of each
+        page contains a resourceVersion.
         """
         pages = self._continuation(kind, namespace)
         while True:
@@ -267,9 +272,9 @@ class Client:
         bookmarks: bool = True,
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[AsyncIterator[WatchEvent[Obj]]]:
-        """Provide the events after ``resource_version`` while the block runs.
+        """Provide the watch events after ``resource_version`` while the block runs.
 
-        With ``initial_events``, the server first sends all existing objects, followed by a
+        With ``initial_events``, the API server first sends all existing objects, followed by a
         bookmark. The server closes the watch after ``timeout_seconds``, or earlier.
         """
         options = query(
@@ -298,7 +303,10 @@ class Client:
     async def create(
         self, obj: Obj, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> Obj:
-        """Create an object; raise ``AlreadyExists`` if an object of this name exists."""
+        """Create ``obj`` and return the created object.
+
+        Raise ``AlreadyExists`` if an object with this name exists.
+        """
         refuse_metadata_only(obj, "create")
         spec = RequestSpec(
             verb="create",
@@ -314,10 +322,10 @@ class Client:
     async def update(
         self, obj: U, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> U:
-        """Replace an object; raise ``Conflict`` if it was changed since it was read.
+        """Replace an object by ``obj``; raise ``Conflict`` if it was changed since it was read.
 
         Only ``Unstructured`` objects are accepted. A typed object contains only the fields that its
-        class declares, so a replacement would drop all other fields.
+        class declares, so replacing the object by it would drop all other fields.
         """
         refuse_metadata_only(obj, "update")
         if not isinstance(obj, Unstructured):
@@ -340,7 +348,7 @@ class Client:
         field_manager: str | None = None,
         dry_run: bool | None = None,
     ) -> Obj:
-        """Change some fields of an object, and return the changed object."""
+        """Change some fields of an object by ``patch``, and return the changed object."""
         options = self._sender.write_query(field_manager, dry_run)
         place = (kind, namespace, name)
         spec = about_one("patch", "PATCH", *place, options, patch.body, patch.content_type)
@@ -349,11 +357,12 @@ class Client:
     async def apply(
         self, obj: Obj, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> Obj:
-        """Set exactly the fields in ``obj``, and own them (server-side apply).
+        """Set exactly the fields in ``obj``, and own them as ``field_manager`` (server-side apply).
 
-        Raise ``Conflict`` if another manager owns one of these fields with another value, unless
-        ``force``. A field that ``field_manager`` applied earlier and that ``obj`` lacks is no
-        longer owned. If ``obj`` has a uid, the object is not re-created after its deletion.
+        If another field manager owns one of these fields with another value, raise ``Conflict``
+        unless ``force`` is true. A field that ``field_manager`` applied earlier and that ``obj``
+        does not contain is no longer owned. If ``obj`` has a uid, an object that was deleted is not
+        created again.
         """
         refuse_metadata_only(obj, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
@@ -372,8 +381,7 @@ class Client:
         grace_seconds: int | None = None,
         dry_run: bool | None = None,
     ) -> Deletion[Obj]:
-        """Request the deletion of an object; the result reports whether the object is already
-        deleted.
+        """Request the deletion of an object; the result reports whether the deletion is complete.
 
         Finalizers and grace periods delay the deletion; ``wait_until_gone`` waits until it is
         complete.
@@ -404,7 +412,10 @@ class Client:
         grace_seconds: int | None = None,
         dry_run: bool | None = None,
     ) -> None:
-        """Request the deletion of all matching objects; for a namespaced kind, in one namespace."""
+        """Request the deletion of all matching objects of ``kind``.
+
+        The objects of a namespaced kind are deleted in ``namespace`` only.
+        """
         home_path(kind.resource_type, namespace)  # A namespace is needed, and the error says so.
         spec = about_many(
             "deletecollection",
@@ -428,7 +439,7 @@ class Client:
         of: type[S],
         namespace: str | None = None,
     ) -> Subresource[S]:
-        """Return any subresource of an object; ``of`` is the class of its content."""
+        """Return a subresource of an object; ``of`` is the class of the subresource's content."""
         return Subresource(
             self._sender,
             kind.resource_type,
@@ -480,7 +491,10 @@ class Client:
     def logs(
         self, pod: str, *, namespace: str, options: "LogOptions | None" = None
     ) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        """Provide the lines of a container's log; with ``follow``, each line as it is written."""
+        """Provide the lines of a container's log.
+
+        With ``follow`` in ``options``, the lines also include those that are written later.
+        """
         from steersman.client.pod_logs import LogOptions, pod_log
 
         return pod_log(
@@ -492,7 +506,7 @@ class Client:
         )
 
     async def ping(self) -> None:
-        """Send a request that costs the server little and requires no permission."""
+        """Send a request that requires no permission and little work of the API server."""
         await self._sender.body(
             RequestSpec(
                 verb="get",
@@ -504,7 +518,7 @@ class Client:
         )
 
     async def discover(self) -> "Discovery":
-        """Return every kind that the server currently serves."""
+        """Return every kind that the API server currently serves."""
         from steersman.client.discovery import discover
 
         return await discover(self._sender)

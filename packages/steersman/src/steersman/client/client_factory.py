@@ -41,7 +41,7 @@ async def connect(
 ) -> AsyncIterator[Client]:
     """Provide a client of the configured cluster while the block runs.
 
-    Nothing is sent before the client's first call.
+    No request is sent before the first call of a method of the client.
     """
     async with open_transport(config, clock=clock, observe=observe) as transport:
         yield Client(transport, clock=clock, rng=rng, observe=observe, settings=settings)

@@ -14,18 +14,19 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 
 class Preconditions(msgspec.Struct, frozen=True, kw_only=True):
-    """The conditions that an object must still satisfy to be deleted."""
+    """The uid or resourceVersion that an object must still have to be deleted."""
 
     uid: str | None = None
     resource_version: str | None = None
 
 
 class Deletion(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
-    """The server's response to a delete request, by kind and key.
+    """The API server's response to a delete request.
 
-    ``obj`` is the object's last state, if the response contained it. ``uid`` is the object's uid,
-    or ``""`` if the response did not contain it. ``is_gone``: the object is certainly deleted. If
-    false, finalizers or a grace period delay the deletion, or the request was a dry run.
+    ``obj`` is the object's last state, if the response contained the object. ``uid`` is the
+    object's uid, or ``""`` if the response did not contain it. ``is_gone`` is true if the object is
+    certainly deleted. Otherwise finalizers or a grace period delay the deletion, or the request was
+    a dry run.
     """
 
     resource_type: ResourceType
@@ -36,7 +37,10 @@ class Deletion(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
 
 
 def deletion_result(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
-    """Return the result of a delete request whose response is the object ``obj``."""
+    """Return the result of a delete request to which the API server responded with ``obj``.
+
+    ``tried_only`` is true if the request was a dry run.
+    """
     return Deletion(
         resource_type=obj.resource_type,
         key=ObjectKey(obj.namespace, obj.name),
@@ -47,11 +51,11 @@ def deletion_result(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
 
 
 def is_gone(obj: Resource | Unstructured) -> bool:
-    """Whether the patch or update with the response ``obj`` also completed the object's deletion.
+    """Whether the patch or update that returned ``obj`` also completed the deletion of ``obj``.
 
     A write completes the deletion if it removes the last finalizer of an object that is being
-    deleted. The response then contains the version of the previous state. Do not call this for a
-    dry run.
+    deleted. The response then contains the resourceVersion of the previous state. Do not call this
+    function for a dry run.
     """
     if isinstance(obj, Resource) and obj.metadata.deletion_timestamp is None:
         return False  # as of nearly every answer

@@ -23,7 +23,7 @@ _AGGREGATED = (
 
 
 class ServedResource(msgspec.Struct, frozen=True, kw_only=True):
-    """A resource that the server serves."""
+    """A resource that the API server serves, as discovery describes it."""
 
     resource_type: ResourceType
     singular: str = ""
@@ -34,25 +34,25 @@ class ServedResource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Discovery(msgspec.Struct, frozen=True):
-    """Every resource that the server serves, with preferred versions first.
+    """Every resource that the API server serves; preferred API versions come first.
 
-    ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources are currently unknown
-    because their aggregated API server does not respond.
+    ``stale`` contains group versions, such as ``metrics.k8s.io/v1``, whose resources are currently
+    unknown because their aggregated API server does not respond.
     """
 
     resources: tuple[ServedResource, ...]
     stale: tuple[str, ...] = ()
 
     def of_kind(self, api_version: str, kind: str) -> ServedResource | None:
-        """Return the resource of this apiVersion and kind; ``None`` if the kind is not served."""
+        """Return the resource of ``api_version`` and ``kind``; ``None`` if it is not served."""
         gvk = GroupVersionKind.of(api_version, kind)
         return next((each for each in self.resources if each.resource_type.gvk == gvk), None)
 
     def named(self, word: str) -> ServedResource | None:
         """Return the resource that ``kubectl get WORD`` would show.
 
-        ``word`` is a plural, singular, short name or kind. If it is ambiguous, add ``.group`` or
-        ``.version.group``.
+        ``word`` is a plural, a singular, a short name or a kind. To choose one of several matching
+        resources, append ``.group`` or ``.version.group``.
         """
         name, _, rest = word.lower().partition(".")
         if not name:
@@ -66,7 +66,7 @@ class Discovery(msgspec.Struct, frozen=True):
         return None
 
     def class_of(self, api_version: str, kind: str) -> type[Unstructured]:
-        """Return a class for the kind, which can be passed to a client."""
+        """Return a class for ``api_version`` and ``kind``, to pass to a client's methods."""
         found = self.of_kind(api_version, kind)
         if found is None:
             raise UnknownKind(
@@ -78,7 +78,7 @@ class Discovery(msgspec.Struct, frozen=True):
 
 
 async def discover(sender: RequestSender) -> Discovery:
-    """Request every kind that the server serves."""
+    """Request the discovery documents, and return every kind that the API server serves."""
     resources: list[ServedResource] = []
     stale: list[str] = []
     for root in ("/api", "/apis"):

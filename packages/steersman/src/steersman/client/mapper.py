@@ -23,8 +23,9 @@ class _Discovers(Protocol):
 
 
 class RestMapper:
-    """A cache of the server's discovery, which is requested again when an unknown kind is looked
-    up.
+    """A cache of the API server's discovery.
+
+    Discovery is requested again when a kind is looked up that the cache does not contain.
     """
 
     def __init__(self, client: _Discovers) -> None:
@@ -34,7 +35,7 @@ class RestMapper:
         self._asking = asyncio.Lock()
 
     async def of_kind(self, api_version: str, kind: str) -> ServedResource:
-        """Return the resource of this apiVersion and kind."""
+        """Return the resource of ``api_version`` and ``kind``."""
         return await self._find(
             str(GroupVersionKind.of(api_version, kind)),
             lambda known: known.of_kind(api_version, kind),
@@ -45,7 +46,7 @@ class RestMapper:
         return await self._find(word, lambda known: known.named(word))
 
     async def class_of(self, api_version: str, kind: str) -> type[Unstructured]:
-        """Return a class for the kind, which can be passed to a client."""
+        """Return a class for ``api_version`` and ``kind``, to pass to a client's methods."""
         return Unstructured.at((await self.of_kind(api_version, kind)).resource_type)
 
     async def unstructured(self, body: Mapping[str, Any]) -> Unstructured:

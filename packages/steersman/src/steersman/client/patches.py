@@ -20,8 +20,7 @@ class _Merging:
 
 
 class MergePatch(_Merging):
-    """A JSON merge patch (RFC 7386): given values replace existing ones, and ``None`` removes a
-    field.
+    """A JSON merge patch (RFC 7386): each value replaces a field, and ``None`` removes a field.
 
     A list is always replaced completely.
     """
@@ -31,9 +30,9 @@ class MergePatch(_Merging):
 
 
 class StrategicMergePatch(_Merging):
-    """A merge patch with which the server merges lists of built-in kinds by their keys.
+    """A strategic merge patch: the API server merges lists of built-in kinds by their keys.
 
-    The server rejects it for custom resources.
+    The server rejects this type of patch for custom resources.
     """
 
     __slots__ = ()
@@ -42,10 +41,10 @@ class StrategicMergePatch(_Merging):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class JsonPatch:
-    """A JSON patch (RFC 6902): steps that all succeed or all fail.
+    """A JSON patch (RFC 6902): a sequence of steps that either all succeed or have no effect.
 
-    To reject a patch of an object that has changed meanwhile, begin with a ``test`` of the value
-    that was read.
+    A patch of an object that has changed meanwhile can be rejected: let the patch begin with a
+    ``test`` step for the value that was read.
     """
 
     content_type: ClassVar[str] = "application/json-patch+json"
@@ -64,27 +63,34 @@ class JsonPatch:
 
     @staticmethod
     def test(path: str, value: Any) -> Mapping[str, Any]:
-        """Return a step that fails unless ``path`` has this value."""
+        """Return a step that fails unless the field at ``path`` has the value ``value``."""
         return _step("test", path, value=value)
 
     @staticmethod
     def add(path: str, value: Any) -> Mapping[str, Any]:
-        """Return a step that sets ``path``, or inserts into a list; ``/-`` is the end of a list."""
+        """Return a step that sets the field at ``path``, or inserts into a list.
+
+        The index ``-``, as in ``/spec/ports/-``, is the end of the list.
+        """
         return _step("add", path, value=value)
 
     @staticmethod
     def replace(path: str, value: Any) -> Mapping[str, Any]:
-        """Return a step that sets ``path``, which must exist."""
+        """Return a step that replaces the field at ``path``, which must exist."""
         return _step("replace", path, value=value)
 
     @staticmethod
     def remove(path: str) -> Mapping[str, Any]:
-        """Return a step that removes ``path``, which must exist."""
+        """Return a step that removes the field at ``path``, which must exist."""
         return _step("remove", path)
 
     @staticmethod
     def pointer(*steps: str | int) -> str:
-        """Return the escaped path of these steps: ``pointer("metadata", "labels", "a/b")``."""
+        """Return the JSON pointer that consists of ``steps``: ``pointer("metadata", "labels",
+        "a/b")``.
+
+        Special characters in ``steps`` are escaped.
+        """
         return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 

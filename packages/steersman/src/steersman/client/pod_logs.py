@@ -32,10 +32,10 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
 async def pod_log(
     sender: RequestSender, pod: str, *, namespace: str, options: LogOptions, clock: Clock
 ) -> AsyncIterator[AsyncIterator[str]]:
-    """Provide the lines of the log while the block runs.
+    """Provide the lines of a container's log while the block runs.
 
-    Without ``follow``, the lines end with the last one written so far, and ``DeadlinePassed`` is
-    raised if the response stalls.
+    Without ``follow``, the lines end with the last one that exists at the time of the request, and
+    ``DeadlinePassed`` is raised if the response stalls.
     """
     check_label(namespace, wanted="a namespace")
     spec = RequestSpec(

@@ -69,54 +69,58 @@ class _Requirement(msgspec.Struct, frozen=True):
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """A label selector: every requirement must match. A selector without requirements matches all
-    objects.
+    """A label selector. It matches an object if all of its requirements match.
+
+    A selector without requirements therefore matches all objects.
     """
 
     requirements: tuple[_Requirement, ...] = ()
 
     @classmethod
     def equal(cls, labels: Mapping[str, str]) -> "Labels":
-        """Return a selector that requires each label to have exactly this value."""
+        """Return a selector that requires each label to have the value given in ``labels``."""
         return cls(tuple(_required(key, "in", (value,)) for key, value in labels.items()))
 
     @classmethod
     def one_of(cls, key: str, values: Iterable[str]) -> "Labels":
-        """Return a selector that requires the label to have one of these values."""
+        """Return a selector that requires the label ``key`` to have one of ``values``."""
         return cls((_required(key, "in", tuple(values)),))
 
     @classmethod
     def none_of(cls, key: str, values: Iterable[str]) -> "Labels":
-        """Return a selector that requires the label to be missing or to have no such value."""
+        """Return a selector that requires the label ``key`` to have none of ``values``.
+
+        The selector also matches an object without this label.
+        """
         return cls((_required(key, "notin", tuple(values)),))
 
     @classmethod
     def has(cls, key: str) -> "Labels":
-        """Return a selector that requires the label to exist, with any value."""
+        """Return a selector that requires the label ``key`` to exist, with any value."""
         return cls((_required(key, "exists"),))
 
     @classmethod
     def lacks(cls, key: str) -> "Labels":
-        """Return a selector that requires the label to be missing."""
+        """Return a selector that requires the label ``key`` not to exist."""
         return cls((_required(key, "missing"),))
 
     @classmethod
     def above(cls, key: str, number: int) -> "Labels":
-        """Return a selector that requires an integer label value greater than ``number``."""
+        """Return a selector that requires the label ``key`` to be an integer above ``number``."""
         return cls((_required(key, "above", (str(number),)),))
 
     @classmethod
     def below(cls, key: str, number: int) -> "Labels":
-        """Return a selector that requires an integer label value less than ``number``."""
+        """Return a selector that requires the label ``key`` to be an integer below ``number``."""
         return cls((_required(key, "below", (str(number),)),))
 
     @classmethod
     def parse(cls, text: str) -> "Labels":
-        """Parse the format of ``kubectl -l``, such as ``app=web,tier in (a,b),!legacy``."""
+        """Parse a selector in the format of ``kubectl -l``: ``app=web,tier in (a,b),!legacy``."""
         return cls(tuple(_parsed(part, text) for part in _split(text)))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether the selector matches an object with these labels."""
+        """Whether the selector matches an object that has ``labels``."""
         return all(each.matches(labels) for each in self.requirements)
 
     def __and__(self, other: "Labels") -> "Labels":
@@ -127,7 +131,7 @@ class Labels(msgspec.Struct, frozen=True):
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """A field selector. The server defines which fields of a kind can be selected."""
+    """A field selector. Which fields can be selected depends on the kind and the API server."""
 
     terms: tuple[tuple[str, Literal["=", "!="], str], ...] = ()
 
@@ -142,12 +146,12 @@ class Fields(msgspec.Struct, frozen=True):
 
     @classmethod
     def equal(cls, fields: Mapping[str, str]) -> "Fields":
-        """Return a selector that requires each field to have exactly this value."""
+        """Return a selector that requires each field to have the value given in ``fields``."""
         return cls(tuple((path, "=", value) for path, value in fields.items()))
 
     @classmethod
     def differ(cls, fields: Mapping[str, str]) -> "Fields":
-        """Return a selector that requires each field to have another value."""
+        """Return a selector that requires each field not to have the value given in ``fields``."""
         return cls(tuple((path, "!=", value) for path, value in fields.items()))
 
     def __and__(self, other: "Fields") -> "Fields":

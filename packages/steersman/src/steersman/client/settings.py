@@ -59,7 +59,10 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsChanges(TypedDict, total=False):
-    """Any of the settings, for type checkers; a test compares them with ``ClientSettings``."""
+    """The keyword arguments of ``Client.adjusted``: any of the fields of ``ClientSettings``.
+
+    This class exists for type checkers. A test checks that both classes have the same fields.
+    """
 
     deadline_seconds: float
     page_size: int

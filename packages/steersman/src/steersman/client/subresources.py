@@ -35,7 +35,7 @@ class Subresource(Generic[S]):
         self._ref = ObjectRef(resource.gvk.kind, namespace, name)
 
     async def get(self) -> S:
-        """Return the current subresource."""
+        """Return the current content of the subresource."""
         return await self._send("get", "GET")
 
     async def create(
@@ -43,7 +43,7 @@ class Subresource(Generic[S]):
     ) -> S:
         """Send ``body``, such as an eviction, a token request or a binding, with POST.
 
-        Return ``body`` itself if the response only reports success.
+        Return the response, or ``body`` itself if the response only reports success.
         """
         refuse_metadata_only(body, "create")
         spec = self._question(
@@ -60,7 +60,7 @@ class Subresource(Generic[S]):
         """Replace the subresource; raise ``Conflict`` if the object was changed since it was read.
 
         ``body`` must be an object of the subresource's own kind, such as a Scale, or an
-        ``Unstructured`` object. A typed object of the main kind, as in a status update, is
+        ``Unstructured`` object. A typed object of the main kind, as for the status subresource, is
         rejected: the fields that its class does not declare would be dropped.
         """
         refuse_metadata_only(body, "update")
@@ -75,14 +75,16 @@ class Subresource(Generic[S]):
     async def patch(
         self, patch: Patch, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> S:
-        """Change some fields, and return the changed subresource."""
+        """Change some fields by ``patch``, and return the changed subresource."""
         options = self._sender.write_query(field_manager, dry_run)
         return await self._send("patch", "PATCH", options, patch.body, patch.content_type)
 
     async def apply(
         self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> S:
-        """Set exactly the fields in ``body``, and own them (server-side apply)."""
+        """Set exactly the fields in ``body``, and own them as ``field_manager`` (server-side
+        apply).
+        """
         refuse_metadata_only(body, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
         return await self._send("apply", "PATCH", options, body, APPLY)
@@ -121,8 +123,9 @@ class Subresource(Generic[S]):
 
 
 def refuse_metadata_only(obj: Part | Unstructured, verb: str) -> None:
-    """Raise ``BadValue`` if ``obj`` consists of metadata only: the write would drop all other
-    fields.
+    """Raise ``BadValue`` if ``obj`` consists of metadata only.
+
+    Writing such an object would drop all other fields. ``verb`` names the write in the error.
     """
     if isinstance(obj, MetadataOnly):
         raise BadValue(
@@ -133,7 +136,7 @@ def refuse_metadata_only(obj: Part | Unstructured, verb: str) -> None:
 
 
 def whole_typed_write(ref: ObjectRef) -> BadValue:
-    """Return the error for an attempt to replace an object by a typed one."""
+    """Return the error for an attempt to replace the object ``ref`` by a typed object."""
     return BadValue(
         wanted=f"a complete {ref}",
         value=ref.kind,
@@ -143,7 +146,7 @@ def whole_typed_write(ref: ObjectRef) -> BadValue:
 
 
 def unread_write(ref: ObjectRef) -> BadValue:
-    """Return the error for an attempt to replace an object without a version to compare."""
+    """Return the error for an attempt to replace the object ``ref`` without a resourceVersion."""
     return BadValue(
         wanted=f"a resourceVersion for an update of {ref}",
         value="",

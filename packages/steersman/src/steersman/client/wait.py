@@ -39,10 +39,10 @@ async def wait_for(
     within_seconds: float,
     waited_for: str = "a state",
 ) -> Obj:
-    """Return the object once ``holds(object)`` is true; raise ``NotSettled`` if that takes too
-    long.
+    """Return the object as soon as ``holds(object)`` is true.
 
-    The object need not exist yet.
+    Raise ``NotSettled`` if that takes longer than ``within_seconds``. The object need not exist
+    when the wait begins.
     """
 
     def answer(obj: Obj | None) -> Obj | None:
@@ -60,7 +60,11 @@ async def wait_until_gone(
     namespace: str | None = None,
     within_seconds: float,
 ) -> None:
-    """Wait until the object does not exist; with ``uid``, until no object with that uid exists."""
+    """Wait until the object called ``name`` does not exist.
+
+    With ``uid``, wait only until no object with that uid exists: a new object of the same name ends
+    the wait.
+    """
 
     def answer(obj: Obj | None) -> bool | None:
         return obj is None or (uid != "" and obj.uid != uid) or None
@@ -69,7 +73,10 @@ async def wait_until_gone(
 
 
 def has_condition(type: str, status: str = "True") -> Callable[[Resource | Unstructured], bool]:
-    """Return a predicate: whether an object of any kind has this condition with this status."""
+    """Return a predicate that is true if an object has a condition ``type`` with ``status``.
+
+    The predicate accepts objects of any kind.
+    """
     wanted = (type, status)
 
     def holds(obj: Resource | Unstructured) -> bool:
@@ -94,9 +101,10 @@ async def retry_on_conflict(
     rng: Random,
     attempts: int = 5,
 ) -> T:
-    """Return the result of ``attempt``, repeated after each ``Conflict``.
+    """Await ``attempt()`` and return its result; after each ``Conflict``, try again.
 
-    ``attempt`` must read the object each time.
+    ``attempt`` must read the object each time it is called. It is called at most ``attempts``
+    times.
     """
     policy = RetryPolicy(attempts=attempts, first_seconds=0.01, longest_seconds=1.0)
     for number in range(1, attempts):

@@ -23,11 +23,11 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """An event of type ADDED or MODIFIED: the object was created or changed.
+    """A watch event of type ADDED or MODIFIED: the object was created or changed.
 
-    ``is_new``: the type is ADDED. There is one class for both types, because a client cannot rely
-    on the difference. A watch without a version begins with ADDED for each existing object, and an
-    object that begins to match the selector is ADDED as well.
+    ``is_new`` is true if the type is ADDED. There is one class for both types, because a client
+    cannot rely on the difference: a watch without a resourceVersion begins with ADDED for each
+    existing object, and an object that begins to match the selector is ADDED as well.
     """
 
     obj: Obj
@@ -35,18 +35,19 @@ class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Removed(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """An event of type DELETED: the object was deleted, or no longer matches the selector.
+    """A watch event of type DELETED: the object was deleted, or no longer matches the selector.
 
-    ``obj`` is its last state.
+    ``obj`` is the last state of the object.
     """
 
     obj: Obj
 
 
 class Bookmark(msgspec.Struct, frozen=True, gc=False):
-    """An event: all events up to this version have been sent.
+    """A watch event of type BOOKMARK: all events up to this resourceVersion have been sent.
 
-    ``ends_initial_events``: all objects that existed when the watch began have been sent as well.
+    ``ends_initial_events`` is true if, in addition, all objects that existed when the watch began
+    have been sent.
     """
 
     resource_version: str
@@ -54,7 +55,7 @@ class Bookmark(msgspec.Struct, frozen=True, gc=False):
 
 
 class DecodeFailure(msgspec.Struct, frozen=True):
-    """An event with an object that does not fit its class; later events are not affected."""
+    """A watch event whose object does not fit its Python class; later events are not affected."""
 
     error: InvalidObject
     resource_version: str
@@ -87,7 +88,7 @@ _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 async def events_in(
     response: Response, kind: type[Obj], *, codec: Codec, wanted: str, limit_bytes: int
 ) -> AsyncGenerator[WatchEvent[Obj], None]:
-    """Yield the events in a watch's body."""
+    """Yield the watch events in the body of ``response``."""
     splitter = LineSplitter(limit_bytes=limit_bytes)
     async for chunk in response.chunks():
         try:
@@ -110,7 +111,11 @@ async def events_in(
 def read_events(
     lines: bytes, kind: type[Obj], *, codec: Codec, wanted: str
 ) -> Iterable[WatchEvent[Obj]]:
-    """Return the events in complete lines of a watch, up to the first line with an error."""
+    """Return the watch events in ``lines``, which must be complete lines.
+
+    If a line contains an error, such as a 410, the error is raised after the events of the earlier
+    lines.
+    """
     # All lines of a chunk at once take two thirds of the time that they take one by one. But what
     # begins with a bookmark is mostly nothing else, and has no object to be decoded.
     is_bookmark = lines.startswith(_BOOKMARK)

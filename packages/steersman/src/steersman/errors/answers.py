@@ -9,7 +9,7 @@ from steersman.errors.root import SteersmanError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One of the reasons for which the server rejected an object."""
+    """One of the reasons why the API server rejected an object."""
 
     reason: str
     message: str
@@ -45,19 +45,19 @@ class ApiError(SteersmanError):
 
 
 class BadRequest(ApiError):
-    """The server could not understand the request."""
+    """The API server could not understand the request."""
 
     what_now = "The request itself is wrong; sending it again will not help."
 
 
 class Unauthorized(ApiError):
-    """The server cannot identify the user."""
+    """The API server cannot identify the user."""
 
     what_now = "Check the token, client certificate or plugin of the kubeconfig's user."
 
 
 class Forbidden(ApiError):
-    """The user lacks the permission."""
+    """The user lacks the permission for the request."""
 
     what_now = "Grant this verb on this resource in a Role or ClusterRole, or use another identity."
 
@@ -67,7 +67,7 @@ class NotFound(ApiError):
 
 
 class MethodNotAllowed(ApiError):
-    """The resource exists, but does not support this verb."""
+    """The resource exists, but does not support the verb of the request."""
 
 
 class AlreadyExists(ApiError):
@@ -77,53 +77,53 @@ class AlreadyExists(ApiError):
 
 
 class Conflict(ApiError):
-    """Another client wrote first, or another manager owns a field that this write sets."""
+    """Another client changed the object first, or another field manager owns a field to be set."""
 
     what_now = "Read the object again, and retry with its current state."
 
 
 class Expired(ApiError):
-    """The resourceVersion, or the continue token, is older than the server's history."""
+    """The resourceVersion or the continue token is older than the API server's stored history."""
 
     what_now = "List again."
 
 
 class Invalid(ApiError):
-    """The object breaks its schema or a rule; ``causes`` names the fields."""
+    """The object violates its schema or a validation rule; ``causes`` names the fields."""
 
     what_now = "Change the fields named above."
 
 
 class TooManyRequests(ApiError):
-    """The server sheds load, or an eviction would break a disruption budget."""
+    """The API server sheds load, or an eviction would violate a PodDisruptionBudget."""
 
     what_now = "Retry later, and less often."
 
 
 class ServerFailed(ApiError):
-    """The server failed; a write may have succeeded."""
+    """The API server responded with a 5xx code; a write may have been carried out."""
 
     what_now = "If this was a write, read before writing again."
 
 
 class Unavailable(ServerFailed):
-    """The server, or a component that the server needs, is currently not available."""
+    """The API server, or a component that it depends on, is currently unavailable."""
 
 
 class ServerTimeout(ServerFailed):
-    """The server timed out."""
+    """The API server reported a timeout."""
 
 
 class TooLargeResourceVersion(ServerTimeout):
-    """This server has not reached the requested resourceVersion."""
+    """The API server that responded has not yet reached the requested resourceVersion."""
 
     what_now = "Wait for it to catch up, then retry with the same version."
 
 
 class Unreachable(SteersmanError):
-    """No response arrived.
+    """No response to a request arrived.
 
-    ``may_have_happened`` is false only if the server certainly did not receive the request.
+    ``may_have_happened`` is false only if the API server certainly did not receive the request.
     """
 
     def __init__(self, message: str, *, may_have_happened: bool = True) -> None:
@@ -132,11 +132,11 @@ class Unreachable(SteersmanError):
 
 
 class DeadlinePassed(Unreachable):
-    """No response arrived in time."""
+    """No response arrived before the deadline of the request."""
 
 
 class BadAnswer(SteersmanError):
-    """A response that no API server should send: not JSON, too large, a redirect, another kind."""
+    """A response that no API server should send: not JSON, too large, a redirect, a wrong kind."""
 
     def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
         self.wanted = wanted
@@ -159,7 +159,7 @@ class EndlessList(BadAnswer):
 
 
 class InvalidObject(SteersmanError):
-    """An object that does not fit its Python class; ``body`` is the received object."""
+    """A received object that does not fit its Python class; ``body`` is its content."""
 
     def __init__(self, *, ref: str, into: str, problem: str, body: Mapping[str, object]) -> None:
         self.ref = ref

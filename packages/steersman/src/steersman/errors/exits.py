@@ -1,7 +1,8 @@
 """Handles ``SystemExit`` and ``KeyboardInterrupt`` from a function of the operator author.
 
-Both would end the event loop, and with it the operator, if a task raised them. Every call of an
-author's function therefore catches ``AUTHOR_ERRORS``, and passes the error to ``failure_of``.
+If a task raised one of these exceptions, the exception would end the event loop, and thus the
+operator. Every call of an author's function therefore catches ``AUTHOR_ERRORS``, and passes the
+caught exception to ``failure_of``.
 """
 
 import signal
@@ -28,9 +29,10 @@ class ExitRaised(SteersmanError):
 
 
 def failure_of(error: BaseException) -> Exception:
-    """Return the error of an operator author's function as an ``Exception``.
+    """Return ``error``, which an operator author's function raised, as an ``Exception``.
 
-    A ``KeyboardInterrupt`` that a signal caused is raised again, because it ends the process.
+    Raise ``error`` again if it is a ``KeyboardInterrupt`` that a signal caused, because such an
+    interrupt must end the process.
     """
     if isinstance(error, Exception):
         return error

@@ -6,7 +6,10 @@ from steersman.errors.root import SteersmanError
 
 
 class CannotBeACrd(SteersmanError):
-    """A class that no CustomResourceDefinition can describe; ``field`` names the field, if any."""
+    """A Python class for which no CustomResourceDefinition can be generated.
+
+    ``field`` names the field that is the cause, if there is one.
+    """
 
     def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
         self.kind = kind
@@ -17,7 +20,7 @@ class CannotBeACrd(SteersmanError):
 
 
 class BadDefinition(SteersmanError):
-    """A document that is not a CustomResourceDefinition; ``source`` is its origin."""
+    """A document that is not a CustomResourceDefinition; ``source`` is its file or other origin."""
 
     def __init__(self, *, source: str, problem: str, what_now: str) -> None:
         self.source = source
@@ -26,7 +29,7 @@ class BadDefinition(SteersmanError):
 
 
 class NoSample(SteersmanError):
-    """A schema for which no sample object can be generated; ``field`` names the field."""
+    """A schema for which no sample object can be generated; ``field`` names the field at fault."""
 
     def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
         self.kind = kind
@@ -36,7 +39,7 @@ class NoSample(SteersmanError):
 
 
 class BadTarget(SteersmanError):
-    """A ``module:attribute`` or a file without an operator."""
+    """A ``module:attribute`` or a file in which no operator was found."""
 
     def __init__(self, *, target: str, problem: str, what_now: str) -> None:
         self.target = target
@@ -45,7 +48,7 @@ class BadTarget(SteersmanError):
 
 
 class ProjectError(SteersmanError):
-    """A project that cannot be created, found or changed; no file was changed."""
+    """An operator project that cannot be created, found or changed; no file was changed."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -62,7 +65,7 @@ class BadProjectSetting(ProjectError):
 
 
 class EditedByHand(ProjectError):
-    """Generated files that were edited later: they are preserved, and ``diff`` shows the edits."""
+    """Generated files that were edited later, and are not overwritten; ``diff`` shows the edits."""
 
     def __init__(self, *, paths: Sequence[str], diff: str, what_now: str) -> None:
         self.paths = tuple(paths)
@@ -73,7 +76,7 @@ class EditedByHand(ProjectError):
 
 
 class OutOfDate(ProjectError):
-    """Generated files that do not match the types."""
+    """Generated files that do not match the Python types from which they are generated."""
 
     def __init__(self, *, paths: Sequence[str], what_now: str) -> None:
         self.paths = tuple(paths)

@@ -17,7 +17,7 @@ def _without_init(kind: type[SteersmanError], *args: object) -> SteersmanError:
 
 
 def shown(value: object) -> str:
-    """Return a value as text for a message, truncated."""
+    """Return ``value`` as text for an error message; long text is truncated."""
     try:
         text = repr(value)
     except ValueError:  # an int of thousands of digits

@@ -6,7 +6,7 @@ from steersman.errors.root import SteersmanError, shown
 
 
 class CacheError(SteersmanError):
-    """A cache cannot serve a read, and an empty result would be wrong."""
+    """A cache cannot serve a read; returning an empty result instead would be wrong."""
 
     def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
         self.wanted = wanted
@@ -19,15 +19,15 @@ class NotWatched(CacheError):
 
 
 class NotSynced(CacheError):
-    """The first list is not complete yet."""
+    """The initial list of the cache is not complete yet."""
 
 
 class NotInScope(CacheError):
-    """The cache holds other objects of the kind, but not the requested ones."""
+    """The cache contains objects of the kind, but the requested ones are outside its scope."""
 
 
 class CacheSyncTimeout(CacheError):
-    """Caches did not sync in time; ``pending`` contains each kind and the reason."""
+    """Caches did not sync in time; ``pending`` contains each of their kinds and the reason."""
 
     def __init__(
         self, *, wanted: str, pending: Sequence[tuple[str, str]], waited_seconds: float
@@ -57,7 +57,7 @@ class UnknownIndex(SteersmanError, LookupError):
 
 
 class CacheMutated(SteersmanError):
-    """The operator changed objects of a cache; ``changed`` names the objects and the fields."""
+    """The operator's code changed objects in a cache; ``changed`` names the objects and fields."""
 
     def __init__(self, *, changed: Sequence[tuple[str, str]]) -> None:
         self.changed = tuple(changed)
@@ -83,7 +83,7 @@ class QueueClosed(SteersmanError):
 
 
 class NotHeld(SteersmanError):
-    """``done`` or ``held_priority`` was called for a key that no worker holds."""
+    """``done`` or ``held_priority`` was called for a key that no worker is processing."""
 
     def __init__(self, *, queue: str, key: object) -> None:
         self.queue = queue
@@ -104,8 +104,9 @@ class BadController(SteersmanError, ValueError):
 
 
 class Undeclared(SteersmanError):
-    """A controller used an undeclared kind, for which the controller has no cache and no
-    permissions.
+    """A controller used a kind that it does not declare.
+
+    The controller has neither a cache nor permissions for that kind.
     """
 
     def __init__(self, *, controller: str, wanted: str, what_now: str) -> None:
@@ -126,10 +127,10 @@ class UndeclaredWrite(Undeclared):
 
 
 class NotOurs(SteersmanError):
-    """An object with the wanted name exists, and another owner controls the object or some fields.
+    """An existing object, or some of its fields, cannot be taken over from another owner.
 
-    ``actual_controller`` names the object's controller, if there is one. ``fields`` are the fields
-    that another field manager owns.
+    ``actual_controller`` names the object's controlling owner, if there is one. ``fields`` are the
+    fields that another field manager owns.
     """
 
     def __init__(
@@ -153,8 +154,9 @@ class NotOurs(SteersmanError):
 
 
 class BadOwner(SteersmanError, ValueError):
-    """An object cannot be the owner of another: the garbage collector would delete the owned
-    object.
+    """An object cannot be the owner of another object.
+
+    Kubernetes' garbage collector would delete the owned object.
     """
 
     def __init__(self, *, owner: str, wanted: str, rule: str) -> None:
@@ -165,7 +167,7 @@ class BadOwner(SteersmanError, ValueError):
 
 
 class BadOutcome(SteersmanError, TypeError):
-    """A reconcile function returned no outcome."""
+    """A reconcile function returned something other than an outcome."""
 
     def __init__(self, *, function: str, ref: str, returned: object) -> None:
         self.function = function
@@ -181,10 +183,11 @@ class BadOutcome(SteersmanError, TypeError):
 
 
 class NotAwaited(SteersmanError):
-    """A reconcile function called a method of its context without await.
+    """A reconcile function called a method of its context without ``await``.
 
-    If ``has_begun`` is false, nothing was sent. If it is true, a task awaits the call, and the
-    function did not wait for that task: the write is cancelled, but may have been sent.
+    If ``has_begun`` is false, nothing was sent. If it is true, the function passed the call to a
+    task and returned without waiting for that task. The call is then cancelled, but a write may
+    already have been sent.
     """
 
     def __init__(self, *, ref: str, verb: str, where: str, has_begun: bool = False) -> None:
@@ -228,7 +231,7 @@ class ContextEnded(SteersmanError):
 
 
 class Permanent(SteersmanError):
-    """An error that operators raise when a retry cannot help until the object changes."""
+    """An error for operators to raise when no retry can help until the object is changed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -237,8 +240,9 @@ class Permanent(SteersmanError):
 class NotLeading(SteersmanError):
     """A write was blocked: this replica does not lead, or cannot be sure that it still leads.
 
-    ``may_have_happened`` is true if the write was sent earlier and no response arrived in time.
-    ``was_stopped`` is true if a function of the operator author was stopped instead of a write.
+    ``may_have_happened`` is true if the write was sent before, and no response arrived in time.
+    ``was_stopped`` is true if the error is not about a write: instead, a function of the operator
+    author, or its effect outside the cluster, was stopped.
     """
 
     def __init__(
@@ -260,7 +264,7 @@ class NotLeading(SteersmanError):
 
 
 class BadSettings(SteersmanError, ValueError):
-    """An invalid setting of a manager; ``source`` is the setting's origin."""
+    """An invalid setting of a manager; ``source`` is the place where the setting was given."""
 
     def __init__(self, *, source: str, problem: str, what_now: str) -> None:
         self.source = source
@@ -277,9 +281,10 @@ class BadManager(SteersmanError, ValueError):
 
 
 class NoLifespanValue(SteersmanError, LookupError):
-    """The manager's lifespan does not provide the value that a function requested.
+    """The manager's lifespan does not provide a value of the class that a function requested.
 
-    ``given`` is the class of the lifespan's value; ``None`` if the manager has no lifespan.
+    ``given`` is the class of the value that the lifespan provides; ``None`` if the manager has no
+    lifespan.
     """
 
     def __init__(self, *, wanted: str, given: str | None) -> None:
@@ -301,7 +306,7 @@ class ManagerFailed(SteersmanError):
 
 
 class NotSettled(SteersmanError):
-    """A condition was not met in time."""
+    """The condition that a call waits for was not met in time."""
 
     def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:
         self.waited_for = waited_for

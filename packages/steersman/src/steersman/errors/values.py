@@ -17,7 +17,7 @@ class CertificateRefused(ConfigError):
 
 
 class CredentialPluginFailed(ConfigError):
-    """A credential plugin was not permitted, crashed, hung, or printed an invalid credential."""
+    """A credential plugin was not permitted, crashed, hung, or returned an invalid credential."""
 
 
 class BadValue(SteersmanError, ValueError):
@@ -31,15 +31,15 @@ class BadValue(SteersmanError, ValueError):
 
 
 class BadName(BadValue):
-    """A name, label or path that Kubernetes would reject, with the violated rule."""
+    """A name, label or path that Kubernetes would reject; ``rule`` is the violated rule."""
 
 
 class NotAKind(BadValue, AttributeError):
-    """A class without a ``resource_type``."""
+    """A class that has no ``resource_type``, and is therefore not the class of a kind."""
 
 
 class UnknownKind(SteersmanError):
-    """A kind that is missing from the scheme or that the server does not serve."""
+    """A kind that the scheme does not contain, or that the API server does not serve."""
 
     def __init__(self, *, kind: str, asked: str, what_now: str) -> None:
         self.kind = kind
@@ -48,7 +48,7 @@ class UnknownKind(SteersmanError):
 
 
 class NoConversion(SteersmanError):
-    """There is no conversion from one version of a kind to another."""
+    """There is no conversion from one API version of a kind to another."""
 
     def __init__(self, *, source: str, target: str) -> None:
         self.source = source

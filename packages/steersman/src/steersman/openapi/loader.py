@@ -13,7 +13,7 @@ DIRECTORY: Final = Path(__file__).parent / f"kubernetes-{VERSION}"
 
 
 class Facts(TypedDict):
-    """The facts of a group and version: the paths of its kinds, and their schemas."""
+    """The paths of the kinds of one API group version, and the schemas of its types."""
 
     group: str
     version: str
@@ -23,12 +23,12 @@ class Facts(TypedDict):
 
 @cache
 def load_facts(module: str) -> Facts:
-    """Return the facts of one module of built-in kinds."""
+    """Return the facts of ``module``, a module of built-in kinds such as ``apps_v1``."""
     content = (DIRECTORY / f"{module}.json").read_bytes()
     facts: Facts = msgspec.json.decode(content)
     return facts
 
 
 def load_all_facts() -> dict[str, Facts]:
-    """Return the facts of every module, by the module's name."""
+    """Return the facts of every module of built-in kinds, by the module's name."""
     return {path.stem: load_facts(path.stem) for path in sorted(DIRECTORY.glob("*.json"))}

@@ -25,7 +25,7 @@ _MOST_NANOS = 2**63 - 1  # 292 years
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of a duration, by the rules of Go's ``time.ParseDuration``."""
+    """Return the number of seconds in ``text``, by the rules of Go's ``time.ParseDuration``."""
     try:
         matched = re.fullmatch(_TERMS, text)
     except TypeError:

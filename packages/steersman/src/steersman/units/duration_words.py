@@ -19,7 +19,7 @@ _MOST: Final = 1 << 63
 
 
 def duration_problem(text: str) -> str:
-    """Return the reason why ``text`` is not a duration; empty if ``text`` is valid."""
+    """Return Go's error for ``text`` as a duration; ``""`` if ``text`` is valid."""
     shown = json.dumps(text, ensure_ascii=False)
     invalid = f"time: invalid duration {shown}"
     rest = text[1:] if text[:1] in ("+", "-") else text

@@ -16,7 +16,7 @@ _SHORT: Final = {
 
 
 def quoted(text: str) -> str:
-    """The text in quotes, with unprintable characters escaped."""
+    """Return ``text`` in quotes, with unprintable characters escaped, as Go's ``%q`` does."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{"".join(map(_escaped, text))}"'

@@ -11,8 +11,9 @@ _percentage = re.compile(r"([+-]?[0-9]{1,18})%").fullmatch
 
 
 def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """Return ``value`` if it is a number; if it is a percentage, return this percentage of
-    ``total``.
+    """Return ``value`` if it is a number, or the percentage ``value`` of ``total``.
+
+    A fraction is rounded up if ``round_up`` is true, and otherwise down.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return value

@@ -10,7 +10,7 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def same_booleans(one: Any, other: Any) -> bool:
-    """Whether two values that are equal in Python are equal in JSON too."""
+    """Whether ``one`` and ``other``, which are equal in Python, are equal in JSON too."""
     if one.__class__ is dict:
         for name, each in one.items():
             # Most values are text, or the very same.

@@ -21,7 +21,7 @@ class MicroTime(datetime):
 
     @classmethod
     def of(cls, moment: datetime) -> Self:
-        """Return a timezone-aware ``datetime`` as a ``MicroTime`` in UTC."""
+        """Return ``moment``, a timezone-aware ``datetime``, as a ``MicroTime`` in UTC."""
         utc = _in_utc(moment)
         return cls.combine(utc.date(), utc.timetz())
 
@@ -42,12 +42,12 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """Return ``moment`` to the second, as in a creationTimestamp: 2006-01-02T15:04:05Z."""
+    """Return ``moment`` as text, to the second, as in a creationTimestamp: 2006-01-02T15:04:05Z."""
     return _in_utc(moment).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def format_micro_time(moment: datetime) -> str:
-    """Return ``moment`` to the microsecond, as in a Lease: 2006-01-02T15:04:05.000000Z."""
+    """Return ``moment`` as text, to the microsecond, as in a Lease: 2006-01-02T15:04:05.000000Z."""
     return _in_utc(moment).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 

@@ -51,13 +51,13 @@ _PATTERN = rf"""
 
 
 def match(text: str) -> re.Match[str] | None:
-    """Return the parts of ``text``; ``None`` if ``text`` is not a quantity."""
+    """Match ``text`` with the syntax of quantities; ``None`` if ``text`` is not a quantity."""
     # Compiled at the first use: it takes a millisecond, and many programs read no quantity.
     return re.fullmatch(_PATTERN, text, re.VERBOSE)
 
 
 class Amount(NamedTuple):
-    """A quantity without its text."""
+    """The value of a quantity in nanos, and the style of its suffix; without the original text."""
 
     nanos: int
     style: Style
@@ -92,7 +92,7 @@ def read(text: str) -> Amount:
 
 
 def printed(amount: Amount) -> str:
-    """Return ``amount`` as an integer with the largest suffix that keeps the value exact."""
+    """Return ``amount`` as text: an integer with the largest suffix that keeps the value exact."""
     nanos, style = amount
     if nanos == 0:
         return "0"
@@ -122,7 +122,7 @@ def invalid_quantity_error(text: str) -> BadValue:
 
 
 def is_kept_unchanged(text: str) -> bool:
-    """Whether Kubernetes returns ``text`` unchanged, although it may print the value differently.
+    """Whether Kubernetes returns the quantity ``text`` unchanged, even if it is not canonical.
 
     Kubernetes does so if a quick check of the digits finds nothing to shorten: "+1", "01" and
     "1.500" stay unchanged, while "1.50" becomes "1500m".
@@ -141,13 +141,16 @@ def is_kept_unchanged(text: str) -> bool:
 
 
 def divided(numerator: int, denominator: int) -> int:
-    """Return the quotient, rounded away from zero."""
+    """Return ``numerator`` divided by ``denominator``, rounded away from zero to an integer."""
     magnitude = -(-abs(numerator) // abs(denominator))
     return magnitude if (numerator < 0) == (denominator < 0) else -magnitude
 
 
 def without_factors(number: int, factor: int, *, most: float = math.inf) -> tuple[int, int]:
-    """Return ``number`` without its powers of ``factor``, and the number of these powers."""
+    """Divide ``number`` by ``factor`` while the result is an integer, at most ``most`` times.
+
+    Return the result and the number of divisions.
+    """
     times = 0
     while times < most and number % factor == 0:
         number //= factor

@@ -29,8 +29,9 @@ class Quantity:
     """A quantity in Kubernetes' notation: ``Quantity("1500m")``, ``Quantity("2Gi")``.
 
     The value is exact to the nano; a finer value is rounded away from zero. Quantities are compared
-    by value. The original text is preserved. A computed quantity is printed with the suffixes of
-    the left operand, or of the right one if the left is zero.
+    by value. A quantity that was created from text keeps that text. A computed quantity is printed
+    with the family of suffixes of the left operand, or of the right operand if the left one is
+    zero.
     """
 
     # Decoding creates many of these and few are used, so the text is only checked at first, and
@@ -64,15 +65,15 @@ class Quantity:
         return Decimal(f"{number}E{times - 9}")
 
     def as_int(self) -> int:
-        """The quantity as an integer, rounded away from zero."""
+        """The quantity as an integer; a fraction is rounded away from zero."""
         return divided(self._read().nanos, NANOS)
 
     def milli_value(self) -> int:
-        """The quantity in thousandths, rounded away from zero."""
+        """The quantity in thousandths, rounded away from zero to an integer."""
         return divided(self._read().nanos, NANOS // 1000)
 
     def canonical(self) -> str:
-        """The text that the API server would print for this quantity's text."""
+        """The text to which the API server would convert this quantity's text."""
         text = str(self)
         return text if is_kept_unchanged(text) else printed(self._read())
 

@@ -70,7 +70,7 @@ class _Chosen(msgspec.Struct, frozen=True):
 
 
 class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule of certain minutes of certain hours of certain days, in a time zone."""
+    """A schedule of certain minutes of certain hours on certain days, in a time zone."""
 
     minutes: _Chosen
     hours: _Chosen
@@ -80,8 +80,9 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo
 
     def after(self, moment: datetime) -> datetime | None:
-        """Return the first time of the schedule after ``moment``; ``None`` without one in the next
-        years.
+        """Return the first time after ``moment`` at which this schedule is due.
+
+        Return ``None`` if the schedule is not due in the next years, such as on February 30.
         """
         at = moment.astimezone(UTC).replace(microsecond=0) + _SECOND
         local = at.astimezone(self.zone)
@@ -120,7 +121,7 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IntervalSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule with a fixed interval in seconds, counted from the previous time."""
+    """A schedule that is due at a fixed interval in seconds, counted from the previous time."""
 
     seconds: int
 
@@ -137,9 +138,10 @@ Schedule: TypeAlias = CalendarSchedule | IntervalSchedule
 
 
 def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
-    """Return the schedule in ``text``, in ``zone`` or in the time zone that ``text`` names.
+    """Return the schedule that ``text`` describes.
 
-    For an invalid text, raise ``BadValue``, whose ``rule`` is the error message of the parser in
+    Its times are in the time zone ``zone``, or in the time zone that ``text`` names. If ``text`` is
+    invalid, raise ``BadValue``, whose ``rule`` is the error message of the parser in
     kube-controller-manager.
     """
     spec, name = text, zone or ""

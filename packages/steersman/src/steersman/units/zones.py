@@ -7,9 +7,9 @@ from steersman.errors import BadValue
 
 
 def time_zone(name: str) -> tzinfo:
-    """Return the time zone of this name; UTC for an empty name, and for "Local".
+    """Return the time zone called ``name``; UTC if ``name`` is empty or "Local".
 
-    For an invalid name, raise ``BadValue``, whose ``rule`` is Go's error message.
+    If ``name`` is invalid, raise ``BadValue``, whose ``rule`` is Go's error message.
     """
     # A cluster's controllers run in containers, whose local time is UTC.
     if name in ("", "UTC", "Local"):

@@ -16,9 +16,9 @@ _UNAUTHORIZED = 401
 class AuthenticatedTransport:
     """A transport that adds ``credentials`` to each request before ``inner`` sends the request.
 
-    A request with a 401 response was not carried out. The credentials are then renewed, and the
-    request is sent once more. The headers of ``impersonate`` are not added to a request that
-    already has impersonation headers.
+    A request with a 401 response was not carried out: the credentials are then renewed, and the
+    request is sent once more. The headers of ``impersonate`` are left out if a request already
+    contains impersonation headers.
     """
 
     def __init__(

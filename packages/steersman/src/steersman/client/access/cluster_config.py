@@ -21,20 +21,23 @@ from steersman.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A bearer token that does not change."""
+    """A bearer token as text, which does not change."""
 
     token: str = field(repr=False)
 
 
 class TokenFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file with a bearer token, which another program renews."""
+    """A file with a bearer token that another program replaces before the token expires."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Password:
-    """A user name and password, for a proxy before the API server; API servers accept neither."""
+    """A user name and password for a proxy in front of the API server.
+
+    API servers themselves accept no passwords.
+    """
 
     username: str
     password: str = field(repr=False)
@@ -72,22 +75,22 @@ class Reread(Protocol):
 
     @property
     def first(self) -> "ClusterConfig":
-        """The configuration from the first read."""
+        """The configuration that the first read returned."""
         ...
 
     def __call__(self) -> "ClusterConfig":
-        """Return the current configuration; the same object as long as nothing has changed."""
+        """Read the configuration again; return the same object as long as nothing has changed."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """A cluster's address, its trusted authorities, and the credentials for the cluster.
+    """A cluster's address, its trusted certificate authorities, and the client's credentials.
 
     ``ca`` is PEM, the path of a PEM file, or ``None`` for the system's authorities. ``server_name``
-    is the expected name in the server's certificate, if it differs from the host. ``source`` names
-    the origin of the configuration, for messages. ``reread`` reads the configuration again from
-    that origin, because a CA, a token or a certificate may be replaced while the client runs.
+    is the expected name in the server's certificate, if that name differs from the host. ``source``
+    names the origin of the configuration, for messages. ``reread`` reads the configuration again
+    from that origin, because a CA, a token or a certificate may be replaced while the client runs.
     """
 
     server: str
@@ -120,7 +123,10 @@ class ClusterConfig:
 
 
 def server_url(server: str, *, source: str) -> SplitResult:
-    """Return the parts of a server's address; raise ``ConfigError`` if the address is unusable."""
+    """Split ``server``, a cluster's address; raise ``ConfigError`` if it cannot be used.
+
+    ``source`` names the origin of the address in the error.
+    """
     with suppress(ValueError):
         url = urlsplit(server)
         is_bare = url.username is None and not url.query and not url.fragment

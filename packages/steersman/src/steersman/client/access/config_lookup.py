@@ -22,10 +22,11 @@ def find_config(
     trust: Trust = Trust(),
     service_account: Path = SERVICE_ACCOUNT,
 ) -> ClusterConfig:
-    """Return the configuration from the first of these sources that exists.
+    """Return the cluster configuration from the first of these sources that exists.
 
-    The order is: ``kubeconfig``, $KUBECONFIG, a service account, ~/.kube/config. With a
-    ``context``, only kubeconfigs are searched, because a service account has no contexts.
+    The sources are, in this order: the file ``kubeconfig``, $KUBECONFIG, a service account,
+    ~/.kube/config. With a ``context``, only kubeconfigs are searched, because a service account has
+    no contexts.
     """
     named = [Path(each) for each in environ.get("KUBECONFIG", "").split(os.pathsep) if each]
     default = home / ".kube" / "config"

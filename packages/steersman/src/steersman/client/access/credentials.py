@@ -36,7 +36,7 @@ _BEARER: Final = re.compile(r"[\x21-\x7e]+")
 class RequestCredentials:
     """The credentials of one request.
 
-    Renewed credentials are always another object, even if their values are equal.
+    Renewed credentials are always a new object, even if their values are equal to the old ones.
     """
 
     headers: tuple[tuple[str, str], ...] = field(repr=False)
@@ -55,14 +55,14 @@ class Credentials(Protocol):
         ...
 
     async def renew(self, refused: RequestCredentials) -> bool:
-        """Try to replace ``refused``, to which the server responded with 401.
+        """Try to replace ``refused``, the credentials of a request that was responded to with 401.
 
-        Return whether the credentials were replaced. Concurrent calls cause one attempt.
+        Return whether the credentials were replaced. Concurrent calls cause only one attempt.
         """
         ...
 
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context of the last credentials, for the connection that sends them."""
+        """The TLS context for connections that send the last credentials; ``None`` without TLS."""
         ...
 
 
@@ -79,11 +79,12 @@ class _Material:
 
 
 class ConfiguredCredentials:
-    """The credentials of a ``ClusterConfig``.
+    """The credentials from a ``ClusterConfig``.
 
-    The files and the kubeconfig are read again after ``FILE_SECONDS``, and after a 401. The plugin
-    runs again when its last credential expires, and after a 401. While a file cannot be used, the
-    previous content stays in use and the failure is observed. The failure of a plugin is raised.
+    The files and the kubeconfig are read again after ``FILE_SECONDS``, and after a 401. A
+    credential plugin runs again when its last credential expires, and after a 401. While a file
+    cannot be used, its previous content stays in use, and the failure is reported as an
+    observation. The failure of a plugin is raised as an exception.
     """
 
     def __init__(self, config: ClusterConfig, *, clock: Clock, observe: Observer) -> None:
@@ -120,7 +121,7 @@ class ConfiguredCredentials:
             return self._update(given)
 
     async def renew(self, refused: RequestCredentials) -> bool:
-        """Try to replace ``refused``, to which the server responded with 401.
+        """Try to replace ``refused``, the credentials of a request that was responded to with 401.
 
         Return whether the credentials were replaced.
         """
@@ -131,7 +132,7 @@ class ConfiguredCredentials:
             return self._current is not refused
 
     def tls(self) -> ssl.SSLContext | None:
-        """The TLS context of the last credentials, for the connection that sends them."""
+        """The TLS context for connections that send the last credentials; ``None`` without TLS."""
         if self._current is None:
             raise RuntimeError(f"{self!r} has no TLS context before the first request")
         return self._current.tls

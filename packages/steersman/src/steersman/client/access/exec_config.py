@@ -28,7 +28,7 @@ def resolved_plugin(
     policy: ExecPolicy,
     environ: Mapping[str, str],
 ) -> ExecPlugin:
-    """Return the plugin, ready to start.
+    """Return the credential plugin that ``content`` configures, ready to start.
 
     Raise ``CredentialPluginFailed`` if ``policy`` does not permit the program.
     """

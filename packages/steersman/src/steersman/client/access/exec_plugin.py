@@ -1,8 +1,8 @@
 """Runs a credential plugin: a program of the user that prints a token or a certificate.
 
-The program runs without a shell. It has input only at a user's terminal. Its run time and the
-length of its output are limited. Its standard error goes to the terminal or is discarded: it may
-contain secrets, so no message quotes it.
+The program runs without a shell. It can read input only if a user's terminal is available. Its run
+time and the length of its output are limited. Its standard error is sent to the terminal or
+discarded; no message quotes it, because it may contain secrets.
 """
 
 import asyncio
@@ -36,7 +36,10 @@ _BY_HAND: Final = "Run the command of the kubeconfig in a terminal to see why."
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PluginCredential:
-    """A credential from a plugin; each run creates another object, even with equal values."""
+    """A credential that a plugin printed.
+
+    Each run of the plugin creates a new object, even if the values are equal.
+    """
 
     token: str | None = field(repr=False)
     certificate: bytes | None = field(repr=False)
@@ -45,7 +48,7 @@ class PluginCredential:
 
 
 class PluginSession:
-    """A plugin and its last credential; only one task at a time may await a method."""
+    """A credential plugin and its last credential; only one task at a time may await a method."""
 
     def __init__(self, plugin: ExecPlugin, *, source: str, clock: Clock) -> None:
         self._plugin = plugin
@@ -59,19 +62,19 @@ class PluginSession:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the last credential can still be used."""
+        """Whether there is a last credential that has not expired."""
         if self._last is None:
             return False
         return self._due_time is None or self._clock.now() < self._due_time
 
     async def current(self) -> PluginCredential:
-        """Return the last credential, or run the plugin if that credential has expired."""
+        """Return the last credential; run the plugin first if there is none or it has expired."""
         if self._last is None or not self.is_fresh:
             self._last = await self._sender()
         return self._last
 
     async def renew(self) -> PluginCredential:
-        """Run the plugin again, because the server rejected the last credential.
+        """Run the plugin again, because the API server rejected the last credential.
 
         If the plugin was already renewed a moment ago, return the last credential instead.
         """
@@ -118,9 +121,10 @@ class PluginSession:
 
 
 async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
-    """Return the output of the program.
+    """Run ``plugin`` and return its output.
 
-    If this function raises an exception, the program and its children have been stopped.
+    ``source`` names the origin of the configuration in errors. If this function raises an
+    exception, the program and its child processes have been stopped.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -207,7 +211,7 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
 
 
 def read_credential(output: bytes, *, plugin: ExecPlugin, source: str) -> PluginCredential:
-    """Return the credential in the output of the program."""
+    """Return the credential in ``output``, the output of ``plugin``."""
     try:
         answer = msgspec.json.decode(output, type=_ExecCredential)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -13,7 +13,7 @@ CONFIG_BYTES: Final = 2 * 1024 * 1024
 
 
 def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes:
-    """Return the content of the file; raise ``ConfigError`` if it exceeds ``limit_bytes``."""
+    """Return the content of ``path``; raise ``ConfigError`` if it exceeds ``limit_bytes``."""
     content = read_if_exists(path, limit_bytes=limit_bytes)
     if content is None:
         raise ConfigError(
@@ -23,7 +23,10 @@ def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes
 
 
 def read_if_exists(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes | None:
-    """Return the content of the file, with a size limit; ``None`` if there is no such file."""
+    """Return the content of ``path``, or ``None`` if there is no such file.
+
+    ``limit_bytes`` is the largest permitted size.
+    """
     try:
         with path.open("rb") as file:
             # Not the size first: a pipe or a device has none.
@@ -47,7 +50,7 @@ def read_if_exists(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes 
 
 
 def exists(path: Path) -> bool:
-    """Whether the file exists and this process has the permission to see it."""
+    """Whether the file ``path`` exists and this process has the permission to see it."""
     try:
         path.stat()
     except OSError:

@@ -10,7 +10,10 @@ from steersman.errors import BadValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """The identity of another user to act as, which requires the permission to impersonate."""
+    """The identity of another user as whom requests are sent.
+
+    The client's own user needs the permission ``impersonate``.
+    """
 
     user: str
     uid: str = ""

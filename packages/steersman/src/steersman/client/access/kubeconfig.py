@@ -1,4 +1,4 @@
-"""Reads a kubeconfig into a ``ClusterConfig``, under a policy of what the kubeconfig may use."""
+"""Reads a kubeconfig into a ``ClusterConfig``, as far as a ``Trust`` policy permits."""
 
 import base64
 import binascii
@@ -42,15 +42,17 @@ class Kubeconfig:
 
     @classmethod
     def read(cls, *paths: Path) -> "Kubeconfig":
-        """Read and merge files; if several files define the same name, the first one is used, as in
-        kubectl.
+        """Read and merge the kubeconfig files ``paths``.
+
+        If several files define the same name, the first definition is used, as in kubectl.
         """
         return cls(read_entries(paths))
 
     @classmethod
     def parse(cls, content: bytes, *, source: str) -> "Kubeconfig":
-        """Parse a kubeconfig that is not in a file, such as one in a Secret; errors name
-        ``source``.
+        """Parse a kubeconfig that is not in a file, for example in a Secret.
+
+        ``source`` names its origin in errors.
         """
         return cls(parse_entries(content, source=source))
 
@@ -72,7 +74,10 @@ class Kubeconfig:
         environ: Mapping[str, str],
         observe: Observer,
     ) -> ClusterConfig:
-        """Return the cluster and user of ``context``, or of the current context."""
+        """Return the cluster and user of ``context`` as a ``ClusterConfig``.
+
+        If ``context`` is ``None``, the kubeconfig's current context is used.
+        """
         name = context or self._entries.current_context
         if not name:
             raise self._unknown("does not set current-context")

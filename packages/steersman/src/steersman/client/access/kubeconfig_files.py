@@ -1,4 +1,4 @@
-"""The content of kubeconfig files, merged, without an interpretation."""
+"""The content of kubeconfig files, merged and parsed, but not yet interpreted."""
 
 import json
 import re
@@ -108,14 +108,17 @@ E = TypeVar("E")
 
 
 class EntryOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    """The origin of an entry; ``path`` is ``None`` for text that did not come from a file."""
+    """The origin of an entry of a kubeconfig; ``path`` is ``None`` if the origin is not a file."""
 
     source: str
     path: Path | None
 
 
 class Entry(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
-    """A named part and its origin; paths in the part are relative to that origin."""
+    """A named cluster, user or context of a kubeconfig, and its origin.
+
+    Relative paths in the entry are relative to the directory of the origin.
+    """
 
     what: str
     name: str
@@ -129,7 +132,7 @@ class Entry(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
 
 
 class Entries(msgspec.Struct, frozen=True, kw_only=True):
-    """All entries of the files, by name."""
+    """All entries of the merged kubeconfig files, by name."""
 
     source: str
     current_context: str
@@ -139,10 +142,10 @@ class Entries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_entries(paths: Sequence[Path]) -> Entries:
-    """Read and merge files; if several files define the same name, the first one is used, as in
-    kubectl.
+    """Read and merge the kubeconfig files ``paths``.
 
-    If there are several files, a missing or empty one is skipped.
+    If several files define the same name, the first definition is used, as in kubectl. If there are
+    several files, a missing or empty file is skipped.
     """
     among_several = len(paths) > 1
     read: list[tuple[EntryOrigin, _File]] = []
@@ -161,7 +164,7 @@ def read_entries(paths: Sequence[Path]) -> Entries:
 
 
 def parse_entries(content: bytes, *, source: str) -> Entries:
-    """Parse the text of a kubeconfig that is not in a file; errors name ``source``."""
+    """Parse a kubeconfig that was not read from a file; errors name ``source``."""
     origin = EntryOrigin(source=source, path=None)
     return _merged([(origin, _parse(content, origin))])
 

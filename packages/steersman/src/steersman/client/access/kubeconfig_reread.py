@@ -18,7 +18,7 @@ from steersman.observe import Observer, ignore
 
 
 class KubeconfigReread:
-    """A reader that selects the same context again once one of the files has changed."""
+    """A reader that selects the same context again after one of the files has changed."""
 
     def __init__(
         self,

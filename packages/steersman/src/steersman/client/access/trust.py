@@ -31,16 +31,15 @@ class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float = 30.0
 
     def allows(self, *, command: str, resolved: str) -> bool:
-        """Whether the policy permits ``command``, which was found at ``resolved``."""
+        """Whether the policy permits ``command``; ``resolved`` is the path of the found program."""
         return self.allowed is None or bool({command, resolved} & self.allowed)
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
-    """The policy of what a kubeconfig may make this process do; the default suits a user's own
-    file.
+    """The policy of what a kubeconfig may make this process do.
 
-    A kubeconfig with ``insecure-skip-tls-verify`` is rejected unless ``unverified_servers`` is
-    true.
+    The default is for a user's own kubeconfig file. A kubeconfig with ``insecure-skip-tls-verify``
+    is rejected unless ``unverified_servers`` is true.
     """
 
     plugins: ExecPolicy = ExecPolicy()
@@ -81,7 +80,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_internal_host(host: str) -> bool:
-    """Whether ``host`` is, or may be, this machine, its local link or a metadata service."""
+    """Whether ``host`` is, or could be, this machine, its local link or a metadata service."""
     address = _address(host)
     if address is None:
         # Other characters become plain ones on the way to the network, as full-width digits do,

@@ -1,8 +1,9 @@
-"""Parses YAML from untrusted sources: one document, a mapping, within limits.
+"""Parses YAML from untrusted sources: one document, which must be a mapping, within limits.
 
-Values are the same as in kubectl: text, numbers, booleans and null; a date stays text. YAML tags
-cannot name Python classes. An alias counts as much as the node that it refers to, so a small
-document cannot expand to a large one. Repeated parts are the same Python object.
+Scalars are the same as in kubectl: text, numbers, booleans and null; a date is parsed as text. YAML
+tags cannot name Python classes. An alias counts as much as the node that the alias refers to, so a
+small document cannot expand to a large one. In the result, repeated parts are the same Python
+object.
 """
 
 import re
@@ -19,7 +20,7 @@ Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | 
 
 
 class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a YAML document; nodes and depth are counted with every alias expanded."""
+    """The limits of a YAML document; nodes and depth are counted after aliases are expanded."""
 
     # What is larger is refused within a tenth of a second, most of which is libyaml making its
     # events.
@@ -29,7 +30,7 @@ class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_yaml_mapping(path: Path, *, limits: YamlLimits = YamlLimits()) -> dict[str, Value]:
-    """Return the mapping in the file."""
+    """Return the mapping in the YAML file ``path``."""
     content = read_small_file(path, limit_bytes=limits.most_bytes)
     return parse_yaml_mapping(content, source=str(path), limits=limits)
 
@@ -37,7 +38,7 @@ def read_yaml_mapping(path: Path, *, limits: YamlLimits = YamlLimits()) -> dict[
 def parse_yaml_mapping(
     content: bytes, *, source: str, limits: YamlLimits = YamlLimits()
 ) -> dict[str, Value]:
-    """Return the mapping in ``content``; errors name ``source``."""
+    """Return the mapping in ``content``, a YAML document; errors name ``source``."""
     return _parse(content, source=source, limits=limits, parser=_FASTEST)
 
 

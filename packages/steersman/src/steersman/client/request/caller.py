@@ -19,7 +19,7 @@ ERROR_LIMIT_BYTES = 1024 * 1024
 
 
 class ApiCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A request, and the limits of its response."""
+    """A request to the API server, and the limits of its response."""
 
     spec: RequestSpec
     request: Request
@@ -47,7 +47,7 @@ class Caller:
         self.answered_at: float | None = None
 
     async def fetch(self, call: ApiCall, policy: RetryPolicy) -> bytes:
-        """Return the body of a successful response."""
+        """Send ``call``, retry it as ``policy`` permits, and return the body of the response."""
         started_at = self._clock.monotonic()
         self._budget.request()
         attempt = 1
@@ -75,7 +75,7 @@ class Caller:
 
     @asynccontextmanager
     async def stream(self, call: ApiCall) -> AsyncIterator[Response]:
-        """Provide a successful response whose body is still to be read; reading has no time limit.
+        """Provide a successful response whose body has not been read; reading has no time limit.
 
         The deadline applies to the beginning of the response. The request is never retried, because
         only the reader can determine how much was received.
@@ -208,13 +208,13 @@ def _late(call: ApiCall) -> DeadlinePassed:
 
 
 def response_stalled_error(spec: RequestSpec, seconds: float) -> DeadlinePassed:
-    """Return the error for a response that began and then stopped arriving."""
+    """Return the error for a response that began, and of which no more arrived for ``seconds``."""
     silence = f"the rest of the response did not arrive within {seconds:g} s"
     return DeadlinePassed(f"could not {spec.wanted}: {silence}. Retry the request.")
 
 
 def too_large(spec: RequestSpec, limit_bytes: int) -> BadAnswer:
-    """Return the error for a response that is larger than the limit."""
+    """Return the error for a response that is larger than ``limit_bytes``."""
     return BadAnswer(
         wanted=spec.wanted,
         problem=f"the response is larger than {limit_bytes} bytes",

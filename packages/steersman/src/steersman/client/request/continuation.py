@@ -14,10 +14,10 @@ EMPTY_LIMIT: Final = 10
 class Continuation:
     """The state of a list that is read page by page.
 
-    ``token`` leads to the next page, and is empty after the last page. ``EndlessList`` is raised if
-    the same token is returned twice in a row, too many pages in a row are empty, two pages begin
-    with the same object, or the list has too many pages. Without these checks, pages of a faulty
-    server would be requested endlessly.
+    ``token`` is the continue token of the next page; it is empty after the last page.
+    ``EndlessList`` is raised if the same token is returned twice in a row, if too many pages in a
+    row are empty, if two pages begin with the same object, or if the list has too many pages.
+    Without these checks, a faulty server could cause requests without end.
     """
 
     def __init__(self, wanted: str, *, pages_limit: int) -> None:
@@ -29,8 +29,9 @@ class Continuation:
         self._beginnings: set[tuple[str | None, str]] = set()
 
     def add(self, items: Sequence[Resource | Unstructured]) -> None:
-        """Add the first objects of a page; raise ``EndlessList`` if an earlier page began with the
-        same object.
+        """Add ``items``, the first objects of a page.
+
+        Raise ``EndlessList`` if an earlier page began with the same object.
         """
         if items:
             first = items[0].namespace, items[0].name
@@ -39,7 +40,10 @@ class Continuation:
             self._beginnings.add(first)
 
     def advance(self, token: str, *, is_empty: bool) -> bool:
-        """Return whether ``token`` leads to another page after this one."""
+        """Store ``token``, the continue token of a page, and return whether another page follows.
+
+        ``is_empty`` is true if the page contains no objects.
+        """
         self._pages += 1
         self._empty = self._empty + 1 if is_empty else 0
         if token and token == self.token:

@@ -33,7 +33,7 @@ _BEGINNING: Final = re.compile(rb'\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"[^"\\]
 class ListSplitter(Generic[B]):
     """A splitter that receives the bytes of a list and yields decoded blocks of its items.
 
-    ``decode`` decodes an array of items, and returns ``None`` if the items are incomplete.
+    ``decode`` decodes a JSON array of items; it returns ``None`` if an item is incomplete.
     """
 
     def __init__(self, decode: Callable[[bytes], B | None]) -> None:
@@ -57,7 +57,8 @@ class ListSplitter(Generic[B]):
 
     @property
     def remaining_list(self) -> bytearray:
-        """Return the remaining list: the last items and all fields of the list itself.
+        """Return the list without the yielded items: its last items, and all fields of the list
+        itself.
 
         The result is not a copy, because it may be as large as the limit permits. Do not call
         ``feed`` afterwards.

@@ -7,7 +7,10 @@ from steersman.names import ResourceType, check_label, check_path_segment
 
 
 def collection_path(resource: ResourceType, namespace: str | None) -> str:
-    """Return the path of all objects of a kind, in one namespace or in all."""
+    """Return the request path of all objects of ``resource``.
+
+    With ``namespace``, the path is limited to that namespace.
+    """
     gvk = resource.gvk
     root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
     if namespace is None:
@@ -23,7 +26,7 @@ def collection_path(resource: ResourceType, namespace: str | None) -> str:
 def object_path(
     resource: ResourceType, namespace: str | None, name: str, subresource: str = ""
 ) -> str:
-    """Return the path of one object, or of one of its subresources."""
+    """Return the request path of one object, or of its ``subresource``."""
     path = f"{home_path(resource, namespace)}/{check_path_segment(name)}"
     if not subresource:
         return path
@@ -33,7 +36,10 @@ def object_path(
 # An operator's objects have few homes, and it writes there again and again.
 @lru_cache(maxsize=1024)
 def home_path(resource: ResourceType, namespace: str | None) -> str:
-    """Return the path of the collection of an object: for a namespaced kind, in its namespace."""
+    """Return the request path of the collection in which an object is created.
+
+    The namespace is part of the path if the kind is namespaced.
+    """
     if resource.namespaced and namespace is None:
         raise BadName(
             wanted=f"a namespace for {resource.gvk}",

@@ -26,25 +26,25 @@ class RequestSender:
         )
 
     def with_settings(self, settings: ClientSettings) -> "RequestSender":
-        """Return a sender with other settings that shares connections, decoders and budget."""
+        """Return a sender with other settings, with the same connections and retry budget."""
         return RequestSender(self._caller, self.codec, settings)
 
     @property
     def answered_at(self) -> float | None:
-        """The monotonic time of the server's last response; ``None`` means never."""
+        """The monotonic time of the API server's last response; ``None`` means never."""
         return self._caller.answered_at
 
     async def body(self, spec: RequestSpec) -> bytes:
-        """Send the request and return the body of the response."""
+        """Send the request ``spec`` and return the body of the response."""
         return await self._caller.fetch(self._call(spec), self.settings.retry)
 
     async def object(self, kind: type[T], spec: RequestSpec) -> T:
-        """Send the request and return the response as an object."""
+        """Send the request ``spec`` and return the object in the response, as a ``kind``."""
         answer = await self._caller.fetch(self._call(spec), self.settings.retry)
         return self.decoded(kind, spec, answer)
 
     def decoded(self, kind: type[T], spec: RequestSpec, answer: bytes) -> T:
-        """Return the object in the body of a response."""
+        """Return the object in ``answer``, the body of the response to ``spec``."""
         # Most objects fit, and for those no error text is needed.
         fitting = self.codec.decode_fast(kind, answer)
         if fitting is not None:
@@ -57,18 +57,21 @@ class RequestSender:
             raise
 
     def stream(self, spec: RequestSpec) -> AbstractAsyncContextManager[Response]:
-        """Send the request and provide the response, to be read while it arrives."""
+        """Send the request ``spec`` and provide the response, to be read while it arrives."""
         return self._caller.stream(self._call(spec))
 
     def write_query(
         self, field_manager: str | None, dry_run: bool | None, *, force: bool = False
     ) -> Query:
-        """Return the query options of every write with a body."""
+        """Return the query options that every write with a body has."""
         validation = self.settings.field_validation
         return write_query(field_manager, validation, self.dry_run(dry_run), force=force)
 
     def dry_run(self, asked: bool | None) -> str | None:
-        """Return ``All`` for a dry run; the argument of the call overrides the client's setting."""
+        """Return ``All`` for a dry run, otherwise ``None``.
+
+        ``asked`` is the argument of the call; if it is ``None``, the client's setting applies.
+        """
         wanted = self.settings.dry_run if asked is None else asked
         return "All" if wanted else None
 

@@ -19,7 +19,7 @@ JSON: Final = "application/json"
 
 
 class RequestSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to the server: verb, object, path, options and body.
+    """A request to the API server: verb, object, path, options and body.
 
     This is a struct, as are ``ApiCall`` and ``Request``: every request needs one of each, and a
     frozen dataclass takes ten times as long to create.
@@ -63,7 +63,7 @@ def about_one(
     body: object = None,
     content_type: str = JSON,
 ) -> RequestSpec:
-    """Return a spec for one object."""
+    """Return the spec of a request about one object."""
     resource = kind.resource_type
     return RequestSpec(
         verb=verb,
@@ -87,7 +87,7 @@ def about_many(
     limit_bytes: int | None = None,
     body: object = None,
 ) -> RequestSpec:
-    """Return a spec for all objects of a kind, in one namespace or in all."""
+    """Return the spec of a request about all objects of ``kind``, in one namespace or in all."""
     resource = kind.resource_type
     return RequestSpec(
         verb=verb,
@@ -104,19 +104,19 @@ def about_many(
 
 
 def accept_header(kind: type[T], suffix: Literal["", "List"] = "") -> str:
-    """Return the media type to request for objects of the kind, or for lists of them."""
+    """Return the ``Accept`` header for objects of ``kind``; for lists if ``suffix`` is "List"."""
     if not issubclass(kind, MetadataOnly):
         return JSON
     return f"{JSON};as=PartialObjectMetadata{suffix};g=meta.k8s.io;v=v1"
 
 
 def at_version(resource_version: str | None) -> Query:
-    """Return the option that limits the age of the response."""
+    """Return the query option ``resourceVersion``; no option if the argument is ``None``."""
     return () if resource_version is None else (("resourceVersion", resource_version),)
 
 
 def query(**options: object) -> Query:
-    """Return options in the form of a URL query; options that are ``None`` are omitted."""
+    """Return ``options`` as URL query options, without those that are ``None``."""
     return tuple([(name, str(value)) for name, value in options.items() if value is not None])
 
 
@@ -124,7 +124,7 @@ def query(**options: object) -> Query:
 def write_query(
     field_manager: str | None, field_validation: str, dry_run: str | None, *, force: bool = False
 ) -> Query:
-    """Return the query options of every write with a body.
+    """Return the query options that every write with a body has.
 
     The result is cached, because most writes have the same options.
     """

@@ -59,7 +59,7 @@ class _Details(msgspec.Struct, rename="camel"):
 
 
 class Status(msgspec.Struct, rename="camel"):
-    """The ``Status`` object with which the server describes a failure."""
+    """The ``Status`` object by which the API server describes a failure."""
 
     kind: str = ""
     status: str = ""
@@ -89,7 +89,7 @@ _REPEATED: Final = tuple(
 
 
 def read_status(body: bytes | msgspec.Raw) -> Status | None:
-    """Return the Status in ``body``; ``None`` if ``body`` is not a Status."""
+    """Return the ``Status`` in ``body``; ``None`` if ``body`` contains another object or none."""
     try:
         status = _STATUS.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -100,7 +100,10 @@ def read_status(body: bytes | msgspec.Raw) -> Status | None:
 def error_from(
     wanted: str, *, code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
 ) -> SteersmanError:
-    """Return the error for a response with this code and body."""
+    """Return the error for an unsuccessful response with ``code`` and ``body``.
+
+    ``wanted`` describes the request, and ``retry_after`` is the response's Retry-After header.
+    """
     if 300 <= code < 400:
         return BadAnswer(
             wanted=wanted,

@@ -21,9 +21,9 @@ from steersman.errors import (
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of attempts and the waits between them.
+    """The maximum number of attempts of a request, and the waits between these attempts.
 
-    Waits double, and up to half of each wait is random.
+    The waits double up to ``longest_seconds``; up to half of each wait is random.
     """
 
     # With the waits below about ten seconds in all, in which an API server has restarted.
@@ -42,7 +42,10 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def wait_seconds(
         self, error: SteersmanError, *, reads: bool, attempt: int, rng: Random
     ) -> float | None:
-        """Return how long to wait before the next attempt; ``None``: do not retry."""
+        """Return the seconds to wait before the next attempt; ``None`` if there must be none.
+
+        ``reads`` is true if the request only reads; ``attempt`` attempts have failed.
+        """
         if attempt >= self.attempts or not is_safe_to_repeat(error, reads=reads):
             return None
         pause = self.pause_seconds(attempt, rng=rng)
@@ -51,14 +54,19 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return pause if asked is None else asked + pause
 
     def pause_seconds(self, attempt: int, *, rng: Random) -> float:
-        """Return the wait after ``attempt`` attempts, whatever the reason of the failure."""
+        """Return the seconds to wait after ``attempt`` attempts, whatever the reason of the
+        failure.
+        """
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
         ceiling = min(self.first_seconds * 2.0 ** min(attempt - 1, 64), self.longest_seconds)
         return ceiling * (0.5 + rng.random() / 2)
 
 
 def is_safe_to_repeat(error: SteersmanError, *, reads: bool) -> bool:
-    """Whether a retry might succeed, and certainly does not carry out the request twice."""
+    """Whether a retry may help, and certainly cannot carry out a write twice.
+
+    ``reads`` is true if the request only reads.
+    """
     match error:
         case TooManyRequests(retry_after_seconds=seconds, causes=causes):
             # Not every 429 is load: an eviction that would break a disruption budget gets one too.
@@ -77,8 +85,8 @@ def is_safe_to_repeat(error: SteersmanError, *, reads: bool) -> bool:
 class RetryBudget:
     """A limit on retries: they add at most a tenth to the load, however many requests fail.
 
-    Each request adds a fraction to the budget, and each retry withdraws one. An initial reserve
-    permits retries of a client with few requests.
+    Each request adds a fraction of a retry to the budget, and each retry withdraws one. An initial
+    reserve permits a client with few requests to retry.
     """
 
     def __init__(self, *, share: float = 0.1, reserve: float = 10.0) -> None:
@@ -87,12 +95,12 @@ class RetryBudget:
         self._balance = reserve
 
     def request(self) -> None:
-        """Record that a request was sent."""
+        """Record that a request was sent, which adds a fraction of a retry to the budget."""
         if self._balance < self._reserve:
             self._balance = min(self._balance + self._share, self._reserve)
 
     def withdraw(self) -> bool:
-        """Withdraw one retry; return false if the budget is empty."""
+        """Withdraw one retry from the budget; return false if the budget contains less than one."""
         if self._balance < 1.0:
             return False
         self._balance -= 1.0
