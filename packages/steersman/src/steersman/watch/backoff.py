@@ -20,9 +20,9 @@ LONGEST_MISSING_SECONDS: Final = 10.0
 def wait_seconds(
     failures: int, error: SteersmanError, *, rng: Random, longest_retry_after_seconds: float
 ) -> float:
-    """Return how long to wait after ``failures`` consecutive failures, the last being ``error``.
+    """Return how long to wait after ``failures`` failures in a row; ``error`` is the last.
 
-    The server's Retry-After is followed up to ``longest_retry_after_seconds``.
+    The Retry-After header of the server is followed up to ``longest_retry_after_seconds``.
     """
     first, longest = FIRST_SECONDS, LONGEST_SECONDS
     if isinstance(error, NotFound):
@@ -34,7 +34,7 @@ def wait_seconds(
 
 
 class FailureStreak:
-    """A count of consecutive failures."""
+    """Counts consecutive failures, and decides which of them are reported."""
 
     def __init__(self) -> None:
         self.failures = 0
@@ -42,10 +42,10 @@ class FailureStreak:
         self._last: tuple[type[SteersmanError], int] | None = None
 
     def add(self, error: SteersmanError) -> bool:
-        """Count a failure, and return whether to report it.
+        """Count the failure ``error``, and return whether to report it.
 
-        A failure is reported if its type differs from the previous one's, and as the 2nd, 4th, 8th…
-        of its type in a row.
+        A failure is reported if its type differs from that of the previous failure. Of consecutive
+        failures of one type, also the 2nd, 4th, 8th… is reported.
         """
         self.failures += 1
         which = type(error), error.code if isinstance(error, ApiError) else 0

@@ -1,4 +1,4 @@
-"""The identity of an object: its key, uid and version."""
+"""Functions that read the identity of an object: its key, uid and resourceVersion."""
 
 from typing import Any
 
@@ -20,8 +20,9 @@ def key_of(obj: Resource | Unstructured) -> ObjectKey:
 
 
 def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
-    """Return the key, the uid and the resourceVersion of ``obj``; each is empty if it is
-    missing.
+    """Return the key, the uid and the resourceVersion of ``obj``.
+
+    A value that ``obj`` does not contain is empty.
     """
     if isinstance(obj, Unstructured):
         fields = obj.metadata
@@ -39,10 +40,9 @@ def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
 
 
 def identity_in(body: Any) -> tuple[ObjectKey, str, str]:
-    """Return the key, the uid and the resourceVersion in ``body``, an object that cannot be
-    decoded.
+    """Return the key, the uid and the resourceVersion in ``body``, an undecodable object.
 
-    Each is empty if it is missing.
+    A value that ``body`` does not contain is empty.
     """
     metadata = body.get("metadata") if isinstance(body, dict) else None
     if not isinstance(metadata, dict):

@@ -1,6 +1,6 @@
-"""Builds a list page by page, or from the initial events of a watch. No I/O.
+"""Builds a list of objects from pages, or from the initial events of a watch. No I/O.
 
-An event among the initial events may also be a change of an object that was already received.
+Between the initial events, there may also be events about objects that were already received.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class ListBuilder(Generic[Obj]):
-    """A list in progress: the objects received so far, by key."""
+    """A list that is being received: the objects received so far, by key."""
 
     def __init__(self) -> None:
         self._objects: dict[ObjectKey, Obj] = {}
@@ -26,19 +26,19 @@ class ListBuilder(Generic[Obj]):
 
     @property
     def objects(self) -> Mapping[ObjectKey, Obj]:
-        """The decoded objects, by key."""
+        """The objects received so far that could be decoded, by key."""
         return self._objects
 
     @property
     def decode_failures(self) -> Sequence[InvalidObject]:
-        """The errors of the objects that cannot be decoded.
+        """The errors for the objects that could not be decoded.
 
         An object that was also received in a decodable state is not included.
         """
         return [error for key, error in self._decode_failures.items() if key not in self._objects]
 
     def add_page(self, page: DecodedList[Obj]) -> None:
-        """Add a page of a list; if an object occurs twice, the first occurrence is used."""
+        """Add the objects of ``page``; an object that was already added is not replaced."""
         objects = self._objects
         with gc_paused():
             for obj in page.items:
@@ -48,7 +48,7 @@ class ListBuilder(Generic[Obj]):
             self._decode_failures.setdefault(key if key.name else id(error), error)
 
     def add(self, event: Wrote[Obj] | Removed[Obj] | DecodeFailure) -> None:
-        """Apply one event to the list."""
+        """Apply ``event``, which was received among the initial events, to the list."""
         if isinstance(event, Wrote):
             self._objects[key_of(event.obj)] = event.obj
         elif isinstance(event, Removed):

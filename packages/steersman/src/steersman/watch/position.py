@@ -28,9 +28,9 @@ ReconcileReason: TypeAlias = Literal["start", "expired", "behind", "out of order
 class MustList(msgspec.Struct, frozen=True):
     """A position from which the reflector must list.
 
-    ``reached`` is the last version reached, or ``""`` if there was none. ``behind`` is the number
-    of consecutive responses that the server has not reached that version. ``missing`` is the number
-    of consecutive responses that the server does not serve the kind.
+    ``reached`` is the last resourceVersion that was reached, or ``""`` before the first list.
+    ``behind`` is the number of consecutive responses that the server has not reached that version.
+    ``missing`` is the number of consecutive responses that the server does not serve the kind.
     """
 
     reached: str = ""
@@ -40,16 +40,17 @@ class MustList(msgspec.Struct, frozen=True):
 
 
 class Streaming(msgspec.Struct, frozen=True):
-    """A position at which the server sends initial events; ``before`` is the previous position."""
+    """The position while the server sends initial events; ``before`` is the previous position."""
 
     before: MustList
 
 
 class MustProbe(msgspec.Struct, frozen=True):
-    """A position at which ``version`` has been reached, but the server may be behind ``version``.
+    """A position at which ``version`` was reached, perhaps not by the server used next.
 
-    The server must be probed before a watch: if it has not reached ``version``, a watch is not an
-    error, but silent. On a server with another history, the watch would be silent permanently.
+    The reflector must probe the server before it watches: a watch from a version that the server
+    has not reached does not fail, but receives no events. If the server has another history, the
+    watch would receive no events permanently.
     """
 
     version: str
@@ -57,7 +58,7 @@ class MustProbe(msgspec.Struct, frozen=True):
 
 
 class MayWatch(msgspec.Struct, frozen=True, gc=False):
-    """A position at which ``version`` has been reached and a watch may resume from ``version``."""
+    """A position at which ``version`` was reached, and from which a watch may resume."""
 
     version: str
 
@@ -66,23 +67,23 @@ Position: TypeAlias = MustList | Streaming | MustProbe | MayWatch
 
 
 class ListCompleted(msgspec.Struct, frozen=True):
-    """An input: a list, or the sequence of initial events of a watch, is complete."""
+    """An input: a list is complete, or all initial events of a watch have been received."""
 
     version: str
 
 
 class StreamStarted(msgspec.Struct, frozen=True):
-    """An input: a watch with initial events began."""
+    """An input: a watch that begins with initial events has been opened."""
 
 
 class EventReceived(msgspec.Struct, frozen=True, gc=False):
-    """An input: an event or a bookmark."""
+    """An input: an event or a bookmark with ``version`` was received."""
 
     version: str
 
 
 class Confirmed(msgspec.Struct, frozen=True):
-    """An input: the server has reached the position."""
+    """An input: the server has responded that it has reached the version of the position."""
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -90,15 +91,15 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """An input: a failure that contains no information about the server's history."""
+    """An input: a request failed, and the failure shows nothing about the server's history."""
 
 
 class Gone(msgspec.Struct, frozen=True):
-    """An input: the server no longer has the requested version or page."""
+    """An input: the requested version, or the next page of a list, has expired on the server."""
 
 
 class TooLarge(msgspec.Struct, frozen=True):
-    """An input: the server has not reached the requested version."""
+    """An input: the server has not yet reached the requested version."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -119,7 +120,10 @@ Input: TypeAlias = (
 
 
 def advance(position: Position, received: Input, *, too_large_limit: int) -> Position:
-    """Return the position after the input ``received``."""
+    """Return the position that follows ``position`` after the input ``received``.
+
+    After ``too_large_limit`` consecutive ``TooLarge`` inputs, an older list is accepted.
+    """
     match received:
         case EventReceived(version):
             # Initial events are not ordered by version: a watch cannot resume among them.
@@ -151,7 +155,7 @@ def advance(position: Position, received: Input, *, too_large_limit: int) -> Pos
 
 
 def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
-    """Return the position after an event with ``version``.
+    """Return the position that follows ``position`` after an event with ``version``.
 
     ``advance`` calls this function. Callers that have an event call it directly, which is faster.
     """
@@ -169,7 +173,7 @@ def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
 
 
 def classify(error: SteersmanError) -> Input:
-    """Return the input for the position that corresponds to ``error``."""
+    """Return the input for ``advance`` that corresponds to ``error``."""
     match error:
         case Expired():
             return Gone()

@@ -1,7 +1,7 @@
-"""The reflector: lists and watches, and resumes after any disconnect without a gap.
+"""The reflector: lists and watches, and resumes without a gap after each lost connection.
 
-``position`` defines the effect of each input, and ``backoff`` the wait after failures. This module
-sends the requests and passes the responses to the sink.
+The module ``position`` defines the effect of each input, and the module ``backoff`` the wait after
+failures. This module sends the requests and passes the responses to the sink.
 """
 
 import asyncio
@@ -72,9 +72,7 @@ class _Failure(msgspec.Struct, frozen=True):
 
 
 class Reflector(Generic[Obj]):
-    """A reflector: while it runs, it passes all objects and events of ``source`` to the sink
-    ``into``.
-    """
+    """Passes all objects and events of ``source`` to the sink ``into`` while ``run`` runs."""
 
     def __init__(
         self,
@@ -119,14 +117,12 @@ class Reflector(Generic[Obj]):
 
     @property
     def failing_since_at(self) -> float | None:
-        """The time of the first failure since the last open watch; ``None`` if there was no
-        failure.
-        """
+        """The time of the first failure since a watch was last open; ``None`` without failures."""
         return self._failing_since_at
 
     @property
     def last_error(self) -> SteersmanError | None:
-        """The last failure since the last open watch."""
+        """The last failure since a watch was last open; ``None`` without failures."""
         return self._last_error
 
     def __repr__(self) -> str:
@@ -135,14 +131,14 @@ class Reflector(Generic[Obj]):
 
     @property
     def ref(self) -> ObjectRef:
-        """The objects that the reflector lists and watches, in readable form."""
+        """The objects that the reflector lists and watches, in readable form: ``Pod default/*``."""
         return self._source.ref
 
     def reconnect(self) -> bool:
         """Close the open watch, as after a long silence; return whether a watch was open.
 
-        The watch is resumed from the last version, after the usual wait. A reflector that never
-        closes a silent watch does not close one after this call either.
+        The reflector resumes the watch from the last version, after the usual wait. Nothing is
+        closed if the settings of the reflector disable the closing of silent watches.
         """
         if self._cut is None:
             return False
@@ -150,7 +146,7 @@ class Reflector(Generic[Obj]):
         return True
 
     async def run(self) -> NoReturn:
-        """List and watch until cancelled; each call begins with a list."""
+        """List and watch until this coroutine is cancelled; each call begins with a list."""
         self._position = MustList(self._before().reached)
         try:
             while True:

@@ -1,4 +1,4 @@
-"""The observations that a reflector reports."""
+"""The observations that a reflector reports to its observer."""
 
 from steersman.errors import BadAnswer, SteersmanError
 from steersman.names import ObjectRef
@@ -19,7 +19,7 @@ from steersman.observe import (
 
 
 class ReflectorEvents:
-    """A reporter of the observations of one reflector."""
+    """Reports the observations of one reflector to ``observe``."""
 
     def __init__(self, observe: Observer, *, resource: str, ref: ObjectRef) -> None:
         self._observe = observe
@@ -27,7 +27,7 @@ class ReflectorEvents:
         self._ref = ref
 
     def listed(self, count: int, decode_failures: int, took_seconds: float, reason: str) -> None:
-        """Report that all objects have been listed."""
+        """Report that all objects have been listed: ``count`` objects, for ``reason``."""
         self._observe(
             Listed(
                 resource=self._resource,
@@ -40,7 +40,7 @@ class ReflectorEvents:
         )
 
     def started(self, failures: int) -> None:
-        """Report that a watch is open."""
+        """Report that a watch has been opened after ``failures`` consecutive failures."""
         self._observe(WatchStarted(resource=self._resource, ref=self._ref, failures=failures))
 
     def received(self, events: int) -> None:
@@ -51,7 +51,7 @@ class ReflectorEvents:
             )
 
     def ended(self, took_seconds: float) -> None:
-        """Report that a watch is no longer open."""
+        """Report that a watch, which was open for ``took_seconds``, has ended."""
         self._observe(WatchEnded(resource=self._resource, ref=self._ref, took_seconds=took_seconds))
 
     def stopped(self) -> None:
@@ -61,7 +61,7 @@ class ReflectorEvents:
     def failed(
         self, error: SteersmanError, *, failures: int, wait_seconds: float, is_news: bool
     ) -> None:
-        """Report that a list or watch failed and will be retried."""
+        """Report that a list or watch failed, and is retried after ``wait_seconds``."""
         self._observe(
             WatchFailed(
                 resource=self._resource,
@@ -74,13 +74,13 @@ class ReflectorEvents:
         )
 
     def silent(self, silent_seconds: float) -> None:
-        """Report that a silent watch was closed."""
+        """Report that a watch was closed because it was silent for ``silent_seconds``."""
         self._observe(
             WatchSilent(resource=self._resource, ref=self._ref, silent_seconds=silent_seconds)
         )
 
     def out_of_order(self, version: str, reached_version: str) -> None:
-        """Report a duplicate or out-of-order event."""
+        """Report an event whose ``version`` is not later than ``reached_version``."""
         self._observe(
             OutOfOrder(
                 resource=self._resource,
@@ -91,7 +91,7 @@ class ReflectorEvents:
         )
 
     def rewound(self, reached_version: str, version: str) -> None:
-        """Report that the server's history was rewound."""
+        """Report that the server's history was rewound from ``reached_version`` to ``version``."""
         self._observe(
             HistoryRewound(
                 resource=self._resource,
@@ -106,7 +106,10 @@ class ReflectorEvents:
         self._observe(KindMissing(resource=self._resource, ref=self._ref, error=error))
 
     def streaming_refused(self, error: SteersmanError) -> None:
-        """Report that objects are listed in pages from now on, instead of as initial events."""
+        """Report that the server rejected a watch with initial events.
+
+        From now on, the objects are listed in pages instead.
+        """
         self._observe(StreamingRefused(resource=self._resource, ref=self._ref, error=error))
 
     def bad_answer(self, verb: str, problem: str) -> BadAnswer:

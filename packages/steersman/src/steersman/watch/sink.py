@@ -13,8 +13,8 @@ Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=
 class Sink(Protocol[Obj_contra]):
     """A store of the objects that a reflector receives, like client-go's ``Store``.
 
-    A sink must not raise: a ``SteersmanError`` from the sink would be handled as a failure of the
-    watch, and any other exception ends the reflector.
+    A sink must not raise exceptions. The reflector would handle a ``SteersmanError`` of the sink as
+    a failure of the watch, and would end with any other exception.
     """
 
     def replace(
@@ -25,24 +25,27 @@ class Sink(Protocol[Obj_contra]):
         *,
         rewound: bool,
     ) -> None:
-        """Replace all objects by the objects of a list at ``version``.
+        """Replace all objects by ``objects``, the result of a list at ``version``.
 
-        ``decode_failures`` are the listed objects that cannot be decoded. The sink must not change
-        ``objects``. ``rewound``: the server has another history than before, and earlier versions
-        cannot be compared with the versions of the new history.
+        ``decode_failures`` are the errors for the listed objects that cannot be decoded. The sink
+        must not change ``objects``. If ``rewound``, the server has another history than before, and
+        earlier versions cannot be compared with ``version`` and later ones.
         """
         ...
 
     def upsert(self, obj: Obj_contra) -> None:
-        """Store an object that was created or changed."""
+        """Store ``obj``, which was created or changed."""
         ...
 
     def delete(self, obj: Obj_contra) -> None:
-        """Remove a deleted object; ``obj`` is the object's last state."""
+        """Remove an object that was deleted; ``obj`` is its last state."""
         ...
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """Record that an object that cannot be decoded was written or deleted."""
+        """Record an event at ``version`` about an object that cannot be decoded.
+
+        The object was deleted if ``is_gone``; otherwise it was created or changed.
+        """
         ...
 
     def progress(self, version: str) -> None:

@@ -1,6 +1,4 @@
-"""The source of a reflector: the protocol of its three requests, and its implementation by a
-client.
-"""
+"""The source of a reflector: a protocol with three requests, and its implementation."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -14,22 +12,23 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Source(Protocol[Obj]):
-    """The objects of one kind on a server: all, or those of one namespace, or those that match
-    selectors.
+    """The objects that a reflector lists and watches: objects of one kind on a server.
+
+    A source is limited to a namespace, to objects that match selectors, to both, or to neither.
     """
 
     @property
     def resource(self) -> str:
-        """The plural name of the kind, for metrics."""
+        """The plural name of the resource, for metrics."""
         ...
 
     @property
     def ref(self) -> ObjectRef:
-        """The objects in readable form: ``Pod default/*``."""
+        """The objects of the source in readable form: ``Pod default/*``."""
         ...
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """List all objects in pages of ``page_size``.
+        """List all objects in pages of at most ``page_size`` objects.
 
         With ``None``, list all objects in one response, which is decoded while it is received.
         """
@@ -38,7 +37,11 @@ class Source(Protocol[Obj]):
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """Watch the events after ``version``; with ``initial_events``, existing objects first."""
+        """Watch the events after ``version``.
+
+        With ``initial_events``, the watch begins with an event for each existing object. The server
+        ends the watch after ``timeout_seconds``.
+        """
         ...
 
     async def probe(self, version: str) -> None:
@@ -47,7 +50,7 @@ class Source(Protocol[Obj]):
 
 
 class ClientSource(Generic[Obj]):
-    """A source of some objects of one kind, read with a ``Client``."""
+    """A source whose requests are sent by a ``Client``."""
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class ClientSource(Generic[Obj]):
         self._fields = fields
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """List all objects in pages of ``page_size``.
+        """List all objects in pages of at most ``page_size`` objects.
 
         With ``None``, list all objects in one response, which is decoded while it is received.
         """
@@ -87,7 +90,11 @@ class ClientSource(Generic[Obj]):
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """Watch the events after ``version``; with ``initial_events``, existing objects first."""
+        """Watch the events after ``version``.
+
+        With ``initial_events``, the watch begins with an event for each existing object. The server
+        ends the watch after ``timeout_seconds``.
+        """
         return self._client.watch(
             self._kind,
             namespace=self._namespace,

@@ -1,7 +1,7 @@
 """Compares resourceVersions. No I/O.
 
-Within one history, resourceVersions are growing decimal numbers. Another server may use other
-texts, which can only be compared for equality.
+Within one history of the server, resourceVersions are increasing decimal numbers. A server other
+than kube-apiserver may use other texts, which can only be compared for equality.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,10 @@ LEAP_DIGITS: Final = 7
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether ``version`` is certainly before ``than``; always false unless both are numbers."""
+    """Whether ``version`` is certainly older than ``than``.
+
+    The result is false unless both are numbers.
+    """
     if len(version) == len(than):
         # Almost always; numbers of one length are in the order of their texts.
         return version < than and _is_number(version + than)
@@ -31,10 +34,10 @@ def is_older(version: str, than: str) -> bool:
 
 
 def is_far_ahead(version: str, of: str) -> bool:
-    """Whether ``version`` is further ahead than any history advances between two events.
+    """Whether ``version`` is too far ahead of ``of`` for two successive events.
 
-    Such a version is wrong, or the history was advanced on purpose, as by a restore. A new list
-    shows which of the two is true.
+    Such a version is wrong, or the history was advanced on purpose, as by a restore from a backup.
+    A new list shows which of the two is true.
     """
     if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS]:
         return False  # as nearly always
@@ -46,7 +49,7 @@ def is_far_ahead(version: str, of: str) -> bool:
 
 
 def newest_first(items: Sequence[T], versions: Iterable[str]) -> list[T]:
-    """Return the same items, sorted with the latest versions first."""
+    """Return ``items``, sorted by their ``versions``, the latest version first."""
     # Texts of one length are in the order of their numbers, and sort fastest.
     words = list(map(str.rjust, versions, repeat(DIGITS)))
     places = sorted(range(len(items)), key=words.__getitem__, reverse=True)

@@ -1,4 +1,4 @@
-"""The address of a server or a proxy, from its URL. No I/O."""
+"""Reads the address of a server or a proxy from its URL. No I/O."""
 
 import base64
 import re
@@ -16,7 +16,10 @@ _HOST: Final = re.compile(r"[0-9A-Za-z._~-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The parts of a URL that a connection needs; the repr contains no user and no password."""
+    """The parts of a URL that a connection needs.
+
+    The repr contains neither the user nor the password.
+    """
 
     scheme: str
     host: str
@@ -33,12 +36,12 @@ class Address:
 
     @property
     def is_https(self) -> bool:
-        """Whether the address is reached over TLS."""
+        """Whether connections to the address use TLS."""
         return self.scheme == "https"
 
     @property
     def authority(self) -> str:
-        """The host and port in the format of a CONNECT request."""
+        """The host and port, in the format of a CONNECT request."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
@@ -46,9 +49,9 @@ class Address:
 
 
 def server_address(text: str) -> Address:
-    """Return the server's address; raise ``ConfigError`` if ``text`` is not an address.
+    """Return the address in ``text``, the URL of a server.
 
-    The error does not quote ``text``.
+    If ``text`` is invalid, raise ``ConfigError``, which does not quote ``text``.
     """
     source = "the server's address"
     url, address = _address(text, source=source)
@@ -62,7 +65,10 @@ def server_address(text: str) -> Address:
 
 
 def proxy_address(text: str) -> Address:
-    """Return the proxy's address and login; raise ``ConfigError`` if ``text`` is not an address."""
+    """Return the address and login in ``text``, the URL of a proxy.
+
+    If ``text`` is invalid, raise ``ConfigError``.
+    """
     return _address(text, source="the proxy's address")[1]
 
 

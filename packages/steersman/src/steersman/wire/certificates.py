@@ -17,7 +17,7 @@ VALID_DAYS = 7
 
 
 class CertificateAuthority:
-    """A certificate authority that exists only as long as this object."""
+    """A private certificate authority, whose key exists only in the memory of this object."""
 
     def __init__(self, name: str, *, now: datetime) -> None:
         self._now = now
@@ -32,13 +32,19 @@ class CertificateAuthority:
         self.pem = self._sign(builder)
 
     def for_server(self, name: str, *, reachable_as: Iterable[str]) -> tuple[bytes, bytes]:
-        """Return a server's certificate for these addresses and host names, and its key; PEM."""
+        """Return a certificate and its key for a server, both as PEM.
+
+        The certificate is valid for ``reachable_as``, the addresses and host names of the server.
+        """
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         names = [_general_name(each) for each in reachable_as]
         return self._issue(subject, usage=ExtendedKeyUsageOID.SERVER_AUTH, reachable_as=names)
 
     def for_client(self, name: str, *, groups: Iterable[str] = ()) -> tuple[bytes, bytes]:
-        """Return a user's certificate, which names the user's groups, and its key; PEM."""
+        """Return a certificate and its key for the user ``name``, both as PEM.
+
+        The certificate names the user and the user's ``groups``.
+        """
         subject = x509.Name(
             [
                 *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups),

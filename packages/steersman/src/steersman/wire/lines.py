@@ -2,11 +2,11 @@
 
 
 class LineSplitter:
-    """A splitter that assembles lines from pieces of any size, and rejects lines that are too long.
+    """Assembles lines from chunks of any size, and rejects lines longer than ``limit_bytes``.
 
     A carriage return before the newline is dropped. Empty lines are dropped unless ``keep_empty``.
-    A piece is copied once, when its line is complete, so that a long line costs no more per byte
-    than a short one.
+    Each chunk is copied once, when a line is complete, so that a long line costs no more per byte
+    than a short line.
     """
 
     def __init__(self, limit_bytes: int, *, keep_empty: bool = False) -> None:
@@ -17,13 +17,13 @@ class LineSplitter:
 
     @property
     def rest(self) -> bytes:
-        """The incomplete last line."""
+        """The bytes after the last complete line."""
         return b"".join(self._pieces)
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the lines that ``chunk`` completes.
 
-        Raise ``ValueError`` once a line is longer than the limit.
+        Raise ``ValueError`` as soon as a line is longer than the limit.
         """
         block = self.feed_block(chunk)
         if not block:
@@ -32,9 +32,9 @@ class LineSplitter:
         return lines if self._keep_empty else [line for line in lines if line]
 
     def feed_block(self, chunk: bytes) -> bytes:
-        """Return the lines that ``chunk`` completes as one ``bytes`` object, with their line ends.
+        """Return all lines that ``chunk`` completes, with their newlines, as one ``bytes``.
 
-        This is for decoders that decode many lines together.
+        Some decoders decode many lines together faster.
         """
         if not self._pieces and len(chunk) <= self._limit_bytes and chunk.endswith(b"\n"):
             return chunk

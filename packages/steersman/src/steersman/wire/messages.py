@@ -1,4 +1,4 @@
-"""Requests, responses and replies, and the protocols of transports and handlers."""
+"""HTTP requests, responses and replies, and the protocols of transports and handlers."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -26,11 +26,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ``is_large``, a compressed response is requested, and decompressed while it is read.
 
     ``guard`` is for a caller that may lose the permission to send the request while a connection is
-    opened. ``guard`` is called immediately before the first bytes are sent. If ``guard`` raises,
-    nothing is sent, and ``open`` raises the same exception. For a body of several pieces, ``guard``
-    is called before each piece: if it raises, the server never receives the complete body, and does
-    nothing. When a request with a guard is abandoned without a response, bytes that have not left
-    this machine are discarded.
+    being opened. It is called immediately before the first bytes are sent. If ``guard`` raises,
+    nothing is sent, and ``Transport.open`` raises the same exception. If the body has several
+    pieces, ``guard`` is called before each piece: if it raises, the server never receives the
+    complete body, and does not execute the request. If a request with a guard is abandoned before
+    its response, bytes that have not left this machine are discarded.
     """
 
     method: str
@@ -43,7 +43,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """The path and query for the request line: visible ASCII characters only."""
+        """The path and query as in the request line, with visible ASCII characters only."""
         path = self.path
         if not _NEEDS_NO_QUOTES.fullmatch(path):
             path = quote(path, safe=_SAFE)
@@ -68,7 +68,7 @@ def _quoted(text: str) -> str:
 
 
 class Response(Protocol):
-    """One HTTP response, whose body may still be arriving."""
+    """One HTTP response, whose body may not yet have arrived completely."""
 
     @property
     def status(self) -> int:
@@ -77,7 +77,7 @@ class Response(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers by lower-case name."""
+        """The headers; the keys are lower-case names."""
         ...
 
     @property
@@ -86,24 +86,27 @@ class Response(Protocol):
         ...
 
     async def read(self, *, limit_bytes: int) -> bytes:
-        """Return the complete body; raise ``ValueError`` once it is longer than ``limit_bytes``."""
+        """Return the complete body; raise ``ValueError`` if it is longer than ``limit_bytes``."""
         ...
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it arrives, in pieces of any size."""
+        """Yield the body in pieces of any size, as they arrive."""
         ...
 
 
 class Transport(Protocol):
-    """A sender of requests that holds each response open while its body is read."""
+    """Sends HTTP requests, and keeps the connection of each response while its body is read."""
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Send ``request``; raise ``Unreachable`` if no response arrives."""
+        """Return a context that sends ``request`` and provides the response.
+
+        Entering the context raises ``Unreachable`` if no response arrives.
+        """
         ...
 
 
 class CertificateIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """The verified identity in a client's certificate."""
+    """The identity in a client's certificate, which has been verified."""
 
     common_name: str
     organizations: tuple[str, ...] = ()
@@ -111,9 +114,10 @@ class CertificateIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A server's reply: a complete ``body``, or a ``stream`` of pieces.
+    """A server's reply to a request: a complete ``body``, or a ``stream`` of pieces.
 
-    The server connection that sends the reply closes the stream, also when the client disconnects.
+    The server connection that sends the reply closes ``stream`` in every case, also if the client
+    disconnects.
     """
 
     status: int
@@ -126,8 +130,11 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestHandler(Protocol):
-    """A handler of requests, which returns failures as replies."""
+    """Handles the requests to a server; a failure is a reply too, not an exception."""
 
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
-        """Return the reply to ``request``; raise no exception, except when cancelled."""
+        """Return the reply to ``request``; raise no exception, except when cancelled.
+
+        ``certificate`` is the identity in the client's certificate; ``None`` without a certificate.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Socket options: keepalive, and discarding unsent bytes on close."""
+"""Socket options: TCP keepalive, and discarding unsent bytes when a socket is closed."""
 
 import socket
 import struct
@@ -19,7 +19,7 @@ _NO_LINGERING: Final = struct.pack("ii", 1, 0)
 
 
 def enable_keepalive(connected: socket.socket) -> None:
-    """Enable TCP keepalive, so that the kernel detects a dead connection."""
+    """Enable TCP keepalive for ``connected``, so that the kernel detects a dead connection."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     if sys.platform == "linux":
         options += [
@@ -35,6 +35,9 @@ def enable_keepalive(connected: socket.socket) -> None:
 
 
 def discard_unsent(connected: socket.socket) -> None:
-    """Make the kernel discard unsent bytes on close, instead of sending them later."""
+    """Make the kernel discard unsent bytes when ``connected`` is closed.
+
+    By default, the kernel sends these bytes later.
+    """
     with suppress(OSError):
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)

@@ -1,7 +1,7 @@
-"""TLS for a client of an API server: trusted authorities and the client's certificate.
+"""TLS for a client of an API server: the trusted authorities and the client's certificate.
 
-A given CA bundle is the only root of trust. Without a bundle, OpenSSL's default roots are used: the
-system's roots, or those of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
+If a CA bundle is given, only its authorities are trusted. Otherwise OpenSSL's default roots are
+used: the system's roots, or those of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
 """
 
 import os
@@ -22,7 +22,7 @@ _NAMES_ANOTHER: Final = frozenset({62, 64})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """The trusted authorities and the client's certificate and key, each as PEM."""
+    """The trusted authorities, the client's certificate and the client's key, each as PEM."""
 
     ca_data: bytes | None = field(default=None, repr=False)
     client_certificate: bytes | None = field(default=None, repr=False)
@@ -35,7 +35,7 @@ class _EncryptedKey(Exception):
 
 
 def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
-    """Return a context for connections with these settings; errors name ``source``."""
+    """Return a TLS context for connections with ``settings``; errors name ``source``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # A Go server that is offered HTTP/2 takes it; a proxy that is offered nothing may refuse.
@@ -62,7 +62,7 @@ def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
 
 
 def certificate_refused(error: ssl.SSLError, *, server: str) -> CertificateRefused | None:
-    """Return the error for a rejected certificate of either side.
+    """Return the error for a certificate that the client or ``server`` rejected.
 
     Return ``None`` if ``error`` does not concern a certificate.
     """
@@ -142,7 +142,10 @@ def _refuse_password() -> NoReturn:
 
 @contextmanager
 def as_file(content: bytes) -> Iterator[str]:
-    """Provide a path at which ``content`` can be read while the block runs, by this user only."""
+    """Provide a path from which ``content`` can be read while the block runs.
+
+    Only the user of this process can read the file.
+    """
     if sys.platform == "linux":
         with _memory_file(content) as path:
             yield path
@@ -176,5 +179,5 @@ def _private_file(content: bytes) -> Iterator[str]:
 
 
 def ssl_reason_text(error: ssl.SSLError) -> str:
-    """Return OpenSSL's reason as readable text."""
+    """Return the reason in ``error``, which comes from OpenSSL, as readable text."""
     return (error.reason or "no reason given").replace("_", " ").lower()

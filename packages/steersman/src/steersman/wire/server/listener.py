@@ -1,4 +1,4 @@
-"""The HTTP listener: passes requests from sockets to a handler, and sends its replies."""
+"""The HTTP listener: passes requests from sockets to a handler, and sends the replies."""
 
 import asyncio
 import ssl
@@ -38,11 +38,11 @@ async def listening(
     largest_body: int,
     share_port: bool = False,
 ) -> AsyncIterator[int]:
-    """Serve requests while the block runs; yield the port.
+    """Pass requests to ``handler`` while the block runs; yield the port of the listener.
 
-    With ``port=0``, a free port is used. Without ``tls``, the traffic is readable on the network:
-    use that only for public data, or within the machine. A body larger than ``largest_body`` is cut
-    off one byte after the limit.
+    With ``port=0``, a free port is used. Without ``tls``, the traffic is not encrypted, which is
+    only acceptable for public data, or within one machine. A body larger than ``largest_body`` is
+    cut off one byte after the limit.
     """
     loop = asyncio.get_running_loop()
     connections = _Connections(loop)

@@ -1,4 +1,4 @@
-"""Encodes a reply to bytes: its head and its chunks."""
+"""Encodes a reply as bytes: its head and its chunks."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -19,9 +19,10 @@ _ON_ONE_LINE: Final = str.maketrans("\r\n\0", "   ")
 
 
 def reply_head(reply: Reply, *, version: str, is_last: bool) -> bytes:
-    """Return the head of a reply; ``is_last``: the connection ends after the reply.
+    """Return the status line and the headers of ``reply`` for the HTTP version ``version``.
 
-    HTTP/1.0 has no chunks: a stream to such a client ends with the connection.
+    If ``is_last``, the connection is closed after the reply. HTTP/1.0 has no chunks: the end of a
+    stream to such a client is the end of the connection.
     """
     status = reply.status
     lines = [f"HTTP/{version} {status} {_PHRASES.get(status, '')}"]
@@ -41,17 +42,17 @@ def reply_head(reply: Reply, *, version: str, is_last: bool) -> bytes:
 
 
 def has_body(status: int, method: str) -> bool:
-    """Whether a reply with this status to this method may have a body."""
+    """Whether a reply with ``status`` to a request with ``method`` can have a body."""
     return method != "HEAD" and status not in _BARE
 
 
 def chunk(piece: bytes) -> bytes:
-    """Return a piece of a stream as an HTTP chunk."""
+    """Return ``piece``, which is part of a stream, as an HTTP chunk."""
     return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 
 def refusal(status: int) -> bytes:
-    """Return the complete reply to bytes that are not a request."""
+    """Return the complete reply, with ``status``, to received bytes that are not a request."""
     text = f"{_PHRASES[status]}\n".encode()
     headers = (("Content-Type", "text/plain; charset=utf-8"),)
     reply = Reply(status=status, headers=headers, body=text)

@@ -1,4 +1,4 @@
-"""Parses a client's requests."""
+"""Parses the requests that a client sends over a connection."""
 
 from collections import deque
 from typing import Final
@@ -20,7 +20,7 @@ _OF_BODIES: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request, and the client's HTTP version."""
+    """A request, and the HTTP version in its request line."""
 
     request: Request
     version: str  # of HTTP
@@ -28,10 +28,10 @@ class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestParser:
-    """A parser of a client's bytes; ``refused`` is the reply status for an invalid request.
+    """Parses the bytes from a client; ``refused`` is the reply status for an invalid request.
 
     A body larger than ``largest_body`` is cut off one byte after the limit. No further request of
-    the connection is read, because receiving the rest of the body may take long.
+    the connection is then read, because the rest of the body may take long to arrive.
     """
 
     def __init__(self, *, largest_body: int) -> None:

@@ -1,4 +1,4 @@
-"""TLS for a server, with certificates that can change while the server runs.
+"""TLS for a server whose certificate can change while the server runs.
 
 The certificate is selected at each handshake. Open connections keep the previous certificate.
 """
@@ -23,7 +23,10 @@ _Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
-    """Return a TLS context for a listener; each handshake uses the result of ``current``."""
+    """Return a TLS context for a listener.
+
+    Each handshake uses the context that ``current`` returns at that time.
+    """
 
     def choose(connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
         connection.context = current()
@@ -38,10 +41,10 @@ def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
 
 
 class CertificateFiles:
-    """A certificate and key in two files, which are read again once they have changed.
+    """A certificate and its key in two files, which are read again whenever they have changed.
 
     If the files cannot be used, for example while they are being written, the previous certificate
-    stays in use. The failure is observed, and the files are read again.
+    stays in use. The failure is observed, and the files are read again later.
     """
 
     def __init__(self, certificate: Path, key: Path, *, observe: Observer) -> None:
@@ -53,7 +56,7 @@ class CertificateFiles:
         self._refused: _Stamp | None = None
 
     def __call__(self) -> ssl.SSLContext:
-        """Return the context for the next connection."""
+        """Return the TLS context for the next connection."""
         stamp = self._seen()
         if stamp == self._stamp or not stamp:
             return self._context
@@ -86,7 +89,8 @@ class CertificateFiles:
 class SelfSigned:
     """A self-signed certificate, which is renewed before it expires.
 
-    It encrypts the connection, but does not authenticate the server. Requires ``cryptography``.
+    Clients can encrypt connections with the certificate, but cannot verify who the server is.
+    Requires ``cryptography``.
     """
 
     def __init__(self, name: str, *, reachable_as: Iterable[str], clock: Clock) -> None:
@@ -96,7 +100,7 @@ class SelfSigned:
         self._made_time, self._context = self._made()
 
     def __call__(self) -> ssl.SSLContext:
-        """Return the context for the next connection."""
+        """Return the TLS context for the next connection."""
         if self._clock.now() - self._made_time >= RENEW_AFTER:
             self._made_time, self._context = self._made()
         return self._context
@@ -112,9 +116,9 @@ class SelfSigned:
 
 
 def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
-    """Return a context that presents ``certificate``; certificate and key are PEM.
+    """Return a TLS context that presents ``certificate``; both arguments are PEM.
 
-    Errors name ``source``.
+    Errors name ``source``, from which the certificate and key were read.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -17,23 +17,26 @@ CLOSE_SECONDS: Final = 1.0
 
 
 class ConnectionRegistry(Protocol):
-    """A registry of the open connections of a listener."""
+    """The open connections of a listener."""
 
     def opened(self, connection: "ServerConnection") -> "asyncio.Task[None] | None":
-        """Return a task that runs ``serve``; ``None`` if the listener is closing."""
+        """Register ``connection``, and return a task that runs its ``serve``.
+
+        Return ``None`` if the listener is closing.
+        """
         ...
 
     def closed(self, connection: "ServerConnection") -> None:
-        """Remove a closed connection."""
+        """Remove ``connection``, which has been closed."""
         ...
 
 
 class ServerConnection(asyncio.BufferedProtocol):
-    """A connection that passes each request to ``handler``, and sends the reply before the next
-    request.
+    """A client's connection, which passes one request at a time to ``handler``.
 
-    Bytes are received into ``buffer``, which all connections of a loop can share. When the client
-    disconnects, the task is cancelled, because a watch would otherwise continue without a reader.
+    Each reply is sent before the next request is read. Bytes are received into ``buffer``, which
+    all connections of an event loop can share. When the client disconnects, the task that serves
+    the connection is cancelled, because a watch would otherwise continue without a reader.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         return not self._is_answering
 
     async def serve(self) -> None:
-        """Serve requests until the client disconnects or the connection ends."""
+        """Handle requests until the client disconnects or the server closes the connection."""
         parser = self._parser
         try:
             is_last = False
@@ -86,7 +89,7 @@ class ServerConnection(asyncio.BufferedProtocol):
                 self._transport.close()
 
     def end(self) -> None:
-        """Finish the current request and accept no further ones; close a stream."""
+        """Close the connection after the current request; close a stream immediately."""
         self._parser.is_over = True
         if self._is_streaming:
             self.cut()
@@ -234,9 +237,7 @@ class ServerConnection(asyncio.BufferedProtocol):
 
 
 def certificate_of(transport: asyncio.BaseTransport) -> CertificateIdentity | None:
-    """Return the identity in the client's certificate; ``None`` if the client sent no
-    certificate.
-    """
+    """Return the identity in the client's certificate; ``None`` without a certificate."""
     shown: Any = transport.get_extra_info("peercert")
     if not shown:
         return None

@@ -35,10 +35,10 @@ _MAY_WARN: Final = re.compile(rb"\n[Ww]")
 
 
 class Broken(Exception):
-    """The reason why there is no response, or only a part of one; no part of a request is quoted.
+    """The reason why a response did not arrive, or arrived only in part.
 
-    ``server`` is the address of the peer if the peer is a proxy. ``was_sent`` is true if the peer
-    may have received any part of the request.
+    The message quotes no part of the request. ``server`` is the address of the peer if the peer is
+    a proxy. ``was_sent`` is true if the peer may have received any part of the request.
     """
 
     def __init__(
@@ -59,10 +59,11 @@ class Broken(Exception):
 class Head:
     """The status and headers of a response.
 
-    ``came`` contains all bytes received when the head was complete. These may include a part of the
-    body, which is not stored, and, if ``is_first`` is false, preceding informational responses.
-    Most callers need only the status, and parsing the headers takes longer than the rest of the
-    response. Therefore headers are parsed when one is first needed.
+    ``came`` contains all bytes that had been received when the head was complete. These may include
+    a part of the body, which is not stored. If ``is_first`` is false, they also include
+    informational responses that preceded this one. Most callers need only the status, and parsing
+    the headers takes longer than the rest of the response. Therefore headers are parsed when one is
+    first needed.
     """
 
     __slots__ = ("_by_name", "_came", "_fields", "_is_cut", "status")
@@ -85,7 +86,10 @@ class Head:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers by lower-case name; of several headers with one name, the last."""
+        """The headers; the keys are lower-case names.
+
+        Of several headers with one name, the last is used.
+        """
         if self._by_name is None:
             self._by_name = {_text(name).lower(): _text(value) for name, value in self.fields}
         return self._by_name
@@ -99,7 +103,10 @@ class Head:
         return tuple([_text(value) for name, value in self.fields if name.lower() == b"warning"])
 
     def last_of(self, name: bytes) -> bytes | None:
-        """Return the value of the header with this lower-case name; of several, the last."""
+        """Return the value of the header ``name``, which is in lower case.
+
+        Of several headers with this name, the last is used.
+        """
         for key, value in reversed(self.fields):
             if key.lower() == name:
                 return value
@@ -133,10 +140,11 @@ class _Fields:
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A connection that sends a request and receives its response; reusable if ``is_reusable``.
+    """A client's connection, which sends one request at a time and receives its response.
 
     ``tls`` is the TLS context of the connection. ``ended`` is done once the connection is closed.
-    Only one task at a time may use the connection. Unexpected data closes the connection.
+    Only one task at a time may use the connection. Unexpected data from the peer closes the
+    connection.
     """
 
     #   idle ──send_request──▶ awaited ──whole answer──▶ idle
@@ -174,13 +182,13 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is open, as far as this side can tell."""
+        """Whether the connection is open, as far as this side knows."""
         transport = self._transport
         return not self._has_ended and transport is not None and not transport.is_closing()
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the last exchange is over and the connection can be used for another."""
+        """Whether the last response is complete, and the connection can send another request."""
         transport = self._transport
         return (
             self._is_whole
@@ -204,9 +212,10 @@ class Connection(asyncio.BufferedProtocol):
     ) -> Head:
         """Send a request, and return the head of its response as soon as the head is complete.
 
-        ``is_bare`` is for a method whose responses have no body. If the response arrives before all
-        of the request is sent, the rest of the request is not sent. ``guard`` is called before each
-        part of the request. If ``guard`` raises, that part and all later parts are not sent.
+        ``is_bare`` is true for a method whose responses have no body. If the response arrives
+        before all of the request is sent, the rest of the request is not sent. ``guard`` is called
+        before each part of the request. If ``guard`` raises, that part and all later parts are not
+        sent.
         """
         transport = self._transport
         if transport is None or transport.is_closing() or self._has_ended or self._broken:
@@ -227,9 +236,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._head
 
     async def receive(self) -> bytes:
-        """Wait for bytes of the body, and return those that have arrived; empty at the end of the
-        body.
-        """
+        """Wait for bytes of the body, and return all that have arrived; ``b""`` after the last."""
         while True:
             if self._pieces:
                 received = b"".join(self._pieces)
@@ -242,9 +249,7 @@ class Connection(asyncio.BufferedProtocol):
             await self._change()
 
     def take_rest(self) -> bytes | None:
-        """Return the rest of the body if it has arrived completely and is valid; otherwise
-        ``None``.
-        """
+        """Return the rest of the body if all of it has arrived and is valid, else ``None``."""
         if not self._is_whole or self._broken is not None:
             return None
         rest = b"".join(self._pieces)
@@ -252,7 +257,10 @@ class Connection(asyncio.BufferedProtocol):
         return rest
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
-        """Start TLS with the server named ``name``; raise ``OSError`` if that fails."""
+        """Start TLS with the server whose certificate must be valid for ``name``.
+
+        Raise ``OSError`` if the handshake fails.
+        """
         transport = self._transport
         if transport is None or transport.is_closing() or self._has_ended:
             raise ConnectionResetError

@@ -27,7 +27,7 @@ _OF_THE_PROXY: Final = {
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """The route to a server, and the expected name in the server's certificate."""
+    """A server, an optional proxy, and the name to expect in the server's certificate."""
 
     server: Address
     proxy: Address | None = None
@@ -40,17 +40,17 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_tls_twice(self) -> bool:
-        """Whether bytes for the server are encrypted again for the proxy."""
+        """Whether the proxy is reached over TLS, and the server over TLS inside of that TLS."""
         return self.server.is_https and self.proxy is not None and self.proxy.is_https
 
     @property
     def reading_proxy(self) -> Address | None:
-        """The proxy, if it reads the requests; ``None`` if it only tunnels them."""
+        """The proxy if it can read the requests; ``None`` if it only passes on encrypted bytes."""
         return None if self.server.is_https else self.proxy
 
 
 async def dial(route: Route, *, tls: ssl.SSLContext | None) -> Connection:
-    """Return an open connection for requests; raise ``Broken`` if the connection fails."""
+    """Open a connection along ``route``; raise ``Broken`` if that fails."""
     proxy = route.proxy
     name = route.server_name or _name_of(route.server)
     connection = Connection(tls=tls)

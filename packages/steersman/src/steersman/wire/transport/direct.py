@@ -1,4 +1,4 @@
-"""``SocketTransport``: reads and writes a connection's socket directly, encrypted or not."""
+"""``SocketTransport``: reads and writes a socket directly, with or without TLS."""
 
 import asyncio
 import socket
@@ -7,25 +7,25 @@ from typing import Protocol, cast
 
 
 class SocketProtocol(Protocol):
-    """The callbacks that ``SocketTransport`` requires of a protocol."""
+    """The callbacks that ``SocketTransport`` calls on a connection."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Use the opened connection ``transport``."""
+        """Store ``transport``, which has been opened."""
         ...
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer for received bytes, always the same one.
+        """Return the buffer into which to receive bytes, the same object at each call.
 
-        The buffer must hold at least a TLS record, 16 KiB.
+        The buffer must be at least as large as a TLS record, 16 KiB.
         """
         ...
 
     def data_received(self, data: memoryview) -> None:
-        """Process received bytes; the buffer is reused afterwards."""
+        """Process ``data``, the bytes just received; ``data`` is overwritten afterwards."""
         ...
 
     def eof_received(self) -> None:
-        """Process the end of the data from the peer."""
+        """Process the end of the peer's data."""
         ...
 
     def pause_writing(self) -> None:
@@ -37,18 +37,18 @@ class SocketProtocol(Protocol):
         ...
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Process the close of the connection."""
+        """Process the end of the connection; ``exc`` is the error that ended it, if any."""
         ...
 
 
 class SocketTransport(asyncio.Transport):
-    """A replacement for asyncio's transports that needs a fraction of the steps.
+    """A replacement for asyncio's transports that needs a fraction of their steps.
 
-    asyncio stacks a transport for TLS on a transport for the socket, each with its own buffers and
-    state. That takes longer than the rest of a request. ``SocketTransport`` passes received bytes
-    to the protocol in the same iteration of the loop. Its ``write`` sends as many bytes as the
-    kernel accepts before it returns. While reading is paused, bytes that were received earlier may
-    still be delivered.
+    For TLS, asyncio stacks one transport on another, each with its own buffers and state. That
+    takes longer than all other work for a request. ``SocketTransport`` passes received bytes to the
+    protocol in the same iteration of the loop. Its ``write`` sends as many bytes as the kernel
+    accepts before it returns. While reading is paused, bytes that were received earlier may still
+    be delivered.
 
     The event loop must be able to watch sockets. TLS inside of TLS is not supported.
     """
@@ -70,7 +70,10 @@ class SocketTransport(asyncio.Transport):
         self._loop.add_reader(connected, self._read)
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
-        """Start TLS with the server named ``name``; raise ``OSError`` if that fails."""
+        """Start TLS with the server whose certificate must be valid for ``name``.
+
+        Raise ``OSError`` if the handshake fails.
+        """
         self._tls = tls.wrap_bio(self._coming, self._going, server_hostname=name)
         self._agreed = self._loop.create_future()
         self._shake_hands(self._tls, self._agreed)

@@ -1,4 +1,4 @@
-"""Inflates compressed bodies piece by piece. No I/O."""
+"""Decompresses gzip bodies piece by piece. No I/O."""
 
 import zlib
 from typing import Final
@@ -10,9 +10,9 @@ _GZIP: Final = zlib.MAX_WBITS | 16  # with a gzip header
 
 
 class Inflater:
-    """A decoder that receives the pieces of a gzip stream and returns the inflated bytes.
+    """Decompresses a gzip stream that arrives in pieces.
 
-    A stream may consist of several members, as a concatenation of gzip files does.
+    A stream may consist of several gzip members, as a concatenation of gzip files does.
     """
 
     def __init__(self) -> None:
@@ -21,13 +21,16 @@ class Inflater:
         self.has_more = False  # after a full piece: there may be another without more input
 
     def feed(self, piece: bytes) -> None:
-        """Add a piece; first call ``next`` until all output of the earlier pieces is returned."""
+        """Add the next compressed ``piece``.
+
+        Before this call, call ``next`` until the output of the previous piece is complete.
+        """
         self._waiting = piece
 
     def next(self) -> bytes:
-        """Return some inflated bytes of the piece; empty if another piece is needed.
+        """Return some decompressed bytes; ``b""`` if another piece is needed.
 
-        Raise ``ValueError`` if the piece is not gzip.
+        Raise ``ValueError`` if the stream is not gzip.
         """
         while True:
             if self._member.eof:
@@ -46,6 +49,6 @@ class Inflater:
                 return inflated
 
     def end(self) -> None:
-        """End the input; raise ``ValueError`` if the stream is incomplete."""
+        """Check that the stream is complete; otherwise raise ``ValueError``."""
         if not self._member.eof:
             raise ValueError("the compressed body is incomplete")

@@ -1,4 +1,4 @@
-"""``NetworkTransport``: requests over TCP."""
+"""``NetworkTransport``: sends requests over TCP."""
 
 import os
 import socket
@@ -22,11 +22,12 @@ from steersman.wire.transport.request_head import Heads
 class NetworkTransport:
     """A transport that sends requests to one server over reused connections.
 
-    ``server`` may contain a path, under which the API is served. ``tls`` is called for each
-    request. If ``tls`` returns another context, new connections use it, and connections with the
-    old context are closed once idle. Without ``tls``, https:// trusts the system's roots. A proxy
-    is set only by ``proxy_url``, never by the environment. The context of the server also verifies
-    a proxy that is reached over TLS. ``clock`` measures how long a connection has been idle.
+    ``server`` may contain a path, under which the API is served. ``tls`` is called for each request
+    and returns the TLS context to use. If it returns another context than before, new connections
+    use it, and connections with the old context are closed once they are idle. Without ``tls``,
+    certificates of https:// servers are verified with the system's roots. A proxy is set only by
+    ``proxy_url``, never by the environment. The TLS context also verifies a proxy that is reached
+    over TLS. ``clock`` measures how long a connection has been idle.
     """
 
     def __init__(
@@ -65,9 +66,10 @@ class NetworkTransport:
             await pool.close()
 
     def open(self, request: Request) -> "_Exchange":
-        """Send ``request``; raise ``Unreachable`` if no response arrives.
+        """Return a context that sends ``request`` and provides the response.
 
-        Raise ``ValueError`` if the server could read the request as another one.
+        Entering the context raises ``Unreachable`` if no response arrives. Raise ``ValueError`` if
+        ``request`` has characters because of which the server could read another request.
         """
         if self._pool is None:
             raise RuntimeError(f"{self!r} sends requests only inside its `async with` block")

@@ -1,4 +1,4 @@
-"""The connection pool: stores idle connections for later requests."""
+"""The connection pool: keeps idle connections open for later requests."""
 
 import ssl
 from collections import deque
@@ -14,11 +14,12 @@ IDLE_SECONDS: Final = 30.0
 
 
 class Pool:
-    """All connections of one transport, in use and idle, without a limit.
+    """All connections of one transport, in use and idle, without a limit on their number.
 
     A watch uses its connection for minutes: with a limit, many watches would leave no connection
-    for other requests. The most recently used idle connection is reused first, so that unneeded
-    connections age. Connections that are too old are closed at the next use of the pool.
+    for other requests. The most recently used idle connection is reused first, so that connections
+    that are not needed stay idle. Connections that have been idle for too long are closed at the
+    next use of the pool.
     """
 
     def __init__(self, *, clock: Clock) -> None:
@@ -29,10 +30,9 @@ class Pool:
         self.is_open = True
 
     def take(self, tls: ssl.SSLContext | None) -> Connection | None:
-        """Return an idle connection with this TLS context, and close idle ones with another
-        context.
+        """Return an idle connection with the TLS context ``tls``; ``None`` if there is none.
 
-        Return ``None`` if there is no such connection.
+        Idle connections with another TLS context are closed.
         """
         idle = self._idle
         if tls is not self._tls:
@@ -51,20 +51,20 @@ class Pool:
         return None
 
     def add(self, connection: Connection) -> None:
-        """Add a new connection that is in use."""
+        """Add ``connection``, which is new and in use."""
         if not connection.ended.done():
             self._all.add(connection)
             connection.on_end = self._forget
 
     def give_back(self, connection: Connection) -> None:
-        """Store a connection that is no longer in use if it is reusable; otherwise close it."""
+        """Keep ``connection``, which is no longer in use, if it is reusable; otherwise close it."""
         if self.is_open and connection.tls is self._tls and connection.is_reusable:
             self._idle.append((self.clock.monotonic(), connection))
         else:
             connection.abort()
 
     async def close(self) -> None:
-        """Close all connections, and wait until they are closed."""
+        """Close all connections, also those in use, and wait until they are closed."""
         self.is_open = False
         self._idle.clear()
         ending = list(self._all)

@@ -20,11 +20,11 @@ _KEPT: Final = 16
 
 
 class Heads:
-    """An encoder of the heads of requests to ``server``.
+    """Encodes the heads of requests to ``server``.
 
-    ``proxy`` is a proxy that reads the requests. Usually only the request line and the length of
-    the body differ between requests. All other lines, including their secrets, are therefore
-    cached.
+    ``proxy`` is a proxy that reads the requests, or ``None``. Usually only the request line and the
+    length of the body differ between requests. Therefore all other lines, including their secrets,
+    are cached.
     """
 
     def __init__(self, *, server: Address, proxy: Address | None) -> None:
@@ -34,10 +34,10 @@ class Heads:
         self._kept: dict[tuple[tuple[tuple[str, str], ...], bool], str] = {}
 
     def head_of(self, request: Request) -> bytes:
-        """Return the head of a request.
+        """Return the request line and headers of ``request`` as bytes.
 
-        The request's own headers come before the defaults. Raise ``ValueError`` if a server could
-        read one part of the request as several parts; the error contains no header value.
+        The request's own headers come before the default headers. Raise ``ValueError`` if a server
+        could read one part of the request as several parts; the error contains no header value.
         """
         method, body = request.method, request.body
         target = self._root + request.target
