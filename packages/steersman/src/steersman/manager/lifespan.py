@@ -1,6 +1,6 @@
-"""The operator author's lifespan, which is open while controllers run.
+"""Enters and leaves ``lifespan``, an async context manager of the operator's author.
 
-The lifespan is entered before the controllers start, and left after the last one has ended.
+The context is entered before the controllers start, and left after the last one has ended.
 """
 
 from collections.abc import AsyncIterator
@@ -19,10 +19,11 @@ from steersman.observe import StopOverdue
 async def entered(
     lifespan: Lifespan | None, services: Services, *, grace_seconds: float
 ) -> AsyncIterator[Services]:
-    """Enter the lifespan, and yield the services with its value.
+    """Enter ``lifespan``, and yield ``services`` with the value that ``lifespan`` yields.
 
-    The lifespan is always left as after a block without an error, so that the code after its
-    ``yield`` always runs. So the lifespan cannot suppress the error that has ended the operator.
+    The context is always left as if its block had raised no error, so that the code after its
+    ``yield`` always runs. Therefore ``lifespan`` cannot suppress the error that has ended the
+    operator.
     """
     if lifespan is None:
         yield services

@@ -1,4 +1,4 @@
-"""``Manager``: the parts of an operator, and the method that runs it."""
+"""``Manager``: an operator's controllers and other parts, with a method that runs them."""
 
 import asyncio
 import gc
@@ -41,8 +41,9 @@ class Manager:
     """The controllers and runnables of an operator, which share a client and caches.
 
     An operator may have several replicas, of which only the leader reconciles. Creating a manager
-    has no side effect. ``run`` is for a program; a caller that has a loop, a clock and a connection
-    to a cluster uses ``operate``. ``informers`` defines how the caches list and watch.
+    has no side effect. ``run`` is for a program. Callers that already have an event loop, a clock
+    and a connection to a cluster use ``operate``. ``informers`` defines how the caches list and
+    watch.
 
     - ``lifespan`` opens the resources outside the cluster that reconcilers need. It is a function
       of ``Services`` that returns an async context manager, which is entered before the controllers
@@ -94,7 +95,7 @@ class Manager:
 
     @property
     def settings(self) -> ManagerSettings | None:
-        """The settings that were passed, or ``None``; without settings, ``run`` reads them."""
+        """The settings that were passed to the manager; if ``None``, ``run`` reads them."""
         return self._settings
 
     def adjusted(
@@ -105,7 +106,7 @@ class Manager:
         healthz: Sequence[HealthCheck] | None = None,
         readyz: Sequence[HealthCheck] | None = None,
     ) -> Self:
-        """Return a copy of the manager in which the given values replace its own."""
+        """Return a copy of the manager, in which the given values replace those of the original."""
         other = copy(self)
         other._settings = settings or self._settings
         other.informers = informers or self.informers
@@ -116,10 +117,11 @@ class Manager:
         return other
 
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
-        """Run the operator until SIGTERM or SIGINT; a second signal ends the process immediately.
+        """Run the operator until SIGTERM or SIGINT; a second signal ends the process at once.
 
-        Settings are read from the command line, the environment and a file, unless settings were
-        passed to the manager. ``new_loop`` may be ``uvloop.new_event_loop``.
+        If no settings were passed to the manager, they are read from the command line, the
+        environment and a file. ``new_loop`` creates the event loop; it may be
+        ``uvloop.new_event_loop``.
         """
         try:
             settings = self._settings or ManagerSettings.read(
@@ -141,7 +143,7 @@ class Manager:
     async def operate(
         self, environment: ManagerEnvironment, *, settings: ManagerSettings, stop: Awaitable[str]
     ) -> None:
-        """Run the operator in this environment until ``stop`` returns the reason to end."""
+        """Run the operator in ``environment`` until ``stop`` returns the reason to end."""
         # Imported here: code that only describes a manager, as generators do, need not run one.
         from steersman.manager.operation import Operation
 

@@ -124,7 +124,7 @@ class Operation:
         self._server: ServerProbe | None = None
 
     async def run(self, stop: Awaitable[str]) -> None:
-        """Run until ``stop`` returns a reason; then shut down within the grace period."""
+        """Run the operator until ``stop`` returns a reason; then stop within the grace period."""
         try:
             async with asyncio.TaskGroup() as group:
                 work = group.create_task(self._live(), name="operation")

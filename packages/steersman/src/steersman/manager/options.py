@@ -1,4 +1,4 @@
-"""The options of a manager in addition to its controllers and runnables, as one frozen value."""
+"""The options of a manager besides its controllers and runnables, as one frozen value."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -30,7 +30,7 @@ _TAKEN: Final = (
 
 
 class Collector(Protocol):
-    """A source of metrics: a counter or gauge of prometheus_client, a collector, or a registry."""
+    """A source of metrics: a counter, gauge, collector or registry of prometheus_client."""
 
     def collect(self) -> Iterable[Any]:
         """Return the current metrics."""
@@ -38,13 +38,15 @@ class Collector(Protocol):
 
 
 class HealthCheck(msgspec.Struct, frozen=True):
-    """A condition of the operator author that must hold for the operator to be alive, or ready.
+    """A condition that the operator's author defines, for liveness or for readiness.
 
     ``check`` is called with the manager's ``Services``. It returns ``None`` if the condition holds,
     and otherwise the reason, which is logged and not included in the response to a probe. An
-    exception counts as a failure. A function that is not async is called at every probe and once a
-    second, so it should only use facts that are already known. An ``async def`` function is called
-    every ``every_seconds`` and must return within that time; probes use its last result.
+    exception counts as a failure.
+
+    A ``check`` that is not async is called at every probe and once a second, so it should only use
+    facts that are already known. An async ``check`` is called every ``every_seconds`` and must
+    return within that time; probes use its last result.
     """
 
     name: str
@@ -107,7 +109,11 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
     def check_kinds(
         self, controllers: Sequence[Controller[Any]], runnables: Sequence[Runnable]
     ) -> None:
-        """Reject options for a kind that is not cached, and two options for one kind."""
+        """Raise ``BadManager`` for invalid cache options.
+
+        These are options for a kind that is not cached, two options for one kind, and a transform
+        for another class than that with which the kind is watched.
+        """
         declared = [kind for each in controllers for kind in each.cached_kinds]
         declared += [kind for each in runnables for kind in each.watches]
         known = {(gvk.group, gvk.kind) for gvk in (kind.resource_type.gvk for kind in declared)}
@@ -178,9 +184,9 @@ def _names(collector: Collector) -> Iterable[str]:
 
 
 def register(registry: Any, collector: Collector) -> None:
-    """Add ``collector`` to ``registry``.
+    """Add ``collector`` to ``registry``, a registry of prometheus_client.
 
-    Raise ``BadManager`` if the registry has a metric of the same name.
+    Raise ``BadManager`` if the registry already contains a metric of the same name.
     """
     try:
         registry.register(collector)

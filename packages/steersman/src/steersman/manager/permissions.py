@@ -27,7 +27,7 @@ def needed_rules(
     runnables: Sequence[Runnable] = (),
     caches: Sequence[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
-    """Return all rules for an operator with these settings in this namespace."""
+    """Return all RBAC rules for an operator that has ``settings`` and runs in ``namespace``."""
     lease = None
     if settings.leader_election:
         name = settings.lease_name or lease_name(controllers)
@@ -43,9 +43,9 @@ def needed_rules(
 
 
 def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
-    """Return the rules for reviews of metrics readers.
+    """Return the RBAC rules with which the operator reviews the readers of its metrics.
 
-    No rules are needed if metrics are served only to this machine.
+    The result is empty if metrics are disabled, or served only to this machine.
     """
     if settings.metrics is None or settings.metrics.is_loopback:
         return ()
@@ -58,7 +58,8 @@ def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
 def lease_name(controllers: Sequence[Controller[Any]]) -> str:
     """Return the default name of the lease: the field manager of the first controller.
 
-    All replicas of an operator have the same controllers in the same order.
+    All replicas of an operator use the same name, because they have the same controllers in the
+    same order.
     """
     if not controllers:
         raise BadSettings(

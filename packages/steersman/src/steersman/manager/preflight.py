@@ -22,9 +22,10 @@ _RULES_FOR_ONE_MORE: Final = 8
 async def missing_permissions(
     client: Client, rules: Sequence[RbacRule], *, observe: Observer
 ) -> tuple[RbacRule, ...]:
-    """Return the rules that are not granted, with only their missing verbs; report each of them.
+    """Return the rules in ``rules`` that are not granted, with only their missing verbs.
 
-    If the operator may not even send access reviews, which is rare, that is reported instead.
+    Each missing rule is also reported to ``observe``. If the operator has no permission to send
+    access reviews, which is rare, that is reported instead.
     """
     more = len(rules) // _RULES_FOR_ONE_MORE
     turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))

@@ -33,10 +33,10 @@ T = TypeVar("T")
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
-    """The argument of a runnable: the client, the caches and other services that controllers use
-    too.
+    """The argument of a runnable: the client, the caches and other services of the manager.
 
-    While this replica does not lead, writes of the client raise ``NotLeading``.
+    Controllers use the same services. While this replica does not lead, writes of the client raise
+    ``NotLeading``.
     """
 
     client: Client
@@ -48,16 +48,16 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     lifespan_value: object = NO_LIFESPAN
 
     def lifespan(self, kind: type[T]) -> T:
-        """Return the value of the manager's ``lifespan``.
+        """Return the value of the manager's ``lifespan``, which must be of the class ``kind``.
 
         Raise ``NoLifespanValue`` if the value has another class.
         """
         return lifespan_value(self.lifespan_value, kind)
 
     def check_leadership(self) -> None:
-        """Raise ``NotLeading`` unless this replica leads at this moment.
+        """Raise ``NotLeading`` unless this replica leads now.
 
-        A runnable that needs leadership calls this immediately before an effect outside the
+        A runnable that needs leadership calls this immediately before each effect outside the
         cluster.
         """
         if self.leads is not None and not self.leads():
@@ -65,15 +65,15 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Runnable(msgspec.Struct, frozen=True):
-    """A function that runs as long as the manager does, or as long as this replica leads.
+    """A function ``run`` that runs as long as the manager, or as long as this replica leads.
 
-    The function is cancelled at the end, and may return earlier. If the function raises, the
+    ``run`` is cancelled at the end, and may return earlier. If ``run`` raises an exception, the
     manager ends with that error.
 
     ``watches`` are the kinds that the function lists and watches, ``reads`` the kinds that it gets
     and lists, and ``writes`` the kinds that it writes. The preflight checks the permissions for
-    these, and ``steersman generate`` grants them. These declarations do not limit the function's
-    client.
+    these kinds, and ``steersman generate`` grants them. These declarations do not limit the
+    function's client.
     """
 
     run: Callable[[Services], Awaitable[None]]
@@ -105,16 +105,17 @@ class Runnable(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """The kinds that the runnable writes, each as a ``Writes``."""
+        """The kinds in ``writes``, each as a ``Writes``."""
         return as_writes(self.writes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerEnvironment:
-    """The environment of a manager, which the calling program provides in addition to the settings.
+    """The environment of a manager: objects that the calling program provides.
 
     - ``connect`` opens a new connection to the API server at each call.
-    - ``namespace`` is the namespace that the operator runs in, and ``hostname`` its machine or Pod.
+    - ``namespace`` is the namespace in which the operator runs, and ``hostname`` the name of its
+      machine or Pod.
     - ``clock``, ``rng`` and ``observe`` are the time, the randomness and the observer of all parts
       of the manager.
     - ``registry`` contains the metrics to serve; without a registry, no metrics are served.
@@ -124,7 +125,7 @@ class ManagerEnvironment:
     - ``loop_check_seconds`` is the interval of the checks of the event loop, of readiness and of
       liveness.
     - ``stall_seconds`` is how late such a check must be before a thread records what blocks the
-      event loop. With ``inf`` no such thread runs.
+      event loop. With ``inf``, no such thread runs.
     - ``server_probe`` defines whether a silent API server is probed. Without the probe, a silent
       connection is closed only after the ``silence_seconds`` of its watch.
     """

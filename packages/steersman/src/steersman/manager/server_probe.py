@@ -25,11 +25,11 @@ MOST_NAMED: Final = 5
 
 
 class ServerProbe:
-    """A probe of the server, sent after ``probe_seconds`` without a sign of life.
+    """Checks that the API server responds; sends a probe after ``probe_seconds`` of silence.
 
-    After ``timeout_seconds`` without a sign of life, the server counts as unresponsive, and the
-    operator's watches are closed. They must be opened again, because the next server to respond may
-    be another one that does not know them.
+    After ``timeout_seconds`` of silence, the server counts as unresponsive, and the operator's
+    watches are closed. They must be opened again, because the next server to respond may be another
+    one, which does not know these watches.
     """
 
     def __init__(
@@ -64,11 +64,14 @@ class ServerProbe:
 
     @property
     def silent_seconds(self) -> float:
-        """The time since the server last sent anything."""
+        """The time since the server last sent anything to the operator."""
         return self._clock.monotonic() - self._answered_at
 
     def why_not_ready(self) -> str | None:
-        """The reason for not being ready while the server does not respond; ``None`` otherwise."""
+        """Return the reason why the operator is not ready, if the server does not respond.
+
+        Return ``None`` if the server responds.
+        """
         if not self._is_unresponsive or self.silent_seconds < self._probe_seconds:
             return None
         watches = f", and these watches are silent: {_named(self._silent_watches)}"
@@ -78,7 +81,7 @@ class ServerProbe:
         )
 
     async def run(self) -> None:
-        """Probe the server for as long as the operator runs."""
+        """Probe the server when it is silent, for as long as the operator runs."""
         while True:
             silent_seconds = self.silent_seconds
             if silent_seconds < self._probe_seconds:

@@ -1,8 +1,8 @@
-"""The stall watch: a thread that finds out what blocks the event loop.
+"""The stall watch: a thread that records which code blocks the event loop.
 
-When a task in the loop can run again, the blocking code has already returned. So a separate thread
-stores the time when the next check of the loop is due. If the check does not happen by then, the
-thread records the stack of the loop's thread.
+A task in the event loop cannot record this, because it runs only when the blocking code has already
+returned. So a separate thread waits until the next check of the event loop is due. If the check has
+not happened by then, the thread records the stack of the thread that runs the event loop.
 """
 
 import asyncio
@@ -31,7 +31,10 @@ _WAITING: Final = (_ASYNCIO, selectors.__file__)
 
 
 class Stall(msgspec.Struct, frozen=True, kw_only=True):
-    """The code that blocked the loop; the innermost frame is last."""
+    """The code that blocked the event loop; the last frame in ``stack`` is the innermost.
+
+    ``controller`` and ``ref`` are the reconcile to which the code belongs, if any.
+    """
 
     controller: str = ""
     ref: ObjectRef | None = None
@@ -43,7 +46,7 @@ About = Callable[["asyncio.Task[Any]"], tuple[str, ObjectRef] | None]
 
 
 class StallWatch:
-    """A recorder of what blocks this thread's event loop when a check is ``after_seconds`` late."""
+    """Records what blocks this thread's event loop when a check is ``after_seconds`` late."""
 
     def __init__(self, *, after_seconds: float, about: About, clock: Clock) -> None:
         self._after_seconds = after_seconds
@@ -66,7 +69,7 @@ class StallWatch:
         self._changed.set()
 
     def expect(self, due_at: float) -> None:
-        """Set the time when the next check is due."""
+        """Set the time when the next check of the event loop is due."""
         is_first = self._due_at is None
         self._found, self._due_at = None, due_at
         if is_first:
@@ -74,7 +77,7 @@ class StallWatch:
 
     @property
     def found(self) -> Stall | None:
-        """The code that blocked the loop at the time when the last expected check was due."""
+        """The code that blocked the event loop when the check was due, or ``None``."""
         return self._found
 
     # In the thread

@@ -23,7 +23,7 @@ PATIENCE_SECONDS: Final = 10.0
 
 
 class Prepare(Protocol):
-    """A protocol for a context manager that prepares a controller while its block runs."""
+    """A function that returns a context in which a controller is prepared."""
 
     def __call__(
         self,
@@ -31,7 +31,10 @@ class Prepare(Protocol):
         *,
         joined: Callable[[Mapping[type[Any], Informer[Any]]], None],
     ) -> AbstractAsyncContextManager[SyncedController[Any]]:
-        """Prepare a controller; ``joined`` is called with the informers before they have synced."""
+        """Return a context that prepares ``controller`` and yields it with its synced caches.
+
+        ``joined`` is called with the informers of the controller before they have synced.
+        """
         ...
 
 
@@ -60,9 +63,9 @@ class _Start:
 
 
 class Startup:
-    """The concurrent start of all controllers.
+    """The concurrent start of all controllers of a manager.
 
-    ``filled`` is called once all controllers are ready.
+    ``prepare`` prepares each controller, and ``filled`` is called once all controllers are ready.
     """
 
     def __init__(
@@ -88,7 +91,7 @@ class Startup:
 
     @property
     def ready(self) -> tuple[SyncedController[Any], ...]:
-        """The controllers that can run, in the order of declaration."""
+        """The controllers that are ready to run, in the order of their declaration."""
         return tuple(each.prepared for each in self._starts if each.prepared is not None)
 
     @property
@@ -98,7 +101,10 @@ class Startup:
 
     @property
     def pending(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-        """The controllers that are not ready, each with the kinds that it waits for and why."""
+        """The name of each controller that is not ready, with the kinds for which it waits.
+
+        Each kind is a pair of its name and the reason why the controller still waits.
+        """
         return tuple(
             (each.controller.name, each.pending) for each in self._starts if each.prepared is None
         )
@@ -123,7 +129,10 @@ class Startup:
                     task.cancel()  # It waits for a kind that may never be served.
 
     async def settled(self) -> None:
-        """Wait until each controller is ready, or is delayed by a list that fails or takes long."""
+        """Wait until each controller is ready or is known to be delayed.
+
+        A controller is delayed if the list of one of its kinds fails or takes long.
+        """
         with suppress(TimeoutError):
             async with self._clock.timeout(PATIENCE_SECONDS):
                 while not all(each.is_settled for each in self._starts):

@@ -1,6 +1,6 @@
-"""The operator author's health checks.
+"""Calls the health checks that the operator's author defines.
 
-A check that is not async is called at each probe. An async check runs in the background.
+A check that is not async is called at each probe. An async check is called in the background.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,10 @@ from steersman.manager.runnables import Services
 
 
 class HealthChecks:
-    """The operator author's checks for one probe, called while the manager's services exist."""
+    """The operator author's checks for one probe, ``/healthz`` or ``/readyz``.
+
+    The checks are called only while the manager's services, which they use, exist.
+    """
 
     def __init__(self, checks: Sequence[HealthCheck], *, clock: Clock) -> None:
         self._checks = tuple(checks)
@@ -28,7 +31,10 @@ class HealthChecks:
         return f"<HealthChecks {', '.join(each.name for each in self._checks) or 'none'}>"
 
     def begin(self, services: Services, start: Start) -> None:
-        """Start calling the checks; async checks run in the background."""
+        """Start calling the checks with ``services``.
+
+        ``start`` starts the background tasks of async checks.
+        """
         self._services = services
         for each in self._checks:
             if is_async(each.check):
@@ -39,10 +45,10 @@ class HealthChecks:
         self._services = None
 
     def checks(self, *, before: str | None) -> Iterator[Check]:
-        """Yield each check for the probe.
+        """Yield a ``Check`` for each of the operator author's checks.
 
-        A check reports ``before`` until it has a result: before ``begin``, after ``end``, and until
-        the first call of an async check has returned.
+        As long as a check has no result, its ``Check`` reports ``before``: before ``begin``, after
+        ``end``, and, for an async check, until its first call has returned.
         """
         for each in self._checks:
             yield Check(each.name, self._answer_of(each, before))

@@ -1,4 +1,4 @@
-"""An HTTP listener for a handler, while a block runs."""
+"""Serves HTTP requests with a handler while a block runs."""
 
 import errno
 import os
@@ -31,7 +31,11 @@ async def serving(
     what: str,
     observe: Observer,
 ) -> AsyncIterator[ListenAddress]:
-    """Listen at ``address`` while the block runs; yield the address with the actual port."""
+    """Serve requests at ``address`` while the block runs; yield the address with its port.
+
+    If ``address`` has port 0, the yielded address has the port that the kernel chose. Errors name
+    the listener as ``what``.
+    """
     async with AsyncExitStack() as held:
         try:
             port = await _listen(held, handler, address, tls)

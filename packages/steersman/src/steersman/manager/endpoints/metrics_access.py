@@ -1,8 +1,8 @@
-"""Access to the metrics: anonymous on a loopback address, and with a token on any other address.
+"""Access to the metrics: anonymous on a loopback address, otherwise with a token.
 
-With a token means: clients use HTTPS and a bearer token that the API server accepts (TokenReview).
-The user of the token needs the permission to get /metrics (SubjectAccessReview). If the API server
-does not respond, access is denied.
+On any address that is not a loopback address, clients use HTTPS and a bearer token that the API
+server accepts (TokenReview). The user of the token needs the permission to get /metrics
+(SubjectAccessReview). If the API server does not respond, access is denied.
 """
 
 import ssl
@@ -38,7 +38,7 @@ _NAME: Final = "steersman metrics"
 
 
 class MetricsEndpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The handler of the metrics, and the TLS context of its listener."""
+    """The handler of requests for the metrics, and the TLS context of its listener, if any."""
 
     handler: RequestHandler
     tls: ssl.SSLContext | None
@@ -54,7 +54,7 @@ def metrics_endpoint(
 ) -> MetricsEndpoint:
     """Return the metrics endpoint for the address in ``settings``.
 
-    ``client`` sends the reviews, also in a replica that does not lead.
+    ``client`` sends reviews of tokens and permissions, also in a replica that does not lead.
     """
     pages = Routes(metrics_pages(registry), observe=observe)
     address = settings.metrics
@@ -67,7 +67,7 @@ def metrics_endpoint(
 
 
 class AuthorizedPages:
-    """Pages that are served only to clients whose token permits the path."""
+    """The pages of ``inner``, served only to clients whose token permits the page's path."""
 
     def __init__(self, inner: Routes, reviews: TokenReviews, *, clock: Clock) -> None:
         self._inner = inner
@@ -75,7 +75,7 @@ class AuthorizedPages:
         self._clock = clock
 
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
-        """Return the page or an error, in either case before the scraper's timeout."""
+        """Return the page or an error reply, in either case before the scraper times out."""
         if request.path not in self._inner.paths:
             # No review for a path without a page: any number of such paths could be requested.
             return await self._inner.handle(request, certificate=certificate)

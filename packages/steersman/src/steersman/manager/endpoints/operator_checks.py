@@ -1,7 +1,7 @@
-"""The readiness and liveness checks of an operator.
+"""The readiness and liveness checks that steersman itself defines for an operator.
 
 An operator whose API server is unreachable is alive, because a restart would not help. An operator
-is not alive if one of its parts has stopped that must run even without the API server.
+is not alive if one of its parts that must run even without the API server has stopped.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ IDLE_SECONDS: Final = 30.0
 def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) -> Iterator[Check]:
     """Yield checks that the caches have synced and are up to date.
 
-    The reason of a failure names the kinds whose caches have not synced or are not up to date.
+    If a check fails, its reason names the kinds whose caches have not synced or are not up to date.
     """
     is_filled = startup is not None and startup.is_complete
     yield Check("caches", _problem_unless(is_filled, "not all caches have synced"), is_public=True)
@@ -46,7 +46,7 @@ def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) ->
 
 
 def server_checks(probe: "ServerProbe | None") -> Iterator[Check]:
-    """Yield a check that the API server responds."""
+    """Yield a check that the API server responds; yield nothing if ``probe`` is ``None``."""
     if probe is not None:
         yield Check("api-server", probe.why_not_ready, is_public=True)
 
@@ -60,7 +60,10 @@ def live_checks(
     leadership: "Leadership | None",
     lease_seconds: float,
 ) -> Iterator[Check]:
-    """Yield checks that the permanently running parts of an operator are still running."""
+    """Yield checks that the parts of an operator that must never stop are still running.
+
+    These are the event loop, the informers, the workers and leader election.
+    """
     yield Check(
         "event-loop",
         _problem_unless(

@@ -1,7 +1,8 @@
 """The HTTP pages of an operator: liveness, readiness, and metrics.
 
-Responses contain the names of checks. The reason of a failure is logged, and is in the response
-only if the check is public. With ``?verbose`` the response also names some of the hanging objects.
+A response lists the names of checks. The reason of a failed check is logged, and is in the response
+only if the check is public. With ``?verbose``, the response also names some of the objects whose
+reconciles hang.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,11 +29,11 @@ _NAMED: Final = 10
 
 
 class Check(msgspec.Struct, frozen=True):
-    """A condition that must hold; ``is_ok`` returns ``None`` if it holds, and otherwise the reason.
+    """A condition of an operator; ``is_ok`` returns ``None`` if it holds, else the reason.
 
     Every probe calls ``is_ok``, so the function may only use facts that are already known. If
-    ``is_public``, the response includes the reason. ``detail`` returns further information for
-    people, or ``""``.
+    ``is_public``, the response to the probe includes the reason. ``detail`` returns further
+    information for people, or ``""``.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
-    """Return the name of each check that does not hold, and the reason."""
+    """Return the name of each failed check, with the reason."""
     found = ((check.name, _why_not(check)) for check in checks)
     return tuple((name, why) for name, why in found if why is not None)
 
@@ -56,7 +57,10 @@ def _why_not(check: Check) -> str | None:
 
 
 def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
-    """Return the number of objects, and the names that fit on a line; ``""`` for no objects."""
+    """Return the number of objects in ``refs``, and as many of their names as fit on a line.
+
+    ``what`` describes the objects. Without objects, return ``""``.
+    """
     if not refs:
         return ""
     more = f" and {len(refs) - _NAMED} more" if len(refs) > _NAMED else ""
@@ -64,7 +68,10 @@ def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
 
 
 class Routes:
-    """A handler that serves each page at its path; errors of a page are observed, not shown."""
+    """A request handler that serves each of ``pages`` at its path.
+
+    If a page raises an exception, the exception is observed, and is not shown to the client.
+    """
 
     def __init__(self, pages: Mapping[str, Page], *, observe: Observer) -> None:
         self._pages = MappingProxyType(dict(pages))
@@ -72,7 +79,7 @@ class Routes:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths that have a page."""
+        """The paths at which there is a page."""
         return tuple(self._pages)
 
     async def handle(
@@ -81,9 +88,9 @@ class Routes:
         *,
         certificate: CertificateIdentity | None = None,  # noqa: ARG002 - a RequestHandler gets it
     ) -> Reply:
-        """Return the page at the request's path.
+        """Return the page at the path of ``request``.
 
-        The listener omits the body of the response to a HEAD request.
+        For a HEAD request, the listener omits the body of the reply.
         """
         page = self._pages.get(request.path)
         if page is None:
@@ -101,9 +108,10 @@ class Routes:
 def probe_pages(
     *, live: Callable[[], Sequence[Check]], ready: Callable[[], Sequence[Check]]
 ) -> Mapping[str, Page]:
-    """Return ``/healthz`` and ``/livez`` with the checks ``live``, and ``/readyz`` with ``ready``.
+    """Return the pages ``/healthz``, ``/livez`` and ``/readyz``.
 
-    With ``?verbose`` the response lists every check, also if all of them pass.
+    The first two call ``live`` for their checks, and ``/readyz`` calls ``ready``. With
+    ``?verbose``, the response lists every check, also those that pass.
     """
     return {
         "/healthz": _check_page("healthz", live),
@@ -113,7 +121,7 @@ def probe_pages(
 
 
 def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
-    """Return ``/metrics``, with the metrics of ``registry``."""
+    """Return the page ``/metrics`` with the metrics of ``registry``."""
     # Imported here: prometheus_client takes long to import, and probes do not need it.
     from steersman.observe import metrics_text
 
@@ -127,15 +135,15 @@ def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
 
 
 def header(request: Request, name: str) -> str:
-    """Return the values of all headers with the lower-case ``name``, joined as HTTP permits.
+    """Return the values of all headers named ``name``, joined as HTTP permits.
 
-    Return ``""`` without such a header.
+    ``name`` is in lower case. Without such a header, return ``""``.
     """
     return ", ".join(value for key, value in request.headers if key.lower() == name)
 
 
 def text_reply(status: int, text: str, *headers: tuple[str, str]) -> Reply:
-    """Return a reply with one short text."""
+    """Return a reply whose body is the line ``text``; ``headers`` are additional headers."""
     return Reply(status=status, headers=(*_headers(_TEXT), *headers), body=f"{text}\n".encode())
 
 

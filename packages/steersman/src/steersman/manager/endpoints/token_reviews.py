@@ -1,8 +1,8 @@
-"""Token reviews: whether the user of a token may read a path, according to the API server.
+"""Reviews by the API server: whether the user of a token may read a path.
 
 Results are cached for as long as the components of Kubernetes cache them, so that a scrape every
-few seconds does not cost two more requests each time. Failed reviews are not cached. Tokens
-themselves are never stored, only their digests.
+few seconds does not cost two more requests each time. Reviews that could not be made are not
+cached. Tokens themselves are never stored, only their digests.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ ANONYMOUS: Final = "system:anonymous"
 
 
 class AccessDecision(Enum):
-    """The decision about a request."""
+    """The decision whether the user of a token may read a path."""
 
     ALLOWED = "allowed"
     UNKNOWN_CALLER = "unknown caller"
@@ -51,7 +51,7 @@ _User: TypeAlias = tuple[str, str, tuple[str, ...], _Extra]
 
 
 class TokenReviews:
-    """A reviewer of tokens and permissions, with at most one review at a time for each token."""
+    """Reviews tokens and permissions, with at most one review at a time for each token."""
 
     def __init__(self, client: Client, *, clock: Clock) -> None:
         # One attempt: Prometheus scrapes again soon.
@@ -65,7 +65,7 @@ class TokenReviews:
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def verdict(self, token: str, path: str) -> AccessDecision:
-        """Return whether the user of ``token`` may get ``path``."""
+        """Return the decision whether the user of ``token`` may get ``path``."""
         digest = hashlib.sha256(token.encode()).digest()
         if self._unknown.get(digest):
             return AccessDecision.UNKNOWN_CALLER
@@ -123,9 +123,9 @@ class TokenReviews:
 
 
 class ExpiringCache(Generic[K, V]):
-    """A cache of results with an expiry time for each, and at most ``most`` entries.
+    """A cache of at most ``most`` results, each with a time at which it expires.
 
-    The least recently used entry is evicted first.
+    If the cache is full, the least recently used result is evicted.
     """
 
     def __init__(self, most: int, *, clock: Clock) -> None:
@@ -137,7 +137,7 @@ class ExpiringCache(Generic[K, V]):
         return len(self._entries)
 
     def get(self, key: K) -> V | None:
-        """Return the cached result, or ``None`` if the result is missing or has expired."""
+        """Return the result for ``key``; ``None`` if there is none or it has expired."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -149,8 +149,9 @@ class ExpiringCache(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V, *, for_seconds: float) -> None:
-        """Cache a result for ``for_seconds``; a result that is already cached keeps its expiry
-        time.
+        """Cache ``value`` for ``for_seconds``.
+
+        A result that is already cached for ``key`` stays, with its expiry time.
         """
         if self.get(key) is not None:
             return
@@ -160,13 +161,13 @@ class ExpiringCache(Generic[K, V]):
 
 
 class SharedRequests(Generic[K, V]):
-    """At most one request at a time for each key; concurrent callers share its result."""
+    """Makes at most one request at a time for each key; concurrent callers share its result."""
 
     def __init__(self) -> None:
         self._open: dict[K, asyncio.Future[V]] = {}
 
     async def join(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:
-        """Return the result of ``ask``, or of another caller's request that is in flight."""
+        """Return the result of ``ask``, or of another caller's request for ``key`` in flight."""
         while (flight := self._open.get(key)) is not None:
             # The other caller may be cancelled, because its client disconnected; then this one
             # asks.

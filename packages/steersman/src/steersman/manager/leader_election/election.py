@@ -2,16 +2,16 @@
 
 The durations and the record are those of client-go, so that replicas with client-go can share the
 lease. But the times in the record are never compared with the local clock, because another machine
-wrote them with another clock. The rules use only the time for which the record has not changed, by
-the local monotonic clock:
+wrote them with another clock. The rules use only the time for which the record has not changed,
+measured with the local monotonic clock:
 
     leader      acts until ``renew_seconds`` after the start of its last confirmed write
     candidates  acquire a lease that has not changed for the ``lease_seconds`` in its record
 
-A candidate sees a write after the write was made, and the leader counts from before the write. So
-the leader has stopped before another replica takes over, unless one clock is faster than another by
-more than a factor of ``lease_seconds / renew_seconds``. The precondition of every write is the
-version that was read.
+A candidate reads a write only after the write was made, and the leader measures from before the
+write. So the leader has stopped before another replica takes over, unless one clock is faster than
+another by more than a factor of ``lease_seconds / renew_seconds``. Every write has a precondition:
+the lease still has the resourceVersion that was read.
 """
 
 from datetime import datetime
@@ -36,7 +36,10 @@ RELEASED_SECONDS: Final = 1
 
 
 class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The lease, the identity and the intervals; see ``unique_identity`` for an identity."""
+    """The name of a lease, the identity of a replica, and the intervals of leader election.
+
+    ``unique_identity`` returns a suitable identity.
+    """
 
     namespace: str
     name: str
@@ -66,7 +69,10 @@ class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unique_identity(hostname: str, *, rng: Random) -> str:
-    """Return an identity for this process, which is different after each restart."""
+    """Return an identity for this process: ``hostname`` with a random suffix.
+
+    Therefore a process has another identity after each restart.
+    """
     return f"{hostname}_{rng.getrandbits(64):016x}"
 
 
@@ -74,7 +80,7 @@ def unique_identity(hostname: str, *, rng: Random) -> str:
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a lease; ``holder`` is empty if no replica holds the lease.
+    """The content of a Lease; ``holder`` is empty if no replica holds the lease.
 
     The times are for people to read, and to distinguish one term of leadership from another.
     """
@@ -86,8 +92,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     transitions: int = 0
 
     def is_same_claim(self, other: "Record | None") -> bool:
-        """Return whether both records belong to one term of leadership: same holder and same
-        start.
+        """Return whether both records belong to the same term of leadership.
+
+        Records of one term have the same holder, start and number of transitions.
         """
         return other is not None and (
             (self.holder, self.acquire_time, self.transitions)
@@ -96,19 +103,23 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObservedLease(msgspec.Struct, frozen=True, kw_only=True):
-    """A lease as it was read: its record and its version; the version is empty without a lease."""
+    """The content of a Lease that was read, and its resourceVersion.
+
+    ``version`` is empty if the lease did not exist.
+    """
 
     record: Record = Record()
     version: str = ""
 
 
 class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate currently knows about the lease.
+    """The facts that a candidate knows about the lease.
 
-    ``observed`` may be out of date if ``must_read``. Another replica may act until
-    ``taken_until_at``, or longer if it renews the lease. ``claim`` is the last record that this
-    candidate tried to write; the response to that write may have been lost. This replica may act as
-    the leader until ``acting_until_at``, by its last confirmed write.
+    If ``must_read``, ``observed`` may be out of date. Another replica is permitted to act as the
+    leader until ``taken_until_at``, and longer if it renews the lease. ``claim`` is the last record
+    that this candidate tried to write; the response to that write may have been lost.
+    ``acting_until_at`` follows from this replica's last confirmed write; until then, the replica is
+    permitted to act as the leader.
     """
 
     must_read: bool = True
@@ -124,9 +135,7 @@ class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rival(self) -> str:
-        """The holder of the lease if that is another replica, as far as this candidate knows; else
-        ``""``.
-        """
+        """The other replica that holds the lease, as far as this candidate knows; else ``""``."""
         return "" if self.is_claimed else self.observed.record.holder
 
 
@@ -134,21 +143,22 @@ class CandidateState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeaseRead(msgspec.Struct, frozen=True, kw_only=True):
-    """An event: the lease was read, with this result."""
+    """An event: the lease was read, with the result ``observed``."""
 
     observed: ObservedLease
 
 
 class WriteStarted(msgspec.Struct, frozen=True, kw_only=True):
-    """An event: a write of the record ``claim`` begins; its result is unknown until
-    ``WriteConfirmed``.
+    """An event: a write of the record ``claim`` began.
+
+    The result of the write is unknown until ``WriteConfirmed``.
     """
 
     claim: Record
 
 
 class WriteConfirmed(msgspec.Struct, frozen=True, kw_only=True):
-    """An event: the server has confirmed a write that was started at ``sent_at``."""
+    """An event: the server has confirmed a write that began at ``sent_at``."""
 
     observed: ObservedLease
     sent_at: float
@@ -160,7 +170,7 @@ LeaseEvent: TypeAlias = LeaseRead | WriteStarted | WriteConfirmed
 def advance(
     state: CandidateState, event: LeaseEvent, *, settings: LeaseSettings, now_at: float
 ) -> CandidateState:
-    """Return the state after an event that happened at ``now_at`` or before."""
+    """Return the state that follows ``state`` after ``event``, which happened by ``now_at``."""
     match event:
         case LeaseRead(observed=observed):
             return _after_read(state, observed, settings, now_at)
@@ -210,9 +220,9 @@ class ReadStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A step: write ``record``, if the lease still has this ``version``.
+    """A step: write ``record`` if the lease still has the resourceVersion ``version``.
 
-    Without a version, create the lease.
+    If ``version`` is empty, create the lease.
     """
 
     record: Record
@@ -220,7 +230,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """A step: wait, because another replica may act as the leader until ``until_at``."""
+    """A step: wait, because another replica is permitted to lead until ``until_at``."""
 
     until_at: float
 
@@ -231,7 +241,7 @@ Step: TypeAlias = ReadStep | Claim | Wait
 def next_step(
     state: CandidateState, *, settings: LeaseSettings, now_at: float, now_time: datetime
 ) -> Step:
-    """Return the next step of a candidate to become leader, or of a leader to stay leader."""
+    """Return the next step of a candidate that tries to lead, or of a leader that renews."""
     if state.must_read:
         return ReadStep()
     record = state.observed.record
@@ -259,7 +269,7 @@ def next_step(
 
 
 def released_record(record: Record, *, now_time: datetime) -> Record:
-    """Return ``record`` as the record of a free lease, which a leader writes when it stops."""
+    """Return ``record`` without a holder, which a leader writes to release the lease."""
     return replace(
         record,
         holder="",
@@ -272,9 +282,9 @@ def released_record(record: Record, *, now_time: datetime) -> Record:
 def wait_seconds(
     state: CandidateState, *, settings: LeaseSettings, now_at: float, rng: Random
 ) -> float:
-    """Return the time until a candidate's next attempt.
+    """Return the time until the next attempt of a candidate.
 
-    The attempt is never later than the time when the candidate may take over.
+    The attempt is never later than the time at which the candidate is permitted to take over.
     """
     pause_seconds = settings.retry_seconds * (1 + JITTER * rng.random())
     left_seconds = state.taken_until_at - now_at

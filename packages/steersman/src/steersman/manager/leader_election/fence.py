@@ -1,20 +1,24 @@
-"""The fence: a replica that may no longer be the leader sends no write.
+"""The fence: blocks the writes of a replica that is no longer permitted to lead.
 
 A lease alone does not keep two replicas from writing: the leader may be paused (stopped, swapped
 out, starved) just before a write, and send the write long after another replica has taken over. So
 leadership has a deadline on the leader's own monotonic clock. The fence checks the deadline
-*immediately before* the bytes of each write are sent, after any wait for a connection. After the
-deadline, no task waits for a response any more, and unsent bytes are discarded.
+*immediately before* the bytes of each write are sent, after any wait for a connection. At the
+deadline, all waits for responses to writes end, and unsent bytes are discarded.
 
-Some risk remains. Between the check and the system call that sends there are about ten microseconds
-(encryption; with uvloop, the rest of the loop's iteration). A process that is paused in this time
-for longer than the lease lasts sends one write too late. The server may execute late a write that
-it has received in time. And while a machine is suspended, the monotonic clock stands still. Only
-preconditions help against these cases: the server rejects a write with an outdated uid or
+Some risk remains:
+
+- Between the check and the system call that sends, there are about ten microseconds (encryption;
+  with uvloop, the rest of the loop's iteration). A process that is paused in this time for longer
+  than the lease lasts sends one write too late.
+- The server may execute late a write that it has received in time.
+- While a machine is suspended, the monotonic clock stands still.
+
+Only preconditions help in these cases: the server rejects a write with an outdated uid or
 resourceVersion.
 
-Not fenced are reads, writes of Leases (which are needed to become the leader) and of Events (which
-report a loss of leadership), and reviews of tokens and access, which change nothing.
+The fence does not block reads, writes of Leases (which are needed to become the leader), writes of
+Events (which report a loss of leadership), and reviews of tokens and access, which change nothing.
 """
 
 import asyncio
@@ -39,7 +43,7 @@ _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 
 class FencedWrite(Protocol):
-    """A protocol for a write in flight, which the fence can abort."""
+    """A write in flight, which the fence can abort."""
 
     def abort(self) -> None:
         """Abort the write, because the fence has closed."""
@@ -47,7 +51,7 @@ class FencedWrite(Protocol):
 
 
 class Fence:
-    """The deadline until which this replica may write; at first, the fence is closed.
+    """The deadline until which this replica is permitted to write; a new fence is closed.
 
     ``close_at_deadline`` closes the fence at the deadline, so that every write that waits for a
     response fails immediately.
@@ -66,9 +70,7 @@ class Fence:
         self._open_until_at = max(self._open_until_at, deadline_at)
 
     def close(self) -> None:
-        """Reject all writes until the deadline is extended again, and abort the writes in
-        flight.
-        """
+        """Reject all writes until the deadline is extended again, and abort writes in flight."""
         self._open_until_at = -inf
         for passing in self._passing:
             passing.abort()
@@ -82,7 +84,7 @@ class Fence:
 
     @property
     def left_seconds(self) -> float:
-        """The time for which writes may still be sent."""
+        """The time until the deadline; 0 if no write may be sent."""
         return max(0.0, self._open_until_at - self._clock.monotonic())
 
     @property
@@ -91,25 +93,23 @@ class Fence:
         return self._clock.monotonic() < self._open_until_at
 
     def leads(self) -> bool:
-        """Return whether this replica leads, by its own clock; safe to call in threads."""
+        """Return whether this replica leads, by its own clock; other threads may call this."""
         return self._clock.monotonic() < self._open_until_at
 
     def add(self, passing: FencedWrite) -> None:
-        """Track this write until ``discard`` is called with it: abort the write if the fence
-        closes.
-        """
+        """Track ``passing``, and abort it if the fence closes before ``discard`` is called."""
         self._passing.add(passing)
 
     def discard(self, passing: FencedWrite) -> None:
-        """Stop tracking a write that has received a response or has failed."""
+        """Stop tracking ``passing``, which has received a response or has failed."""
         self._passing.discard(passing)
 
 
 class FencedTransport:
-    """A transport that sends writes while ``fence`` is open, and all other requests always.
+    """A transport that sends writes only while ``fence`` is open, and other requests always.
 
     A write raises ``NotLeading`` if the fence is closed, and also if the fence closes before the
-    response begins to arrive; ``may_have_happened`` distinguishes the two cases.
+    response begins to arrive. The ``may_have_happened`` of the error distinguishes the two cases.
     """
 
     def __init__(self, inner: Transport, fence: Fence, *, observe: Observer) -> None:
@@ -121,7 +121,7 @@ class FencedTransport:
         return f"<FencedTransport over {self._inner!r}: {self._fence!r}>"
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Send ``request``, unless it is a write that this replica may no longer make."""
+        """Return a context that sends ``request``, unless the fence blocks it."""
         if not is_fenced(request.method, request.path):
             return self._inner.open(request)
         return _FencedExchange(request, inner=self._inner, fence=self._fence, observe=self._observe)
@@ -207,9 +207,10 @@ class _FencedExchange:
 
 
 def is_fenced(method: str, path: str) -> bool:
-    """Return whether only a leader may send this request; true for a write to an unusual path.
+    """Return whether only a leader may send a request with this ``method`` and ``path``.
 
-    A dry run is fenced as well, because a replica that does not lead does not need one.
+    The result is true for a write to an unusual path. It is also true for a dry run, because a
+    replica that does not lead does not need one.
     """
     if method not in _WRITES:
         return False

@@ -60,7 +60,7 @@ TRIES: Final = 3
 
 
 class Term:
-    """One term as the leader."""
+    """One term of this replica as the leader."""
 
     def __init__(self) -> None:
         self._lost = asyncio.Event()
@@ -71,15 +71,15 @@ class Term:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the term ended before its block: the lease was lost or could not be renewed."""
+        """Whether the term ended early, because the lease was lost or could not be renewed."""
         return self._lost.is_set()
 
     async def wait_until_lost(self) -> None:
-        """Wait until the term is over; by then, no write is sent any more."""
+        """Wait until the term has ended; from then on, no write is sent."""
         await self._lost.wait()
 
     def lose(self, reason: str) -> None:
-        """End the term, for ``reason``, and wake the tasks in ``wait_until_lost``."""
+        """End the term for ``reason``, and wake all tasks in ``wait_until_lost``."""
         self.reason = reason
         self._lost.set()
 
@@ -88,8 +88,8 @@ class Leadership:
     """One candidate for one lease.
 
     ``client`` should have its own connection and retry budget, so that other requests of the leader
-    do not delay a renewal of the lease. ``client`` must not be fenced. ``fence`` is open while a
-    term lasts.
+    do not delay a renewal of the lease. ``client`` must not be fenced. The fence ``fence`` is open
+    during each term.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Leadership:
 
     @property
     def holder(self) -> str:
-        """The last known holder of the lease; ``""`` if no replica holds it."""
+        """The last known holder of the lease; ``""`` if no replica held the lease."""
         return self._standing.observed.record.holder
 
     @property
@@ -130,11 +130,11 @@ class Leadership:
 
     @asynccontextmanager
     async def term(self) -> AsyncIterator[Term]:
-        """Lead while the block runs; wait before the block until this replica leads.
+        """Wait until this replica leads; then run the block, during which the lease is renewed.
 
-        The lease is renewed while the block runs. If the term is lost, the block is not cancelled,
-        but the fence refuses every write. All tasks of the block must have ended when the block
-        ends: the lease is then released, and another replica can lead immediately.
+        If the term is lost, the block is not cancelled, but the fence rejects every write. All
+        tasks of the block must have ended when the block ends: the lease is then released, and
+        another replica can lead immediately.
         """
         term = Term()
         try:

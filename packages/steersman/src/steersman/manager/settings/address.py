@@ -1,4 +1,4 @@
-"""The address of a listener: a host and a port."""
+"""The address at which a server listens: a host and a port."""
 
 import ipaddress
 import re
@@ -14,9 +14,9 @@ _LARGEST_PORT: Final = 65535
 
 
 class ListenAddress(msgspec.Struct, frozen=True):
-    """The host and the port of a listener.
+    """The host and port at which a server listens.
 
-    An empty host means all interfaces, and port 0 any free port.
+    An empty host means all interfaces, and port 0 means any free port.
     """
 
     host: str
@@ -24,7 +24,7 @@ class ListenAddress(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "ListenAddress":
-        """Return the address for the text HOST:PORT; an IPv6 address must be in brackets."""
+        """Return the address in ``text``: HOST:PORT, where an IPv6 address is in brackets."""
         found = re.fullmatch(_ADDRESS, text)
         if found is None:
             raise _bad(text, "it is HOST:PORT, [::1]:8080 or :8080")

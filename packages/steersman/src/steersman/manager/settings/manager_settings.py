@@ -1,4 +1,4 @@
-"""``ManagerSettings``: the settings of a manager that are not in its code, as one frozen value."""
+"""``ManagerSettings``: the settings of a manager that come from outside its code."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,10 +54,10 @@ class _InvalidValue(BadSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerSettings:
-    """The settings of a manager that are not in its code.
+    """The settings of a manager that come from outside its code, as one frozen value.
 
-    ``read`` reads the settings from arguments, environment and a file. An empty address disables a
-    listener.
+    ``read`` reads the settings from arguments, the environment and a file. If an address is empty,
+    nothing listens there.
     """
 
     kubeconfig: Path | None = None
@@ -132,8 +132,9 @@ class ManagerSettings:
     ) -> "ManagerSettings":
         """Read each setting from ``arguments``, else from ``environ``, else from a file.
 
-        ``arguments`` or ``environ`` names the file. A setting that is in none of the three has the
-        value from ``usual``. End the program after ``--help``, and for an unknown argument.
+        The file is named by ``arguments`` or ``environ``. A setting that none of the three contains
+        has the value from ``usual``. The program, named ``prog`` in messages, ends after
+        ``--help``, and for an unknown argument.
         """
         defaults = {each.name: getattr(usual or cls(), each.name) for each in fields(cls)}
         given = gather(arguments, environ, prog=prog, defaults=defaults)
@@ -146,9 +147,9 @@ class ManagerSettings:
             raise _InvalidValue(error.found, source=" and ".join(origins)) from None
 
     def environ(self) -> dict[str, str]:
-        """Return the environment variables from which ``read`` reads the same settings.
+        """Return environment variables from which ``read`` reads the same settings.
 
-        There is one variable for each setting that differs from its default.
+        The result contains one variable for each setting that differs from its default.
         """
         usual = ManagerSettings()
         values = ((each, getattr(self, each.field)) for each in SETTINGS)
@@ -160,17 +161,17 @@ class ManagerSettings:
 
     @property
     def health(self) -> ListenAddress | None:
-        """The address of the probes; ``None`` if they are off."""
+        """The address at which probes are served; ``None`` if they are disabled."""
         return ListenAddress.parse(self.health_address) if self.health_address else None
 
     @property
     def metrics(self) -> ListenAddress | None:
-        """The address of the metrics; ``None`` if they are off."""
+        """The address at which metrics are served; ``None`` if they are disabled."""
         return ListenAddress.parse(self.metrics_address) if self.metrics_address else None
 
     @property
     def log_level_number(self) -> int:
-        """The log level as a number of ``logging``."""
+        """The log level as a number of the module ``logging``."""
         return _LEVELS[self.log_level]
 
     def _problems(self) -> Iterator[_Problem]:
@@ -292,7 +293,7 @@ class ManagerSettings:
 
 
 def trust_of(trust: Trust, settings: ManagerSettings) -> Trust:
-    """Return ``trust``; if the settings permit unverified servers, the result permits them too."""
+    """Return ``trust``, changed to permit unverified servers if ``settings`` permit them."""
     if settings.insecure_skip_tls_verify:
         return msgspec.structs.replace(trust, unverified_servers=True)
     return trust

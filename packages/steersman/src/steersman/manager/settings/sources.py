@@ -1,8 +1,9 @@
-"""The sources of settings: arguments, the environment, and a file, in this order.
+"""The sources of settings, in order of precedence: arguments, environment, and a file.
 
-One table contains all settings: the setting ``lease_seconds`` is ``--lease-seconds``,
-``STEERSMAN_LEASE_SECONDS``, and ``lease-seconds:`` in the file. Unknown variables with the prefix
-are ignored: for a Service called steersman, Kubernetes sets some in every Pod.
+One table contains all settings: for example, the setting ``lease_seconds`` is ``--lease-seconds``
+on the command line, ``STEERSMAN_LEASE_SECONDS`` in the environment, and ``lease-seconds:`` in the
+file. Unknown environment variables with the prefix are ignored, because Kubernetes itself sets such
+variables in every Pod if there is a Service called steersman.
 """
 
 import argparse
@@ -28,16 +29,16 @@ _WORDS: Final = {
 
 
 class GivenValue(msgspec.Struct, frozen=True, kw_only=True):
-    """The value of a field, and its source for an error message."""
+    """The value of a setting, and its source, which error messages name."""
 
     value: Any
     origin: str
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One field and its parser ``read``, which raises ``ValueError`` for an invalid value.
+    """One field of the settings; ``read`` parses its value.
 
-    ``wanted`` describes the valid values.
+    ``read`` raises ``ValueError`` for an invalid value. ``wanted`` describes the valid values.
     """
 
     field: str
@@ -48,22 +49,22 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The key of the setting in a file."""
+        """The name of the setting in a settings file."""
         return self.field.replace("_", "-")
 
     @property
     def flag(self) -> str:
-        """The flag of the setting on the command line."""
+        """The option for the setting on the command line."""
         return f"--{self.key}"
 
     @property
     def is_flag(self) -> bool:
-        """Whether the flag without a value means true."""
+        """Whether the option on the command line, given without a value, means true."""
         return self.read is _flag
 
     @property
     def variable(self) -> str:
-        """The environment variable of the setting."""
+        """The environment variable for the setting."""
         return f"STEERSMAN_{self.field.upper()}"
 
 
@@ -74,9 +75,9 @@ def gather(
     prog: str,
     defaults: Mapping[str, object],
 ) -> dict[str, GivenValue]:
-    """Return the value of each field that was set.
+    """Return the value and the source of each field that any source sets.
 
-    End the program, as ``argparse`` does, after ``--help`` and for an unknown argument.
+    After ``--help`` and for an unknown argument, end the program, as ``argparse`` does.
     """
     flags = vars(_parser(prog, defaults).parse_args(list(arguments)))
     config = flags[CONFIG] or environ.get(f"STEERSMAN_{CONFIG.upper()}")
@@ -180,7 +181,7 @@ def _parser(prog: str, defaults: Mapping[str, object]) -> argparse.ArgumentParse
 
 
 def as_text(value: object) -> str:
-    """Return the text from which ``read`` returns the same value."""
+    """Format ``value``, the value of a setting, such that the setting's ``read`` parses it."""
     match value:
         case None:
             return ""
