@@ -1,11 +1,11 @@
-"""Clusters for tests of an operator: simulated in virtual time, or a real one on this machine.
+"""Clusters for tests of an operator: simulated in virtual time, or real on this machine.
 
 Takes:     a test that requests ``cluster``; or the programs of a control plane, from
            ``$KUBEBUILDER_ASSETS`` or built from Go modules
-Gives:     for pytest the fixture ``cluster``, a ``Cluster``, simulated or real with
-           ``--cluster=real``; a running ``RealControlPlane``: its URL, kubeconfig, users and
-           kubectl, and methods to pause or crash it; the same as pytest fixtures in
-           ``steersman_cluster.testing.fixtures``, with a namespace for each test
+Gives:     for pytest the fixture ``cluster``: a ``Cluster`` that is simulated by default, and real
+           with ``--cluster=real``; a running ``RealControlPlane``: its URL, kubeconfig, users and
+           kubectl, and methods to pause or crash it; pytest fixtures for a real control plane and
+           for a namespace per test, in ``steersman_cluster.testing.fixtures``
 Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
            - a failure report lists the writes and the replay command
            - no module of a cluster is imported before a test requests one

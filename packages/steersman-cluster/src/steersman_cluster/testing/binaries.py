@@ -1,7 +1,8 @@
-"""``python -m steersman_cluster.testing.binaries``: find or build the programs of a control plane.
+"""``python -m steersman_cluster.testing.binaries``: find or build a control plane.
 
-The command prints their directory. It builds missing programs once, into the cache directory. If
-``$KUBEBUILDER_ASSETS`` is set, that directory is used unchanged.
+The command prints the directory of the control plane's programs. If ``$KUBEBUILDER_ASSETS`` is set,
+this is the directory, and nothing is built. Otherwise, it is the cache directory, into which
+missing programs are built.
 """
 
 import argparse
@@ -55,7 +56,11 @@ def _step(event: Building) -> str:
 
 
 def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
-    """Return the programs in ``$KUBEBUILDER_ASSETS``, or in the cache, built if necessary."""
+    """Return the directory in ``$KUBEBUILDER_ASSETS``, or a cache directory of programs.
+
+    Programs that are missing in the cache directory are built. With ``$KUBEBUILDER_ASSETS``,
+    nothing is built: raise ``ControlPlaneError`` if etcd or kube-apiserver is missing.
+    """
     binaries = find_binaries(environ=environ)
     if binaries.from_assets:
         # The usual distributions of these programs have no kube-controller-manager; tests that need
@@ -68,9 +73,9 @@ def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the directory of the programs.
+    """Print the directory of the control plane programs.
 
-    Return 0, or 1 if the programs can be neither found nor built.
+    Return the exit status of the command: 0, or 1 if the programs can be neither found nor built.
     """
     parser = argparse.ArgumentParser(
         prog="python -m steersman_cluster.testing.binaries",

@@ -1,6 +1,6 @@
-"""HTTP calls to the components of a control plane, with the standard library only.
+"""HTTP calls to the components of a control plane, with Python's standard library only.
 
-Tests of a client must not depend on that client.
+Tests of a client use these calls, because they must not depend on the client under test.
 """
 
 import http.client
@@ -20,7 +20,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """A response: its status, body and content type, and its warnings."""
+    """An HTTP response: its status code, body, content type, and ``Warning`` headers."""
 
     status: int
     body: bytes
@@ -33,7 +33,7 @@ class HttpResponse:
 
 
 class HttpCaller:
-    """An HTTP connection that is opened by the first call, and closed when the block ends."""
+    """One HTTP connection: the first call opens it, and the end of a ``with`` block closes it."""
 
     def __init__(
         self, connection: http.client.HTTPConnection, *, headers: Mapping[str, str]
@@ -55,7 +55,10 @@ class HttpCaller:
     def call(
         self, method: str, path: str, body: object = None, *, sends: str = JSON, accept: str = JSON
     ) -> HttpResponse:
-        """Send ``body``, if any, as JSON or as bytes, and return the complete response."""
+        """Send a request with ``body``, if any, and return the complete response.
+
+        A body that is not bytes is encoded as JSON. ``sends`` is the media type of the body.
+        """
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         headers = {"Accept": accept, "Content-Type": sends, **self._headers}
         self._connection.request(method, path, content, headers)
@@ -71,7 +74,7 @@ class HttpCaller:
         )
 
     def finds(self, *paths: str) -> bool:
-        """Whether every path responds with 200; false if the server does not respond."""
+        """Whether a GET of each path responds with 200; false if the server does not respond."""
         try:
             with self:
                 return all(self.call("GET", path).status == 200 for path in paths)
@@ -80,7 +83,7 @@ class HttpCaller:
 
 
 class UnixConnection(http.client.HTTPConnection):
-    """An HTTP connection through a Unix socket."""
+    """An HTTP connection through the Unix socket ``path``."""
 
     def __init__(self, path: Path) -> None:
         super().__init__("localhost", timeout=CALL_SECONDS)

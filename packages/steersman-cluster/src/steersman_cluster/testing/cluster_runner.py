@@ -1,4 +1,4 @@
-"""Runs a test with a cluster: an event loop, the cluster on it, and the writes before a failure."""
+"""Runs a test together with its cluster on one event loop, and reports the last writes."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 
 class ClusterRunner:
-    """An event loop with a cluster on it."""
+    """An event loop and a cluster that runs on it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, cluster: Cluster) -> None:
         self.cluster = cluster
         self._loop = loop
 
     def run(self, what: Awaitable[T]) -> T:
-        """Run the coroutine on the loop, and return its result."""
+        """Run the awaitable ``what`` on the event loop until it is done, and return its result."""
 
         # In a coroutine of its own, because not every awaitable can become a task.
         async def wait() -> T:
@@ -35,7 +35,11 @@ class ClusterRunner:
         return self._loop.run_until_complete(wait())
 
     def steps(self, test: str) -> tuple[str, str]:
-        """Return a heading and the writes on the cluster, for the report of a failure."""
+        """Return a heading and the last writes on the cluster, for the report of a failed test.
+
+        ``test`` is the node id of the test, which the replay command of a simulated cluster
+        contains.
+        """
         cluster = self.cluster
         lines = last_writes(cluster.history, home=cluster.namespace)
         if not isinstance(cluster, SimulatedCluster):
@@ -47,7 +51,7 @@ class ClusterRunner:
 
 @contextmanager
 def simulated_runner(*, seed: int, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
-    """Yield a runner with a simulated cluster, on a loop with virtual time."""
+    """Open a runner with a simulated cluster, on an event loop in virtual time."""
     cluster = running_simulated_cluster(seed=seed, settings=settings)
     with deferred_collection(), running_cluster(VirtualLoop(), cluster) as runner:
         yield runner
@@ -57,7 +61,7 @@ def simulated_runner(*, seed: int, settings: WorkloadSettings) -> Iterator[Clust
 def running_cluster(
     loop: asyncio.AbstractEventLoop, opened: AbstractAsyncContextManager[Cluster]
 ) -> Iterator[ClusterRunner]:
-    """Run a cluster on a loop while the block runs; the loop is closed when the block ends."""
+    """Run the cluster ``opened`` on ``loop`` while the block runs, and then close the loop."""
     try:
         keeper = _Keeper(opened)
         cluster = loop.run_until_complete(keeper.begin())

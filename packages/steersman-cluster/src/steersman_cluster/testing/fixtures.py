@@ -1,7 +1,8 @@
-"""Fixtures: ``pytest_plugins = ["steersman_cluster.testing.fixtures"]`` in a conftest.py.
+"""Pytest fixtures for a real control plane.
 
-The programs must exist already; a test run does not compile Kubernetes. Under pytest-xdist each
-worker has its own control plane.
+To use them, write ``pytest_plugins = ["steersman_cluster.testing.fixtures"]`` in a conftest.py. The
+programs of the control plane must exist already: a test run does not compile Kubernetes. Under
+pytest-xdist, each worker has its own control plane.
 """
 
 import os
@@ -20,7 +21,7 @@ from steersman_cluster.testing.namespaces import fresh_namespace
 
 @pytest.fixture(scope="session")
 def control_plane() -> Iterator[RealControlPlane]:
-    """A real etcd and kube-apiserver, shared by the session."""
+    """A real etcd and kube-apiserver, shared by all tests of the pytest session."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:
@@ -29,13 +30,13 @@ def control_plane() -> Iterator[RealControlPlane]:
 
 @pytest.fixture(scope="module")
 def controllers(control_plane: RealControlPlane) -> Iterator[None]:
-    """kube-controller-manager, which runs until the tests of this module have ended."""
+    """A running kube-controller-manager, shared by all tests of the test module."""
     with control_plane.running_controllers():
         yield
 
 
 @pytest.fixture
 def namespace(control_plane: RealControlPlane) -> Iterator[str]:
-    """The name of a new namespace for this test."""
+    """The name of a new namespace, which is deleted with its objects when the test ends."""
     with fresh_namespace(control_plane) as name:
         yield name

@@ -1,8 +1,8 @@
-"""A namespace for one test, which is deleted with all its objects.
+"""Creates a namespace for one test, and deletes it with all its objects.
 
-Without controllers, a control plane does not delete the contents of a deleted namespace, and the
-objects would appear in the next test that lists all namespaces. So this module does the work of the
-namespace controller. It also works while that controller runs.
+Without kube-controller-manager, a control plane does not delete the objects in a deleted namespace,
+and these objects would appear in the next test that lists all namespaces. Therefore, this module
+does the work of the namespace controller. It works even while the namespace controller runs.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 @contextmanager
 def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
-    """Create a new namespace for the block; then delete it with all its objects."""
+    """Create a namespace and yield its name; after the block, delete it with all its objects."""
     with plane.caller() as api:
         body = {"metadata": {"generateName": "test-"}}
         created = _expect(api.call("POST", "/api/v1/namespaces", body), "create a namespace", 201)

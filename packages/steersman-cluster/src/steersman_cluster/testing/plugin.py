@@ -1,17 +1,17 @@
-"""The pytest plugin: the fixture ``cluster``, a cluster for the duration of a test.
+"""The pytest plugin with the fixture ``cluster``, which runs a cluster during a test.
 
 The fixture is available wherever steersman-cluster is installed. A coroutine test that requests the
-fixture runs on the cluster's own event loop, together with its async fixtures, whichever other
-plugins run coroutine tests. By default the loop has virtual time, so no test waits. With
-``--cluster=real`` the same test runs against a real control plane.
+fixture runs on the cluster's own event loop, and so do the test's async fixtures, even if other
+plugins are installed that run coroutine tests. By default, the event loop has virtual time, so no
+test waits. With ``--cluster=real``, the same test uses a real control plane.
 
-Pytest loads this module in every suite of an environment that has steersman. The module therefore
-avoids conflicts with other plugins. Its options begin with ``--steersman``. The option
-``--cluster`` is added only if it is used and no other plugin has it. If another plugin has a
-fixture of the same name, pytest uses that fixture.
+Pytest loads this module for every test suite in an environment that contains steersman. Therefore,
+the module avoids conflicts with other plugins. Its options begin with ``--steersman``. The short
+option ``--cluster`` is added only if it is used and no other plugin has it. If another plugin has a
+fixture called ``cluster``, pytest uses that fixture.
 
 The module must load even with a pytest that is too old for the fixture, on every supported Python.
-Hooks are therefore wrapped in a way that all versions of pluggy support, and names that pytest 7
+Therefore, hooks are wrapped in a way that all versions of pluggy support, and names that pytest 7
 lacks are in strings.
 """
 
@@ -46,7 +46,7 @@ ON_CLUSTER: Final = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Add the options for the cluster and for its seed."""
+    """Add the options that select the type of the cluster and its seed."""
     _confine_rewriting(pluginmanager)
     group = parser.getgroup("steersman")
     group.addoption(
@@ -87,7 +87,7 @@ def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_load_initial_conftests(
     parser: pytest.Parser, args: list[str]
 ) -> Generator[None, None, None]:
-    """Add the short option names, if they are used and no other plugin has them."""
+    """Add the short names of the options, if they are used and no other plugin has them."""
     yield
     used = {each.partition("=")[0] for each in args}
     for name, dest in _SHORT_NAMES.items():
@@ -116,9 +116,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Reorder the fixtures, so that fixtures of the same names in other plugins win.
+    """Reorder fixtures, so that other plugins' fixtures of the same names take precedence.
 
-    Of several fixtures with one name, pytest uses the last.
+    Of several fixtures with the same name, pytest uses the last.
     """
     manager: Any = getattr(session, "_fixturemanager", None)
     for name in _FIXTURES:
@@ -140,7 +140,7 @@ def _is_own(fixture: "pytest.FixtureDef[Any]") -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests that a real cluster cannot run."""
+    """With ``--cluster=real``, skip the tests with the marker ``embedded_only``."""
     if config.getoption(CLUSTER) != REAL:
         return
     for item in items:
@@ -152,9 +152,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def cluster_settings() -> "WorkloadSettings":
-    """The number of nodes of the cluster, and the cluster's own controllers that run on it.
+    """The settings of the fixture ``cluster``: its number of nodes, and its own controllers.
 
-    Override this fixture where a test, a module or a directory needs other settings.
+    To change the settings for a test, a module or a directory, override this fixture there.
     """
     from steersman_cluster.simulation import DEFAULT_SETTINGS
 
@@ -173,7 +173,7 @@ def _steersman_control_plane() -> Iterator[Any]:
 def cluster(
     request: pytest.FixtureRequest, cluster_settings: "WorkloadSettings"
 ) -> "Iterator[Cluster]":
-    """The cluster of a test, with its operators: ``await cluster.run_operator(controller)``."""
+    """A cluster for one test; start operators with ``await cluster.run_operator(controller)``."""
     if request.config.getoption(CLUSTER) == REAL:
         from steersman_cluster.testing.real_runner import real_runner
 
@@ -195,8 +195,9 @@ def pytest_pycollect_makeitem(
     name: str,  # noqa: ARG001 - as pytest calls it
     obj: object,  # noqa: ARG001
 ) -> Generator[None, Any, None]:
-    """Take over the coroutine tests that request a cluster, after other plugins have collected
-    them.
+    """Replace each collected coroutine test that requests a cluster by a ``ClusterFunction``.
+
+    This happens after other plugins have collected the tests.
     """
     outcome = yield
     if outcome.excinfo is not None:
@@ -212,9 +213,9 @@ def pytest_pycollect_makeitem(
 def pytest_fixture_setup(
     fixturedef: "pytest.FixtureDef[Any]", request: pytest.FixtureRequest
 ) -> Generator[None, Any, None]:
-    """Run the async fixtures of a cluster test on the loop of its cluster.
+    """Run the async fixtures of a test that requests a cluster, on the cluster's event loop.
 
-    This runs before the same hook of other plugins.
+    This hook runs before the same hook of other plugins.
     """
     function: Any = fixturedef.func
     if (
@@ -240,7 +241,7 @@ def pytest_fixture_setup(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, Any, None]:
-    """Add the last writes and the replay command to a failure's report."""
+    """Add the cluster's last writes and the replay command to the report of a failed test."""
     outcome = yield
     runner = item.stash.get(RUNNER, None)
     if runner is None or call.when != "call" or outcome.excinfo is not None:

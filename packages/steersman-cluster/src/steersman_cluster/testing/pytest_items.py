@@ -1,6 +1,6 @@
-"""Coroutine tests and async fixtures on the loop of a cluster, for the pytest plugin.
+"""Runs coroutine tests and async fixtures on the event loop of a cluster.
 
-The module is imported when the first such test is collected.
+The pytest plugin imports this module when it collects the first such test.
 """
 
 import inspect
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ClusterFunction(pytest.Function):
-    """A coroutine test on the loop of its cluster."""
+    """A coroutine test that runs on the event loop of its cluster."""
 
     runner: "pytest.StashKey[ClusterRunner]"
 
@@ -27,7 +27,11 @@ class ClusterFunction(pytest.Function):
         *,
         runner: "pytest.StashKey[ClusterRunner]",
     ) -> Self:
-        """Return the test as a ``ClusterFunction``; ``runner`` is the stash key of its runner."""
+        """Return the test ``item`` as a ``ClusterFunction``.
+
+        ``runner`` is the key under which the test's ``ClusterRunner`` is stored in the test's
+        stash.
+        """
         ours = cls.from_parent(
             collector,
             name=item.name,
@@ -42,7 +46,7 @@ class ClusterFunction(pytest.Function):
         return ours
 
     def runtest(self) -> None:
-        """Run the test, without the other plugins that run coroutine tests."""
+        """Run the test, bypassing other plugins that run coroutine tests."""
         given = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
         self.stash[self.runner].run(self.obj(**given))
 
@@ -50,8 +54,9 @@ class ClusterFunction(pytest.Function):
 def run_on_cluster(
     runner: "ClusterRunner", function: Any, request: pytest.FixtureRequest
 ) -> Callable[..., Any]:
-    """Wrap an async fixture as a fixture that is not async, and that runs on the loop of the
-    cluster.
+    """Return a synchronous fixture that runs ``function`` on the cluster's event loop.
+
+    ``function`` is an async fixture function, and ``runner`` has the event loop.
     """
     instance, bound = request.instance, function
     if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):

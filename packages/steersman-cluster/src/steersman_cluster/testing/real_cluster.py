@@ -1,7 +1,8 @@
-"""``RealCluster``: a control plane with steersman's workloads, and operators in this process.
+"""``RealCluster``: a control plane in other processes, with operators in this process.
 
-It has the methods of the simulated cluster, with the same meaning as far as real time allows:
-``settle`` waits until nothing has changed for a while, and ``advance`` raises.
+Steersman's workload controllers and simulated nodes run in this process too. ``RealCluster`` has
+the methods of ``SimulatedCluster``, with the same meaning as far as real time permits: ``settle``
+waits until nothing has changed for a while, and ``advance`` raises an error.
 """
 
 import asyncio
@@ -57,7 +58,7 @@ Starting = Callable[[], "RealOperator"]
 
 
 class RealOperator(Operator):
-    """An operator in this process, on a cluster in other processes."""
+    """An operator that runs in this process, on a cluster in other processes."""
 
     def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
         self.name = name
@@ -79,14 +80,17 @@ class RealOperator(Operator):
         return self._is_acting and not self._starting
 
     def observe(self, observation: Observation) -> None:
-        """Track the start of the operator from its observations."""
+        """Update ``is_started`` from ``observation``, which the operator has reported."""
         if isinstance(observation, StageReached) and observation.stage == RUNNING:
             self._is_acting = True
         elif isinstance(observation, ControllerStarted):
             self._starting.discard(observation.controller)
 
     async def run(self, operation: Awaitable[None], *, over: Callable[[str], None]) -> None:
-        """Run the operator; ``is_over`` raises the error that ended it."""
+        """Run the operator by awaiting ``operation``, and then call ``over`` with its name.
+
+        A ``SteersmanError`` that ends the operator is stored, and ``is_over`` raises it.
+        """
         try:
             await operation
         except SteersmanError as error:
@@ -95,14 +99,14 @@ class RealOperator(Operator):
             over(self.name)
 
     async def stop(self) -> None:
-        """Stop the operator as SIGTERM does, and wait until it has ended."""
+        """Stop the operator as the signal SIGTERM does, and wait until the operator has ended."""
         if not self.stopping.done():
             self.stopping.set_result("SIGTERM")
         if self.task is not None:
             await asyncio.wait([self.task])
 
     async def kill(self) -> None:
-        """Kill the operator: requests of its ``finally`` blocks fail."""
+        """Kill the operator: its ``finally`` blocks run, but all their requests fail."""
         for recording in self.transports:
             recording.is_cut = True
         if self.task is not None:
@@ -111,7 +115,7 @@ class RealOperator(Operator):
 
     @property
     def is_over(self) -> bool:
-        """Whether the operator has ended; raises the error that ended it."""
+        """Whether the operator has ended; if an error ended it, raise this error."""
         if self._error is not None:
             raise self._error
         return self.task is not None and self.task.done()
@@ -193,7 +197,7 @@ class RealCluster(Cluster):
         return operator
 
     async def restart_operators(self) -> None:
-        """Restart each operator, so that it reconciles every object once more."""
+        """Stop and start each operator, so that it reconciles every object again."""
         for operator in self._alive():
             await operator.stop()
             operator.again()
@@ -204,7 +208,7 @@ class RealCluster(Cluster):
             await operator.kill()
 
     def observer(self, actor: str) -> Observer:
-        """Return an observer that records the pending work of an actor."""
+        """Return an observer that records the pending work of the operator ``actor``."""
 
         def observe(observation: Observation) -> None:
             self.pending.note(actor, observation)
@@ -214,7 +218,10 @@ class RealCluster(Cluster):
     # Time
 
     async def settle(self) -> None:
-        """Wait until nothing has changed for a while and no retry is due."""
+        """Wait until nothing has changed for a while, and no retry or requeue is due soon.
+
+        Raise ``NotSettled`` if this takes too long.
+        """
         clock = self.clock
         began_at = changed_at = clock.monotonic()
         revision = await self._revision()
@@ -245,7 +252,7 @@ class RealCluster(Cluster):
                 revision, changed_at = latest, clock.monotonic()
 
     async def advance(self, seconds: float) -> None:
-        """Raise: real time cannot be skipped."""
+        """Raise ``TimeCannotBeSkipped``, because a real cluster runs in real time."""
         raise TimeCannotBeSkipped(wanted=f"advance time by {seconds:g} s")
 
     async def _revision(self) -> str:
@@ -256,11 +263,15 @@ class RealCluster(Cluster):
     # Writes of operators
 
     def moment(self) -> int:
-        """Return a number that marks the current time, to pass to ``writes_since`` later."""
+        """Return the current length of the history, as the argument of ``writes_since``."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the operators' changes since ``moment``, oldest first."""
+        """Return the requests with which operators changed objects since ``moment``, oldest first.
+
+        ``moment`` is an earlier result of the method ``moment``. Requests for events, leases and
+        reviews are left out.
+        """
         written = self.history.writes(since=moment)
         return [each for each in written if each.actor not in (USER, WORKLOADS)]
 
@@ -278,7 +289,11 @@ class RealCluster(Cluster):
 async def running_real_cluster(
     plane: ControlPlane, *, namespace: str, settings: WorkloadSettings, clock: Clock
 ) -> AsyncIterator[RealCluster]:
-    """Run a control plane's cluster with steersman's workloads, while the block runs."""
+    """Run a ``RealCluster`` on the control plane ``plane`` while the block runs.
+
+    ``settings`` selects the controllers and nodes of steersman's workloads. ``namespace`` is the
+    test's namespace.
+    """
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
     )

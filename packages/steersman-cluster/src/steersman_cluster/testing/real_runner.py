@@ -20,7 +20,10 @@ from steersman_cluster.workloads import WorkloadSettings
 
 @contextmanager
 def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
-    """Yield a runner with a real control plane, steersman's workloads and a new namespace."""
+    """Open a runner with the control plane ``plane`` and steersman's workload controllers.
+
+    The test gets a new namespace, which is deleted when the block ends.
+    """
     with fresh_namespace(plane) as namespace:
         opened = running_real_cluster(
             plane, namespace=namespace, settings=settings, clock=SystemClock()
@@ -31,7 +34,7 @@ def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[
 
 @contextmanager
 def found_control_plane() -> Iterator[RealControlPlane]:
-    """Run an etcd and a kube-apiserver that were found or built before."""
+    """Run etcd and kube-apiserver while the block runs; their programs must exist already."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:

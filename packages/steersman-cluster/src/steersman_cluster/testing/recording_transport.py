@@ -1,4 +1,7 @@
-"""A transport to a real API server that records an actor's requests, and that a test can cut."""
+"""A transport to a real API server that records an actor's mutating requests.
+
+A test can cut the transport; then, all further requests fail.
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -26,7 +29,10 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class RecordingTransport:
-    """Sends an actor's requests, and records which of them changed something."""
+    """A transport that records an actor's mutating requests, and which ones had an effect.
+
+    While ``is_cut`` is true, every request fails.
+    """
 
     def __init__(self, inner: Transport, *, actor: str, history: History, clock: Clock) -> None:
         self.is_cut = False

@@ -1,4 +1,4 @@
-"""Control planes that a test starts: real ones as processes, and the embedded one on a socket.
+"""Control planes that a test starts: real ones, and the embedded API server in a process.
 
 Takes:     the programs of a control plane, from ``$KUBEBUILDER_ASSETS`` or built from Go modules
 Gives:     a running ``RealControlPlane`` or ``EmbeddedControlPlane``: its URL, kubeconfig and users

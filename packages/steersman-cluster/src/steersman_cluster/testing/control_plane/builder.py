@@ -1,8 +1,8 @@
 """Builds the programs of a control plane from Go modules, into the cache directory.
 
-Each program appears in that directory by one rename, so it is never incomplete. An interrupted
-build keeps the programs that are finished. One build runs at a time; the kernel releases the lock
-when the process that holds it ends.
+Each program appears in that directory by one rename, so it is never incomplete there. If a build is
+interrupted, the programs that it has finished remain. A file lock ensures that only one build runs
+at a time; the kernel releases the lock when the process that holds the lock ends.
 """
 
 import fcntl
@@ -33,14 +33,14 @@ REPORT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingForOtherBuild:
-    """A progress event: this build waits, because another process is building."""
+    """A progress event: this build waits for another process that builds in ``directory``."""
 
     directory: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Building:
-    """A progress event: the ``number``-th of ``total`` programs is being built, or is finished."""
+    """A progress event: program ``number`` of ``total`` is being built, or has been built."""
 
     program: Program
     number: int
@@ -88,7 +88,11 @@ def build_missing(
     clock: Clock,
     progress: Progress,
 ) -> None:
-    """Build the ``programs`` that are missing in ``binaries``, one after another."""
+    """Build each of ``programs`` that is missing in the directory of ``binaries``, in order.
+
+    ``progress`` is called with each progress event. Raise ``ControlPlaneError`` if a build is
+    necessary and Go is not on the PATH in ``environ``.
+    """
     missing = binaries.missing(programs)
     if not missing:
         return

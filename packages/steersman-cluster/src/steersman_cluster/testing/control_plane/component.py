@@ -1,4 +1,4 @@
-"""One process of a control plane, which tests may pause, stop and restart."""
+"""A process of a control plane, which a test can pause, stop and restart."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ POLL_SECONDS = 0.02
 
 
 class Component:
-    """A process that runs while a block runs; ``ready`` checks whether the process responds."""
+    """A process of a control plane; ``ready`` is called to check whether the process responds."""
 
     #                                 ┌──paused()───▶ frozen
     #   gone ──running()──▶ running ──┼──stopped()──▶ gone      and back, as each block ends
@@ -49,7 +49,7 @@ class Component:
 
     @property
     def pid(self) -> int | None:
-        """The process id while the process runs, else ``None``."""
+        """Return the process id while the process runs, otherwise ``None``."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
@@ -64,7 +64,7 @@ class Component:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Freeze the process (SIGSTOP) while the block runs.
+        """Freeze the process with SIGSTOP while the block runs, and then resume it.
 
         A frozen process keeps its connections open and sends nothing.
         """
@@ -79,7 +79,7 @@ class Component:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop the process; restart it when the block ends, and wait until it is ready."""
+        """Stop the process while the block runs; then start it, and wait until it is ready."""
         self._stop()
         try:
             yield
@@ -88,15 +88,16 @@ class Component:
 
     @contextmanager
     def crashed(self) -> Iterator[None]:
-        """Kill the process, and restart it when the block ends."""
+        """Kill the process with SIGKILL; after the block, start it, and wait until it is ready."""
         self._signal(signal.SIGKILL)
         with self.stopped():
             yield
 
     def restart(self) -> None:
-        """Stop and restart the process.
+        """Stop the process, start it again, and wait until it is ready.
 
-        This takes seconds, so call it in a thread if an event loop must continue.
+        This takes seconds and blocks the thread: call it in another thread than that of an event
+        loop.
         """
         with self.stopped():
             pass

@@ -1,4 +1,4 @@
-"""``ControlPlane``: an API server for tests, real or embedded, in separate processes."""
+"""``ControlPlane``: an API server for tests in a separate process, real or embedded."""
 
 import os
 import socket
@@ -37,7 +37,7 @@ Flags: TypeAlias = Mapping[str, object]
 
 
 class ControlPlane:
-    """A running control plane: its address, users and kubectl, and its API server.
+    """A running control plane: its URL, its users, kubectl, and its API server's process.
 
     A test can pause, stop and restart ``api_server``.
     """
@@ -60,7 +60,7 @@ class ControlPlane:
         return f"<{type(self).__name__} {self.url}>"
 
     def program(self, which: Program) -> Path:
-        """Return the path of a Kubernetes program."""
+        """Return the path of the Kubernetes program ``which``."""
         return find_binaries(environ=os.environ).path(which)
 
     def kubectl_program(self) -> Path:
@@ -71,8 +71,8 @@ class ControlPlane:
     def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
         """Run kube-controller-manager while the block runs.
 
-        ``names`` are the controllers that run; by default, the usual ones. ``flags`` are added to
-        the usual flags.
+        ``names`` are the controllers that it runs; the default is ``CONTROLLERS``. ``flags`` are
+        added to the usual command-line flags, and override flags of the same name.
         """
         with reserved_port() as port:
             usual = controller_manager_flags(
@@ -98,14 +98,19 @@ class ControlPlane:
                 yield
 
     def forget_history(self) -> None:
-        """Drop the history, so that all earlier resourceVersions and continue tokens get a 410.
+        """Drop the history of changes, and restart the API server.
 
-        Restarts the API server.
+        After that, the API server rejects all earlier resourceVersions and continue tokens with
+        status 410.
         """
         raise NotImplementedError
 
     def kubectl(self, *arguments: str | Path, context: str = ADMIN, stdin: str = "") -> str:
-        """Run kubectl as the user of ``context``, and return its output; raise if it fails."""
+        """Run kubectl with ``arguments`` and return its output; raise if kubectl fails.
+
+        ``context`` is the kubeconfig context, which determines the user. ``stdin`` is the input of
+        kubectl.
+        """
         command = [
             self.kubectl_program(),
             f"--context={context}",
@@ -127,7 +132,7 @@ class ControlPlane:
         return finished.stdout
 
     def caller(self) -> HttpCaller:
-        """Return an HTTP caller with the admin's token, for the setup and assertions of a test."""
+        """Return an HTTP caller with the admin's token, for a test's setup and assertions."""
         return self._https_caller(self._port)
 
     def _https_caller(self, port: int) -> HttpCaller:
@@ -139,9 +144,10 @@ class ControlPlane:
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """Reserve a free port with a socket that never listens, and that shares the port.
+    """Reserve a free port while the block runs, for a server that also uses SO_REUSEPORT.
 
-    A server on this port may stop and restart, and finds the port free each time.
+    The port is bound by a socket that never listens, so a server can bind the same port each time
+    it is started.
     """
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -1,4 +1,4 @@
-"""kube-controller-manager beside a cluster: the controllers that it runs, and its flags."""
+"""The controllers and flags with which kube-controller-manager runs in tests."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +32,10 @@ def controller_manager_flags(
     port: int,
     controllers: Sequence[str],
 ) -> dict[str, object]:
-    """Return the flags with which kube-controller-manager is started."""
+    """Return the command-line flags for kube-controller-manager, by name.
+
+    It runs ``controllers``, connects with ``kubeconfig``, and listens on ``address`` and ``port``.
+    """
     return {
         "kubeconfig": kubeconfig,
         "controllers": ",".join(controllers),

@@ -1,4 +1,4 @@
-"""Users, tokens and certificates of a control plane, new at every start."""
+"""The users, tokens and certificates of a control plane, created anew at every start."""
 
 import json
 import secrets
@@ -18,9 +18,9 @@ LIMITED = "limited"
 class Credentials:
     """The key files, certificate files and tokens of one control plane.
 
-    ``admin_token`` and the client certificate have all permissions; ``limited_token`` has only the
-    permissions that every authenticated user has. Each user has a context in the kubeconfig:
-    ``admin``, ``certificate`` and ``limited``.
+    ``admin_token`` and the client certificate give all permissions; ``limited_token`` gives only
+    the permissions that every authenticated user has. For each of the three users, the kubeconfig
+    contains a context: ``admin``, ``certificate`` and ``limited``.
     """
 
     ca_file: Path
@@ -35,7 +35,10 @@ class Credentials:
     limited_token: str = field(repr=False)
 
     def kubeconfig(self, *, server: str) -> str:
-        """Return a kubeconfig for ``server`` with a context for each user; admin's is current."""
+        """Return a kubeconfig for ``server``, a URL, with a context for each user.
+
+        The current context is the admin's.
+        """
         users = {
             ADMIN: {"token": self.admin_token},
             CERTIFICATE: {
@@ -60,7 +63,7 @@ class Credentials:
 
 
 def make_credentials(directory: Path, *, now: datetime) -> Credentials:
-    """Create every key, certificate and token, and write them to ``directory``."""
+    """Create all keys, certificates and tokens of a control plane, in ``directory``."""
     # Two authorities, so that a server's certificate is never accepted as a user's.
     server_ca = CertificateAuthority("steersman control plane", now=now)
     client_ca = CertificateAuthority("steersman control plane users", now=now)
@@ -91,7 +94,7 @@ def make_credentials(directory: Path, *, now: datetime) -> Credentials:
 
 
 def write_private(path: Path, content: bytes) -> Path:
-    """Write a file that only this user can ever read."""
+    """Write ``content`` to the new file ``path``, which only the current user can read."""
     path.touch(mode=0o600, exist_ok=False)
     path.write_bytes(content)
     return path

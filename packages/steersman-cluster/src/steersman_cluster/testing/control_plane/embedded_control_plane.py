@@ -1,7 +1,7 @@
-"""The embedded API server in a separate process, in place of a real control plane.
+"""The embedded API server in a separate process, used like a real control plane.
 
-``steersman cluster up`` starts the server with its data in a file, so that it can be stopped and
-restarted like a real one.
+The process is ``steersman cluster up``, with the server's data in a file, so that the server can be
+stopped and restarted without losing its objects.
 """
 
 import sys
@@ -31,8 +31,8 @@ def running_embedded_control_plane(
 ) -> Iterator["EmbeddedControlPlane"]:
     """Run an embedded cluster while the block runs; the block is entered once it is ready.
 
-    Nothing is left when the block ends. With ``nodes``, the cluster's controllers run too; without
-    ``nodes``, only an API server runs.
+    The cluster and its files are removed when the block ends. With ``nodes``, the cluster has that
+    many nodes and its own controllers; without ``nodes``, it consists of an API server only.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         cluster = EmbeddedControlPlane(inside, port=port, clock=clock, nodes=nodes)
@@ -41,7 +41,7 @@ def running_embedded_control_plane(
 
 
 class EmbeddedControlPlane(ControlPlane):
-    """An embedded cluster that tests can reach, pause and restart like a real one."""
+    """An embedded cluster in a separate process, which tests can pause and restart."""
 
     def __init__(self, inside: Enclosure, *, port: int, clock: Clock, nodes: int | None) -> None:
         super().__init__(inside, port=port, clock=clock)
@@ -82,7 +82,11 @@ class EmbeddedControlPlane(ControlPlane):
         )
 
     def forget_history(self) -> None:
-        """Drop the history, so that all earlier resourceVersions and continue tokens get a 410."""
+        """Drop the history of changes, and restart the API server.
+
+        After that, the API server rejects all earlier resourceVersions and continue tokens with
+        status 410.
+        """
         with self.api_server.stopped():
             journal = SqliteJournal(self._data)
             log = RevisionLog(journal)

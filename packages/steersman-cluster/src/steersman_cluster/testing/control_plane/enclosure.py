@@ -1,4 +1,4 @@
-"""A temporary directory and a process group that are removed together."""
+"""Enclosures: a temporary directory and a process group that are removed together."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ GUARDIAN = Path(__file__).with_name("guardian.py")
 
 
 class Enclosure:
-    """A directory for files, and a process group for the processes that use them."""
+    """A temporary directory, and a process group for the processes that use the directory."""
 
     def __init__(self, directory: Path, *, process_group: int) -> None:
         self.directory = directory
@@ -24,7 +24,10 @@ class Enclosure:
     def start(
         self, arguments: Sequence[str | Path], *, log: Path, environ: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
-        """Start a process in the group, with only ``environ``; append its output to ``log``."""
+        """Start a process in the process group, and append its output to the file ``log``.
+
+        Its environment variables are only those in ``environ``.
+        """
         with log.open("ab") as output:
             process = subprocess.Popen(
                 arguments,
@@ -41,7 +44,7 @@ class Enclosure:
         return process
 
     def kill(self) -> None:
-        """Kill every process in the group."""
+        """Kill every process in the process group, and wait until the started ones have ended."""
         os.killpg(self._process_group, signal.SIGKILL)
         for process in self._processes:
             process.wait()
@@ -49,7 +52,11 @@ class Enclosure:
 
 @contextmanager
 def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]:
-    """Create an enclosure; remove it when the block or this process ends, even by SIGKILL."""
+    """Open an enclosure; remove it when the block or this process ends, even by SIGKILL.
+
+    The name of the temporary directory begins with ``prefix``. It is created in the directory
+    ``inside``, if given.
+    """
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=inside))
     guardian = [sys.executable, "-I", "-S", str(GUARDIAN), str(directory)]
     try:
@@ -64,7 +71,10 @@ def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]
 
 
 def tail(log: Path, *, lines: int = 20, limit_bytes: int = 8192) -> str:
-    """Return the last lines of a log file; an empty string if the file does not exist."""
+    """Return the last lines of the file ``log``, or ``""`` if the file does not exist.
+
+    At most ``lines`` lines and ``limit_bytes`` bytes are returned.
+    """
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))

@@ -1,9 +1,9 @@
-"""Cleans up after the process that started it, and then ends.
+"""A script that cleans up after the process that started it, and then ends.
 
-This is a script, not a module to import. It leads the process group of the guarded processes and
-waits until its standard input is closed. That happens when the parent process closes it or dies,
-even by SIGKILL. PR_SET_PDEATHSIG is not used: it fires when the starting *thread* ends, exists on
-Linux only, and removes no directory.
+It is not meant to be imported. It leads the process group of the guarded processes, and waits until
+its standard input is closed. The parent process closes this input, or the kernel does when the
+parent ends, even by SIGKILL. The script does not use PR_SET_PDEATHSIG, which fires when the
+starting *thread* ends, exists on Linux only, and removes no directory.
 """
 
 import os
@@ -17,7 +17,7 @@ REMOVALS = 3
 
 
 def main(directory: str) -> None:
-    """Wait until the input is closed, then kill the group and remove the directory."""
+    """Wait until stdin is closed, then kill the process group and remove ``directory``."""
     sys.stdin.buffer.read()
     group = os.getpgrp()
     if os.fork():

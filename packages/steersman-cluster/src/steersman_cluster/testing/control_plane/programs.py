@@ -1,4 +1,4 @@
-"""The programs of a control plane, and their directory."""
+"""The programs of a control plane, and the directory that contains them."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ BUILD_COMMAND = "python -m steersman_cluster.testing.binaries"
 
 
 class Program(StrEnum):
-    """A program by its file name; the members are in the order in which they are built."""
+    """A program of a control plane, by its file name; members are in the order of a build."""
 
     ETCD = "etcd"
     KUBE_APISERVER = "kube-apiserver"
@@ -27,17 +27,20 @@ class Program(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binaries:
-    """A directory of programs; a missing program is an error only when it is used."""
+    """A directory of programs; a missing program is an error only when its path is needed.
+
+    ``from_assets`` is true if the directory is that of ``$KUBEBUILDER_ASSETS``.
+    """
 
     directory: Path
     from_assets: bool
 
     def missing(self, programs: Iterable[Program]) -> tuple[Program, ...]:
-        """Return the ``programs`` that do not exist or are not executable."""
+        """Return those of ``programs`` that do not exist in the directory or are not executable."""
         return tuple(p for p in programs if not os.access(self.directory / p, os.X_OK))
 
     def path(self, program: Program) -> Path:
-        """Return the path of ``program``; ``ControlPlaneError`` if it is missing."""
+        """Return the path of ``program``; raise ``ControlPlaneError`` if the program is missing."""
         if not self.missing([program]):
             return self.directory / program
         if self.from_assets:
@@ -52,7 +55,10 @@ class Binaries:
 
 
 def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
-    """Return the programs in ``$KUBEBUILDER_ASSETS`` if set, else in the cache directory."""
+    """Return the directory in ``$KUBEBUILDER_ASSETS`` if set, otherwise a cache directory.
+
+    The programs in the directory are not checked.
+    """
     if assets := environ.get(ASSETS_VARIABLE):
         return Binaries(directory=Path(assets).absolute(), from_assets=True)
     version = f"{KUBERNETES_VERSION}-{ETCD_VERSION}"
@@ -61,7 +67,7 @@ def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
 
 
 def cache_directory(environ: Mapping[str, str]) -> Path:
-    """Return the cache directory for the results of long builds."""
+    """Return steersman's cache directory, which contains the results of long builds."""
     # The XDG specification says to ignore relative paths: they would create a cache per directory.
     configured = Path(environ.get(CACHE_VARIABLE, ""))
     if configured.is_absolute():

@@ -1,7 +1,7 @@
-"""A real control plane on this machine: etcd, kube-apiserver and, on request, the controllers.
+"""A real control plane on this machine: etcd, kube-apiserver and, on request, controllers.
 
-It uses ``with`` and plain processes, not ``async with``: a session fixture outlives the event loop
-of each test, and must be able to end when no loop runs any more.
+This module uses ``with`` and plain processes, not ``async with``: a pytest fixture of session scope
+outlives the event loop of each test, and must be able to end when no event loop runs any more.
 """
 
 import base64
@@ -39,9 +39,11 @@ def running_real_control_plane(
     api_server_flags: Flags | None = None,
     start_seconds: float = START_SECONDS,
 ) -> Iterator["RealControlPlane"]:
-    """Start a control plane, enter the block once it is ready, and remove it when the block ends.
+    """Run a control plane while the block runs; the block is entered once it is ready.
 
-    There is no kubelet: Pods stay Pending until a test sets their status.
+    The control plane and its files are removed when the block ends. With ``controllers``,
+    kube-controller-manager runs too. There is no kubelet: Pods stay Pending until a test sets their
+    status.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         plane = RealControlPlane(
@@ -59,7 +61,7 @@ def running_real_control_plane(
 
 
 class RealControlPlane(ControlPlane):
-    """A running control plane with the real programs.
+    """A running control plane that consists of the real programs.
 
     A test can pause, stop and restart ``etcd`` and ``api_server``.
     """
@@ -93,11 +95,11 @@ class RealControlPlane(ControlPlane):
         )
 
     def program(self, which: Program) -> Path:
-        """Return the path of a Kubernetes program."""
+        """Return the path of the Kubernetes program ``which``."""
         return self._binaries.path(which)
 
     def compact(self) -> None:
-        """Compact etcd's history; the API server still has a part of it in its watch cache."""
+        """Compact etcd's history of changes; the API server's watch cache still has some of it."""
         with self._etcd_caller() as etcd:
             key = base64.b64encode(b"steersman/compacted").decode()
             # A new revision, so that the latest one that a client has read is history, too.
@@ -106,9 +108,10 @@ class RealControlPlane(ControlPlane):
             etcd.call("POST", "/v3/kv/compaction", {"revision": revision, "physical": True})
 
     def forget_history(self) -> None:
-        """Drop the history, so that all earlier resourceVersions and continue tokens get a 410.
+        """Drop the history of changes, and restart the API server, which takes seconds.
 
-        Restarts the API server, which takes seconds.
+        After that, the API server rejects all earlier resourceVersions and continue tokens with
+        status 410.
         """
         self.compact()
         self.api_server.restart()
