@@ -1,4 +1,4 @@
-"""The commands that need the embedded cluster: ``steersman cluster``, ``dev`` and ``demo``.
+"""The commands that require the embedded cluster: ``steersman cluster``, ``dev``, ``demo``.
 
     cluster     embedded_cluster; launchers, which are separate programs
     dev, demo   session

@@ -1,4 +1,4 @@
-"""``run_session``: runs a cluster, an operator on it, and the view of both, until the session ends.
+"""``run_session``: runs a cluster, an operator, and a view of both until the session ends.
 
     cluster and its workloads ─────────────────────────────┐ in this process
       ▲                ▲                                   │
