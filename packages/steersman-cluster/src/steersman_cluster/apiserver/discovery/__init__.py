@@ -7,7 +7,7 @@ Promises:  - a document is created once, when it is first requested
            - an etag changes exactly when its document does
            - groups and versions come in the order in which clients prefer them
            - every reference in a document leads to a schema in the same document
-Never:     depends on the requesting user, or on stored objects
+Never:     depends on the user who sent a request, or on stored objects
 """
 
 from steersman_cluster.apiserver.discovery.descriptions import Descriptions, installed_descriptions

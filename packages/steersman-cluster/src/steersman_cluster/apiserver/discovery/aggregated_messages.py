@@ -1,4 +1,7 @@
-"""Aggregated discovery in protobuf. Its API group serves no resources and has no schemas."""
+"""Aggregated discovery in protobuf.
+
+Its message types are tables in this module: their API group serves no resources and has no schemas.
+"""
 
 from dataclasses import replace
 from functools import cache
@@ -10,7 +13,7 @@ from steersman_cluster.apiserver.schema.protobuf.encoder import Encode, MessageE
 
 
 def encode_aggregated(document: Document) -> bytes:
-    """Return an APIGroupDiscoveryList as a protobuf response body."""
+    """Return ``document``, an APIGroupDiscoveryList, as a protobuf response body."""
     return enveloped(document["apiVersion"], document["kind"], _encoder()(document))
 
 

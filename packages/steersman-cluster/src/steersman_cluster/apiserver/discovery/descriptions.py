@@ -1,8 +1,8 @@
-"""The descriptions of fields, for ``kubectl explain``: the texts of the Kubernetes project.
+"""The descriptions of fields, for ``kubectl explain``: texts of the Kubernetes project.
 
-The optional dependency ``kubernetes-validate`` contains the texts in JSON schemas. Without that
-package, the documents contain no descriptions. steersman never imports the package's code; it reads
-one file of the package when the first OpenAPI document is requested.
+They are in the JSON schemas of the optional dependency ``kubernetes-validate``. Without that
+package, the OpenAPI documents contain no descriptions. steersman never imports the package's code;
+it reads one file of the package when the first OpenAPI document is requested.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class _Definitions(msgspec.Struct, frozen=True):
 
 
 class Descriptions:
-    """The descriptions by the full names of types; possibly empty."""
+    """The descriptions of fields by the full names of the types; possibly empty."""
 
     def __init__(self, types: Mapping[str, Any]) -> None:
         self._types = types
@@ -40,7 +40,7 @@ class Descriptions:
     def described(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the built-in schemas ``written`` with descriptions.
 
-        The result is cached: the same ``written`` has the same result.
+        The result is cached: for the same ``written``, the same result is returned.
         """
         if not self._types:
             return written
@@ -50,11 +50,14 @@ class Descriptions:
         return self._made[1]
 
     def of_object(self, schema: Json) -> Json:
-        """Return the schema of a custom kind, with descriptions of the common object fields."""
+        """Return ``schema``, of a custom kind, with descriptions of the fields of every object."""
         return self._with_common(schema, _OBJECT)
 
     def of_list(self, schema: Json, *, kind: str, plural: str) -> Json:
-        """Return the list schema of a custom kind, with descriptions of the common list fields."""
+        """Return ``schema``, the list schema of a custom kind, with descriptions.
+
+        Only the fields that every list has are described.
+        """
         schema = self._with_common(schema, _LIST)
         if not self._types or "items" not in schema.get("properties", {}):
             return schema
@@ -104,7 +107,10 @@ NO_DESCRIPTIONS = Descriptions({})
 
 @cache
 def installed_descriptions() -> Descriptions:
-    """Return the package's descriptions, if it is installed and supports this version."""
+    """Return the descriptions in the package ``kubernetes-validate``.
+
+    They are empty if the package is not installed or does not contain this Kubernetes version.
+    """
     # find_spec locates a package without importing it.
     spec = find_spec(_PACKAGE)
     for directory in (spec.submodule_search_locations if spec is not None else None) or ():
@@ -114,9 +120,9 @@ def installed_descriptions() -> Descriptions:
 
 
 def descriptions_in(content: bytes) -> Descriptions:
-    """Return the descriptions of the package's file.
+    """Return the descriptions in ``content``, the content of the package's file.
 
-    An unknown file format results in no descriptions, because it must not make requests fail.
+    For an unknown format, the result is empty: a changed package must not make requests fail.
     """
     try:
         return Descriptions(msgspec.json.decode(content, type=_Definitions).types)

@@ -1,4 +1,4 @@
-"""The served resources in the form that discovery uses."""
+"""The served resources in the form from which discovery documents are created."""
 
 import re
 from base64 import b64encode
@@ -61,7 +61,7 @@ _STABILITY = {None: 0, "beta": 1, "alpha": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveredSubresource:
-    """A subresource with its own path: ``status``, ``scale``."""
+    """A subresource, such as ``status`` or ``scale``, with its verbs."""
 
     name: str
     gvk: GroupVersionKind  # of the request and response bodies
@@ -70,7 +70,7 @@ class DiscoveredSubresource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveredResource:
-    """A kind in one version, with its path and its verbs."""
+    """A served resource in one API version, with its kind, its names and its verbs."""
 
     gvk: GroupVersionKind
     plural: str
@@ -85,7 +85,7 @@ class DiscoveredResource:
 
     @property
     def storage_version_hash(self) -> str | None:
-        """A hash that changes when the storage version changes."""
+        """A hash of the group, version and kind in which objects are stored; None if none are."""
         if self.stored_as is None:
             return None
         stored = f"{self.stored_as.group}/{self.stored_as.version}/{self.stored_as.kind}"
@@ -93,12 +93,15 @@ class DiscoveredResource:
 
 
 def stored_version(gvk: GroupVersionKind) -> GroupVersionKind:
-    """Return the version, and sometimes the group, in which kube-apiserver stores a kind."""
+    """Return the group, version and kind in which kube-apiserver stores objects of ``gvk``.
+
+    The version can differ from that of ``gvk``; the group can, too.
+    """
     return _STORED_ELSEWHERE.get(gvk, gvk)
 
 
 def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
-    """Return the discovery data of a built-in kind."""
+    """Return the built-in resource ``resource`` in the form that discovery uses."""
     gvk = resource.gvk
     return DiscoveredResource(
         gvk=gvk,
@@ -124,7 +127,7 @@ def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
 
 
 class DiscoveryCatalog:
-    """The resources by group and version, in discovery order."""
+    """The discovered resources by API group and version, sorted as in discovery documents."""
 
     def __init__(
         self,
@@ -156,25 +159,34 @@ class DiscoveryCatalog:
         return (_GROUP_PLACES.get(group, len(_GROUPS)), -highest, group)
 
     def is_remote(self, group: str, version: str) -> bool:
-        """Whether another server serves the group version."""
+        """Whether an aggregated API server, not this one, serves the API group version."""
         claim = self._claims.get((group, version))
         return claim is not None and claim.remote
 
     def groups(self) -> Iterator[str]:
-        """Yield all groups except the core group, which has a separate path."""
+        """Yield all API groups except the core group, which has a separate path."""
         return (group for group in self._groups if group != "")
 
     def versions(self, group: str) -> list[str]:
-        """Return the versions of a group, the preferred one first; empty for an unknown group."""
+        """Return the versions of the API group ``group``, starting with the preferred one.
+
+        The result is empty for an unknown group.
+        """
         return list(self._groups.get(group, ()))
 
     def resources(self, group: str, version: str) -> list[DiscoveredResource]:
-        """Return the resources of a group version, sorted by name; empty for an unknown version."""
+        """Return the resources of an API group version, sorted by name.
+
+        The result is empty for an unknown group version.
+        """
         return self._groups.get(group, {}).get(version, [])
 
 
 def in_order(versions: Iterable[str]) -> list[str]:
-    """Return versions by Kubernetes' preference: v10, v2, v1, v2beta1, v1alpha1, then others."""
+    """Return API versions, sorted by Kubernetes' preference.
+
+    For example: v10, v2, v1, v2beta1, v1alpha1, then versions with other names.
+    """
     return sorted(versions, key=_version_order)
 
 

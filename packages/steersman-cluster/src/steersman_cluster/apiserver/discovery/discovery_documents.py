@@ -51,7 +51,10 @@ class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Discovery:
-    """The discovery documents for a fixed set of kinds; other kinds need a new instance."""
+    """The discovery documents for a fixed set of resources.
+
+    For a changed set of resources, create a new instance.
+    """
 
     def __init__(
         self,
@@ -67,7 +70,10 @@ class Discovery:
         self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}
 
     def find(self, path: str, *, accept: str = "") -> DiscoveryDocument | None:
-        """Return the document at ``path``, without a trailing slash; None if there is none."""
+        """Return the discovery document at ``path``, or None if there is none.
+
+        ``path`` has no trailing slash. ``accept`` is the request's Accept header.
+        """
         language = language_of_form(accept, _AGGREGATED) if path in ("/api", "/apis") else ""
         is_aggregated = language != ""
         # A shortcut: clients request the same documents repeatedly, nearly always as JSON.

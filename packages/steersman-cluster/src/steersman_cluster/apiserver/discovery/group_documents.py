@@ -1,4 +1,4 @@
-"""The documents of discovery, classic and aggregated, in kube-apiserver's order."""
+"""The discovery documents, classic and aggregated, sorted as in kube-apiserver."""
 
 import platform
 import sys
@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 
 def api_versions(server_address: str) -> Document:
-    """Return the document ``/api``."""
+    """Return the discovery document at ``/api``."""
     return {
         "kind": "APIVersions",
         "versions": ["v1"],
@@ -28,20 +28,26 @@ def api_versions(server_address: str) -> Document:
 
 
 def group_list(catalogue: DiscoveryCatalog) -> Document:
-    """Return the document ``/apis``."""
+    """Return the discovery document at ``/apis``: all API groups."""
     groups = [_group(catalogue, group) for group in catalogue.groups()]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def group(catalogue: DiscoveryCatalog, name: str) -> Document | None:
-    """Return the document ``/apis/apps``; None if the group does not exist."""
+    """Return the discovery document of the API group ``name``, such as ``/apis/apps``.
+
+    The result is None if the group does not exist.
+    """
     if not name or not catalogue.versions(name):
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalogue, name)}
 
 
 def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
-    """Return the document ``/api/v1`` or ``/apis/apps/v1``; None if the version does not exist."""
+    """Return the discovery document of an API group version, such as ``/apis/apps/v1``.
+
+    The result is None if the group version does not exist.
+    """
     resources = catalogue.resources(group, version)
     if not resources:
         return None
@@ -56,7 +62,7 @@ def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Docu
 
 
 def aggregated(catalogue: DiscoveryCatalog, groups: Iterable[str]) -> Document:
-    """Return one document with everything about the given groups."""
+    """Return one aggregated discovery document with all versions and resources of ``groups``."""
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
@@ -72,7 +78,7 @@ _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def version() -> Document:
-    """Return the document ``/version``."""
+    """Return the document at ``/version``: the Kubernetes version."""
     major, minor = VERSION.split(".")
     return {
         "major": major,
@@ -93,7 +99,7 @@ def version() -> Document:
 
 
 def paths(catalogue: DiscoveryCatalog, others: Iterable[str]) -> Document:
-    """Return the document ``/``: the list of all root paths."""
+    """Return the document at ``/``: the list of the server's paths, including ``others``."""
     found = {"/api", "/apis", "/apis/", "/version", *others}
     found |= {f"/api/{version}" for version in catalogue.versions("")}
     for group in catalogue.groups():

@@ -1,6 +1,7 @@
 """Protobuf messages, encoded from JSON objects.
 
-A message is a sequence of numbered fields; a table maps the keys of the JSON object to the numbers.
+A message is a sequence of numbered fields; a table maps the keys of the JSON object to the field
+numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +17,14 @@ Write: TypeAlias = Callable[[Any], bytes]
 
 
 class ValueEncoder(NamedTuple):
-    """The encoding of a value: its wire type and its encoder function."""
+    """The encoding of a protobuf value: its wire type and its encoder function."""
 
     wire_type: int
     write: Write
 
 
 class FieldEncoder(NamedTuple):
-    """One field of a message: the tag before each value, and the encoder."""
+    """One field of a protobuf message: the tag that precedes each value, and the encoder."""
 
     tag: bytes
     write: Write
@@ -31,21 +32,25 @@ class FieldEncoder(NamedTuple):
 
 
 class MessageEncoder:
-    """The encoder of one message type; ``value`` encodes the message as a field of another message.
+    """The encoder of one protobuf message type.
 
-    Keys that are not in ``fields`` are omitted.
+    ``value`` encodes the message as a field of another message. A key that is not in ``fields`` is
+    omitted, unless it is an extension.
     """
 
     def __init__(
         self, fields: Mapping[str, FieldEncoder], *, extensions: FieldEncoder | None = None
     ) -> None:
-        """``extensions`` is the field for keys that start with ``x-``, each with its value."""
+        """``fields`` maps the keys of the JSON object to fields of the message.
+
+        ``extensions`` is the repeated field for all keys that start with ``x-``, with their values.
+        """
         self._fields = fields
         self._extensions = extensions
         self.value = ValueEncoder(BYTES, lambda content: sized(self.write(content)))
 
     def write(self, content: Mapping[str, Any]) -> bytes:
-        """Return the encoded message without a size prefix."""
+        """Return ``content`` encoded as a message, without a size prefix."""
         parts: list[bytes] = []
         for key, value in content.items():
             if (field := self._fields.get(key)) is not None:
@@ -57,12 +62,12 @@ class MessageEncoder:
 
 
 def one(number: int, value: ValueEncoder) -> FieldEncoder:
-    """Return a field with a single value."""
+    """Return the field ``number``, which contains a single value."""
     return FieldEncoder(field_tag(number, value.wire_type), value.write, repeated=False)
 
 
 def many(number: int, value: ValueEncoder) -> FieldEncoder:
-    """Return a repeated field."""
+    """Return the repeated field ``number``."""
     return FieldEncoder(field_tag(number, value.wire_type), value.write, repeated=True)
 
 
@@ -73,7 +78,7 @@ def wrapped(number: int, value: ValueEncoder) -> ValueEncoder:
 
 
 def named(value: ValueEncoder) -> ValueEncoder:
-    """Return the encoder of a pair as a message with a name and a value."""
+    """Return the encoder of a pair, as a message with a name and a value."""
     name_tag, value_tag = field_tag(1, BYTES), field_tag(2, value.wire_type)
 
     def write(pair: tuple[str, Any]) -> bytes:
@@ -84,7 +89,10 @@ def named(value: ValueEncoder) -> ValueEncoder:
 
 
 def mapped(value: ValueEncoder, *, number: int = 1) -> ValueEncoder:
-    """Return the encoder of a map as a message with one entry, a name and a value, for each key."""
+    """Return the encoder of a map, as a message whose repeated field contains the entries.
+
+    ``number`` is the number of that field. Each entry is a message with a name and a value.
+    """
     tag, write = field_tag(number, BYTES), named(value).write
     return ValueEncoder(
         BYTES,
@@ -93,7 +101,7 @@ def mapped(value: ValueEncoder, *, number: int = 1) -> ValueEncoder:
 
 
 def either(which: Callable[[Any], ValueEncoder]) -> ValueEncoder:
-    """Return an encoder that encodes each value with the encoder that ``which`` returns for it."""
+    """Return an encoder that encodes each value with the encoder ``which(value)``."""
     return ValueEncoder(BYTES, lambda content: which(content).write(content))
 
 

@@ -17,7 +17,7 @@ _FORMS = {CONFIGURATION: "application/json", KEYS: "application/jwk-set+json"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIdDocument:
-    """The document at one of the OpenID paths."""
+    """The response at one of the OpenID paths."""
 
     body: bytes
     content_type: str
@@ -36,7 +36,10 @@ def open_id_document(
     keys: Sequence[Mapping[str, str]],
     server_address: str,
 ) -> OpenIdDocument:
-    """Return the document at ``path``; raise an error if ``accept`` excludes its media type."""
+    """Return the OpenID document at ``path``.
+
+    Raises an error if the Accept header ``accept`` does not include its media type.
+    """
     form = _FORMS[path]
     if not _accepts(accept, form):
         problem = "406: Not Acceptable\n\nAvailable representations:"

@@ -107,12 +107,16 @@ _ON_CUSTOM = {
 
 
 def root_of(group: str, version: str) -> str:
-    """Return the root path of a group version: ``api/v1``, ``apis/apps/v1``."""
+    """Return the root path of an API group version: ``api/v1``, ``apis/apps/v1``."""
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
 def paths_of(resource: DiscoveredResource, name_of: NameOf) -> Iterator[tuple[str, Json]]:
-    """Yield every path of a resource and of its subresources, with its operations."""
+    """Yield the paths of ``resource`` and of its subresources, each with its operations.
+
+    ``name_of`` returns the name of a kind's schema, or None for a kind without a schema. Paths
+    without a schema are omitted.
+    """
     gvk = resource.gvk
     if (schema := name_of(gvk)) is None:
         return
@@ -136,7 +140,7 @@ def paths_of(resource: DiscoveredResource, name_of: NameOf) -> Iterator[tuple[st
 
 
 def operation_prefix(group: str, version: str) -> str:
-    """Return the middle part of operation ids: ``AppsV1``, ``RbacAuthorizationV1``."""
+    """Return the part of operation ids that names the group version: ``AppsV1``, ``CoreV1``."""
     words = group.removesuffix(".k8s.io").replace("-", ".").split(".") if group else ["core"]
     return "".join(_capital(word) for word in [*words, version])
 

@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.discovery.message_encoder import (
 
 
 def protobuf(document: Mapping[str, Any]) -> bytes:
-    """Return the document as protobuf."""
+    """Return the OpenAPI v2 document ``document`` as protobuf."""
     return _DOCUMENT.write(document)
 
 

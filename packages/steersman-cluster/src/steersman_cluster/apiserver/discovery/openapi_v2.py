@@ -43,8 +43,9 @@ class Swagger:
         self._open_api = open_api
 
     def find(self, accept: str) -> OpenApiDocument | None:
-        """Return the document in the preferred media type; None if no accepted type is
-        supported.
+        """Return the OpenAPI v2 document in the media type preferred by the header ``accept``.
+
+        Returns None if no accepted media type is supported.
         """
         wanted = accepted_format(accept, _FORMS)
         return self._made[_FORMS[wanted]] if wanted else None

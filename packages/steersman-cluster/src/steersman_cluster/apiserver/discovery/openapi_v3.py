@@ -1,4 +1,4 @@
-"""OpenAPI v3: an index, and one document for each group version, created on request."""
+"""OpenAPI v3: an index, and one document for each API group version, created on request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -45,10 +45,10 @@ class OpenApiDocument(msgspec.Struct, frozen=True, kw_only=True):
     etag: str | None = None
 
     def headers(self, *, hashed: bool) -> dict[str, str]:
-        """Return the response headers.
+        """Return the headers of the response.
 
-        ``hashed``: the URL contains the document's hash, as in the index, so that clients may cache
-        the response permanently.
+        ``hashed`` is true if the request's URL contains a hash of the document, as the URLs in the
+        index do. Clients are then permitted to cache the response permanently.
         """
         caching = "public, immutable" if hashed else "no-cache, private"
         headers = {"Cache-Control": caching, "Content-Type": self.content_type}
@@ -65,7 +65,10 @@ class _Source(NamedTuple):
 
 
 class OpenApi:
-    """The documents of the currently served resources; documents that do not change are cached."""
+    """The OpenAPI v3 documents of the currently served resources.
+
+    When the resources change, documents that do not change stay cached.
+    """
 
     def __init__(
         self,
@@ -105,8 +108,9 @@ class OpenApi:
         resources: Iterable[DiscoveredResource],
         custom: Mapping[GroupVersionKind, Mapping[str, Any] | None],
     ) -> None:
-        """Replace the served resources; ``custom`` contains the schemas in
-        CustomResourceDefinitions.
+        """Replace the served resources by ``resources``.
+
+        ``custom`` contains the schemas of custom kinds, from their CustomResourceDefinitions.
         """
         sources: dict[str, _Source] = {}
         for resource in sorted(resources, key=lambda each: each.plural):
@@ -124,9 +128,9 @@ class OpenApi:
         self._sources = sources
 
     def find(self, path: str, *, accept: str = "") -> OpenApiDocument | None:
-        """Return a document as JSON; None if there is none.
+        """Return the OpenAPI v3 document at ``path`` as JSON; None if there is none.
 
-        ``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` one of its documents.
+        ``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` one of the other documents.
         """
         if path == INDEX:
             index = msgspec.json.encode({"paths": self._index()})
@@ -137,13 +141,14 @@ class OpenApi:
         return self._document(root)
 
     def paths(self) -> Iterator[tuple[str, Json]]:
-        """Yield every path, with its operations."""
+        """Yield the path of each served resource and subresource, with its operations."""
         for source in self._sources.values():
             yield from self._paths(source)
 
     def custom(self) -> Iterator[tuple[GroupVersionKind, str, Mapping[str, Any]]]:
-        """Yield every custom kind, its plural name, and its schema from its
-        CustomResourceDefinition.
+        """Yield each custom kind, its plural name, and its schema.
+
+        The schema is from the kind's CustomResourceDefinition.
         """
         for source in self._sources.values():
             for resource in source.resources:
@@ -255,7 +260,7 @@ def _references(value: Any) -> Iterator[str]:
 
 
 def custom_name(gvk: GroupVersionKind) -> str:
-    """Return the full name of a custom kind's schema."""
+    """Return the full name of the schema of the custom kind ``gvk``."""
     return ".".join([*reversed(gvk.group.split(".")), gvk.version, gvk.kind])
 
 
@@ -281,13 +286,16 @@ def _published(written: Mapping[str, Any]) -> Json:
 
 
 def as_kind(schema: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
-    """Return a custom kind's schema, with the properties that every object has."""
+    """Return the schema of the custom kind ``gvk``, with the properties of every object added."""
     properties = {**schema.get("properties", {}), **object_properties()}
     return {**schema, "properties": properties, **marked(gvk, gvk.kind)}
 
 
 def list_of(name: str, gvk: GroupVersionKind, written: Mapping[str, Any]) -> Json:
-    """Return the list schema of a custom kind whose own schema is ``written``."""
+    """Return the list schema of the custom kind ``gvk``.
+
+    ``name`` is the name of the kind's own schema ``written``.
+    """
     return {
         "type": "object",
         "required": ["items"],
@@ -303,17 +311,20 @@ def list_of(name: str, gvk: GroupVersionKind, written: Mapping[str, Any]) -> Jso
 
 
 def selectable(written: Mapping[str, Any]) -> Json:
-    """Return the part of a custom kind's schema that declares the selectable fields."""
+    """Return the part of a custom kind's schema that declares its selectable fields.
+
+    ``written`` is the schema. The result is empty if the schema declares none.
+    """
     return {SELECTABLE: written[SELECTABLE]} if SELECTABLE in written else {}
 
 
 def object_properties() -> Json:
-    """Return the properties that every object has."""
+    """Return the schemas of apiVersion, kind and metadata, which every object has."""
     metadata = {"allOf": [{"$ref": f"{REF}{OBJECT_META}"}]}
     return {"apiVersion": _TEXT, "kind": _TEXT, "metadata": metadata}
 
 
 def marked(gvk: GroupVersionKind, kind: str) -> Json:
-    """Return the extension that names the kind of a schema."""
+    """Return the OpenAPI extension that assigns a schema to the kind ``kind``."""
     mark = {"group": gvk.group, "version": gvk.version, "kind": kind}
     return {"x-kubernetes-group-version-kind": [mark]}

@@ -1,4 +1,4 @@
-"""The server: handles a request, over HTTPS or from within the process, and replies.
+"""The API server: handles a request, over HTTPS or from within the process, and replies.
 
 Takes:     requests, as bytes or as ``wire.Request``; options, which are flags in kube-apiserver
 Gives:     replies; a kubeconfig and certificates for clients

@@ -100,8 +100,9 @@ _SERVICES = GroupResource("", "services")
 class ApiServer:
     """The Kubernetes API over one revision log.
 
-    The server starts no thread and no task: expiry, compaction and its controllers run while it
-    handles requests. If the log ``has_initial_objects``, the server does not create them.
+    The server starts no thread and no task: the expiry of objects, the compaction of the log and
+    the server's own controllers run while it handles requests. If ``has_initial_objects`` is true,
+    the log already contains the initial objects, and the server does not create them.
     """
 
     def __init__(
@@ -194,7 +195,7 @@ class ApiServer:
         self._managed_objects.sync()
 
     def on_first_write(self, kind: ResourceType, call: Callable[[], None]) -> bool:
-        """Call ``call`` at the first write of an object of this kind, and return True.
+        """Call ``call`` at the first write of an object of ``kind``, and return True.
 
         If such an object already exists, returns False, and never calls ``call``.
         """
@@ -207,7 +208,11 @@ class ApiServer:
         certificate: CertificateIdentity | None = None,
         measurement: RequestMeasurement | None = None,
     ) -> Reply:
-        """Return the reply to a request; every error becomes a reply, too."""
+        """Return the reply to ``request``; every error becomes a reply, too.
+
+        ``certificate`` is the client certificate of the connection, ``measurement`` counts the
+        request.
+        """
         info = parse_request_info(request)
         warnings: list[str] = []
         pretty, is_authorized = replies.is_pretty(request, info), False

@@ -1,4 +1,7 @@
-"""Compaction of the log; the history is kept long enough for a client to reconnect a watch."""
+"""Compaction of the revision log: history is deleted once clients have had time to use it.
+
+A client whose watch was interrupted needs the history in order to continue the watch.
+"""
 
 from steersman.clock import Clock
 from steersman_cluster.apiserver.storage import RevisionLog
@@ -11,7 +14,10 @@ MOST_WRITES = 50_000
 
 
 class Compactor:
-    """A compactor of a log by age and by size; the server calls it at each request."""
+    """Compacts a revision log by age and by size.
+
+    The server calls ``compact`` at each request.
+    """
 
     def __init__(self, log: RevisionLog, *, clock: Clock) -> None:
         self._log = log
@@ -21,9 +27,7 @@ class Compactor:
         self._next_at = clock.monotonic() + KEPT_SECONDS
 
     def compact(self) -> None:
-        """Compact history that is old enough; if the history is too long, also compact its older
-        half.
-        """
+        """Delete history that is old enough; if the history is too long, delete its older half."""
         revision = self._log.revision
         if revision > self._full_revision:
             self._full_revision = revision + MOST_WRITES // 2
@@ -36,5 +40,8 @@ class Compactor:
         self._log.compact(old)
 
     def compact_all(self) -> None:
-        """Compact all history now: a watch from an earlier revision expires and lists again."""
+        """Delete all history now, so that watches from an earlier revision expire.
+
+        Their clients list the objects again.
+        """
         self._log.compact(self._log.revision)

@@ -1,6 +1,6 @@
 """The health endpoints ``/healthz``, ``/livez`` and ``/readyz``, and their checks.
 
-Every check of a server that responds is ok. The checks have kube-apiserver's names, because probes
+A server that responds passes every check. The checks have kube-apiserver's names, because probes
 request single checks by name.
 """
 
@@ -73,7 +73,7 @@ CHECKS = {
 
 
 def health(info: RequestInfo) -> Reply:
-    """Return the reply of a health endpoint."""
+    """Return the reply of the health endpoint that ``info`` names."""
     name, _, check = info.path.strip("/").partition("/")
     checks = CHECKS.get(name, ())
     if check:

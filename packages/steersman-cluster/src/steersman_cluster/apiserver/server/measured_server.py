@@ -1,4 +1,4 @@
-"""The filters around every request: the headers Audit-Id and Date, and the metrics."""
+"""The filters around every request: metrics, and the headers Audit-Id and Date."""
 
 from email.utils import format_datetime
 from random import Random
@@ -29,7 +29,7 @@ def _own_id(request: Request) -> str:
 
 
 class MeasuredServer:
-    """A filter that passes requests to ``server``, and counts them in its metrics."""
+    """Passes requests to ``server``, and counts them in the server's metrics."""
 
     def __init__(self, server: ApiServer, *, clock: Clock) -> None:
         self._server = server
@@ -39,7 +39,7 @@ class MeasuredServer:
     async def handle(
         self, request: Request, *, certificate: CertificateIdentity | None = None
     ) -> Reply:
-        """Return the reply to a request."""
+        """Return the reply of the server to ``request``, and count the request."""
         measurement = RequestMeasurement(self._metrics, request, self._monotonic)
         inflight = self._metrics.inflight
         kind = READ_ONLY if request.method in _READS else MUTATING
@@ -61,7 +61,7 @@ class MeasuredServer:
 
 
 class NetworkServer(MeasuredServer):
-    """A ``MeasuredServer`` that also adds the headers of every reply over a network."""
+    """A ``MeasuredServer`` for requests over a network; it adds Audit-Id and Date to replies."""
 
     def __init__(self, server: ApiServer, *, clock: Clock, rng: Random) -> None:
         super().__init__(server, clock=clock)
@@ -74,7 +74,7 @@ class NetworkServer(MeasuredServer):
     async def handle(
         self, request: Request, *, certificate: CertificateIdentity | None = None
     ) -> Reply:
-        """Return the reply to a request."""
+        """Return the reply of the server to ``request``, with the headers Audit-Id and Date."""
         reply = await super().handle(request, certificate=certificate)
         own = (
             ("audit-id", _own_id(request) or new_uid(self._rng)),

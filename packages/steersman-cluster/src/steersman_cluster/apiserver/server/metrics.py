@@ -44,7 +44,7 @@ _UsualKey: TypeAlias = tuple[str, str, str, str, str, bool, bool]
 
 
 class SeriesKey(NamedTuple):
-    """The labels of one series of requests, except for the code."""
+    """The labels that the requests of one series share: all labels except the status code."""
 
     component: str
     dry_run: str
@@ -57,7 +57,7 @@ class SeriesKey(NamedTuple):
 
 
 class RequestSeries:
-    """The requests with the same labels."""
+    """The counts, durations and sizes of the requests that have the same labels."""
 
     __slots__ = ("bytes_sum", "codes", "events", "longrunning", "seconds", "seconds_sum", "sizes")
 
@@ -71,7 +71,7 @@ class RequestSeries:
         self.events = 0
 
     def finish(self, code: int, seconds: float, size: int) -> None:
-        """Count a request after its response."""
+        """Count a completed request: its status ``code``, duration and response size."""
         self.codes[code] = self.codes.get(code, 0) + 1
         self.seconds[bisect_left(SECONDS, seconds)] += 1
         self.seconds_sum += seconds
@@ -80,10 +80,10 @@ class RequestSeries:
 
 
 class RequestMeasurement:
-    """The measurement of one request, and the series that counts it.
+    """The measurement of one request; ``series`` counts the request.
 
     As on kube-apiserver, only requests that reach a resource, a health check or an OpenAPI document
-    are counted; a request that is rejected earlier has no series.
+    are counted. For any other request, ``series`` is None.
     """
 
     __slots__ = ("_metrics", "_monotonic", "request", "series", "started_at")
@@ -98,11 +98,11 @@ class RequestMeasurement:
         self.series: RequestSeries | None = None
 
     def reach_resource(self, info: RequestInfo) -> None:
-        """Record that the request has reached its resource."""
+        """Record that the request has reached the handler of its resource."""
         self.series = self._metrics.of_resource(info, self.request)
 
     def reach_path(self, path: str) -> None:
-        """Record that the request has reached a non-resource path."""
+        """Record that the request has reached the handler of the non-resource path ``path``."""
         called = _called(path)
         if called:
             method = self.request.method
@@ -112,9 +112,9 @@ class RequestMeasurement:
     async def watched(
         self, pieces: AsyncGenerator[bytes, None], *, is_framed: bool
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the pieces of a watch, and count its events while it is open.
+        """Yield the ``pieces`` of a watch's response, and count its events while it is open.
 
-        ``is_framed``: the events are protobuf, of which one piece can contain several.
+        ``is_framed`` is true for protobuf events, of which one piece can contain several.
         """
         series = self.series
         if series is None:
@@ -152,11 +152,11 @@ class ServerMetrics:
 
     @property
     def requests(self) -> Mapping[SeriesKey, RequestSeries]:
-        """All series, by their labels."""
+        """The series of all requests, by their labels."""
         return self._series
 
     def of_resource(self, info: RequestInfo, request: Request) -> RequestSeries:
-        """Return the series of a request to a resource."""
+        """Return the series to which ``request``, for a resource, belongs."""
         query, verb = info.query, info.verb
         if verb == "patch" or "dryRun" in query or "fieldSelector" in query:
             return self.series(_resource_key(info, request))
@@ -176,7 +176,7 @@ class ServerMetrics:
         return found
 
     def series(self, key: SeriesKey) -> RequestSeries:
-        """Return the series with these labels."""
+        """Return the series with the labels ``key``; create it if it does not exist."""
         found = self._series.get(key)
         if found is None:
             found = self._series[key] = RequestSeries()

@@ -47,7 +47,7 @@ class MetricsPage:
         register_families(self._registry, self._families)
 
     def reply(self) -> Reply:
-        """Return the page with the current values."""
+        """Return the reply for ``/metrics``, with the current values."""
         _, text = metrics_text(self._registry)
         return Reply(status=200, headers=self._headers, body=text)
 

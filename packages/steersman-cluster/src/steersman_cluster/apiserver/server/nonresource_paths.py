@@ -58,7 +58,10 @@ CUSTOM_VERBS = (
 
 
 class NonResourcePaths:
-    """Discovery and OpenAPI documents of the served resources, created at the first request."""
+    """The replies for health, version, discovery and OpenAPI paths.
+
+    Documents about the served resources are created when they are first requested.
+    """
 
     def __init__(
         self,
@@ -79,7 +82,7 @@ class NonResourcePaths:
         self._discovery = Discovery((), server_address=server_address)
 
     def answer(self, request: Request, info: RequestInfo) -> Reply:
-        """Return the document at a non-resource path."""
+        """Return the reply for the non-resource path in ``info``."""
         path = info.path
         if not path.startswith("/openapi/"):
             path = path.rstrip("/") or "/"

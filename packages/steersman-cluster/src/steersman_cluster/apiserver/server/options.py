@@ -1,4 +1,4 @@
-"""The options of a server, which are flags in kube-apiserver."""
+"""The options of an API server, which are flags in kube-apiserver."""
 
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
@@ -37,13 +37,14 @@ ADMISSION_PLUGINS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """The options of a server, with the names of kube-apiserver's flags where such flags exist.
+    """The options of an API server, named after kube-apiserver's flags where a flag exists.
 
-    ``client_ca`` is the content of the file that ``--client-ca-file`` names. The endpoints of the
-    Service ``kubernetes`` have ``advertise_address`` and ``secure_port``.
+    ``client_ca`` is the content of the file that the flag ``--client-ca-file`` names. The endpoints
+    of the Service ``kubernetes`` consist of ``advertise_address`` and ``secure_port``.
 
-    The plugin ``ServiceAccount`` is disabled by default: it rejects every Pod until a controller
-    has created the namespace's account, and most embedded clusters run no controllers.
+    The admission plugin ``ServiceAccount`` is disabled by default: it rejects every Pod until a
+    controller has created the default ServiceAccount of the Pod's namespace, and most embedded
+    clusters run no controllers.
     """
 
     token_issuers: TokenIssuers = field(default_factory=TokenIssuers)

@@ -1,4 +1,4 @@
-"""A server on a socket, with a certificate, a token and a kubeconfig for its clients.
+"""An API server on a socket, with a certificate, a token and a kubeconfig for its clients.
 
 The context manager ``running_cluster`` creates these files at its start, and removes them at its
 end.
@@ -63,12 +63,12 @@ IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """The settings of a cluster: its address, its data and its keys.
+    """The settings of a cluster: its address, its data directory and its keys.
 
-    By default, all data and keys are temporary. Without ``tls_cert_file``, the server uses
-    ``apiserver.crt`` and its key from ``cert_dir``, and creates these files if they do not exist.
-    The key files and issuers of service account tokens in these settings replace those in
-    ``options.token_issuers``.
+    By default, all data and keys are temporary. Without ``tls_cert_file``, the server uses the
+    certificate ``apiserver.crt`` and its key from ``cert_dir``, and creates both files if they do
+    not exist. The key files and issuers of service account tokens in these settings replace those
+    in ``options.token_issuers``.
     """
 
     host: str = LOOPBACK
@@ -106,7 +106,10 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCluster:
-    """The address, the certificate and the administrator's token of a running cluster."""
+    """A running cluster: its address, its server, and what its clients need.
+
+    ``ca`` is the certificate to trust, ``token`` the token of the administrator.
+    """
 
     url: str
     kubeconfig: Path
@@ -125,7 +128,7 @@ async def running_cluster(
     observe: Observer,
     environ: Mapping[str, str],
 ) -> AsyncIterator[RunningCluster]:
-    """Run a cluster while the block runs; afterwards only its data directory remains."""
+    """Run a cluster until the ``with`` block ends; only its data directory remains."""
     if IN_CLUSTER in environ and not settings.even_in_a_cluster:
         raise ClusterError(
             problem="this process runs inside a Kubernetes cluster, which an embedded cluster does"

@@ -1,4 +1,7 @@
-"""A transport to a server in the same process, without sockets, threads and HTTP encoding."""
+"""A client transport to a server in the same process.
+
+It uses no sockets, no threads and no HTTP encoding.
+"""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -9,7 +12,10 @@ from steersman_cluster.apiserver.request.negotiation import header
 
 
 class InProcessTransport:
-    """A transport to a handler; requests without a token carry the user's certificate."""
+    """A client transport that passes requests to ``handler``, a server in the same process.
+
+    Requests without a token are sent with a client certificate of ``user`` in ``groups``.
+    """
 
     def __init__(
         self,
@@ -22,7 +28,7 @@ class InProcessTransport:
         self._certificate = CertificateIdentity(common_name=user, organizations=groups)
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Send ``request``, and close the response's stream at the end of the block."""
+        """Send ``request``; the response's stream is closed at the end of the ``with`` block."""
         own = header(request, "Authorization")
         return _Exchange(self._handler, request, None if own else self._certificate)
 

@@ -1,6 +1,6 @@
 """The revision log, and views of the log at a revision.
 
-Takes:     writes, each with the revision of its key on which it is based
+Takes:     writes, each with the revision of its key on which the write is based
 Gives:     objects by key and in order, at any revision that is not compacted; the changes after
            a revision
 Promises:  - a write made from an old revision changes nothing

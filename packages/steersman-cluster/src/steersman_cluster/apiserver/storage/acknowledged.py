@@ -1,8 +1,8 @@
-"""The last acknowledged revision, in a separate file beside the database.
+"""The last acknowledged revision, in a separate file beside the SQLite database.
 
-SQLite cannot distinguish a write-ahead log that was truncated from one whose last writes never
-happened. With this file, steersman can: if the database ends before the acknowledged revision,
-acknowledged writes are missing.
+From a database alone, SQLite cannot detect that the end of its write-ahead log is missing: the last
+writes could just as well never have happened. With this file, steersman can: if the database ends
+before the acknowledged revision, acknowledged writes are missing.
 """
 
 import os
@@ -22,7 +22,7 @@ _LENGTH: Final = 32
 
 
 class AcknowledgedRevision:
-    """The file of the last acknowledged revision: read at the start, then written at each write."""
+    """The file of the last acknowledged revision: read at the start, updated at each write."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
@@ -31,8 +31,8 @@ class AcknowledgedRevision:
     def read(self) -> int | None:
         """Return the last acknowledged revision; None if the file does not exist.
 
-        If the user has written into the file that missing writes are accepted, the result is 0, so
-        that any database is valid.
+        A user who accepts that writes are missing can write this decision into the file. The result
+        is then 0, so that any database is valid.
         """
         try:
             content = self._path.read_bytes()
@@ -49,14 +49,14 @@ class AcknowledgedRevision:
         return int(number)
 
     def open(self, revision: int = FIRST_REVISION) -> None:
-        """Open the file for writing, with ``revision`` as the last one."""
+        """Open the file for writing, with ``revision`` as the last acknowledged revision."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         self._file = os.open(self._path, flags, 0o600)
         self.write(revision)
         os.ftruncate(self._file, _LENGTH)
 
     def write(self, revision: int) -> None:
-        """Record ``revision`` as acknowledged."""
+        """Record ``revision`` as the last acknowledged revision."""
         if self._file is not None:
             os.pwrite(self._file, _line(revision), 0)
 
@@ -76,7 +76,7 @@ class AcknowledgedRevision:
 
 
 def accept_hint(path: Path) -> str:
-    """Return the advice of the error about missing writes."""
+    """Return the advice in the error about missing writes; ``path`` is the file's path."""
     return (
         "Restore the directory from a copy, move it away to begin with an empty cluster, or go on"
         f" with what is left of it: echo {ACCEPT.decode()} > {path}"

@@ -1,4 +1,4 @@
-"""The revision log: every write gets the next revision, and refers to the replaced entry."""
+"""The revision log: each write has its own revision, and refers to the entry it replaces."""
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ FIRST_REVISION: Final = 1
 
 
 class Key(NamedTuple):
-    """The key of an object: its resource, and ``namespace/name`` or ``name`` in ``place``.
+    """The key of an object: its resource, and in ``place`` its ``namespace/name`` or ``name``.
 
     ``place`` is one string, so that keys sort as in etcd.
     """
@@ -19,13 +19,13 @@ class Key(NamedTuple):
 
 
 class Entry:
-    """One write: the value of a key from this revision on; ``value`` is None for a deletion.
+    """One write: the value of a key from ``revision`` on; ``value`` is None for a deletion.
 
     ``value`` is shared and never mutated. Encoders cache their results in other attributes:
     ``rendered`` is the object as JSON, ``metadata_end`` the end of the metadata in ``rendered``,
-    ``converted`` the object in another version, and ``message`` the object as protobuf.
-    ``is_unpruned`` is set if kube-apiserver would have stored unknown fields, although it never
-    serves them.
+    ``converted`` the object in another API version, and ``message`` the object as protobuf.
+    ``is_unpruned`` is true if kube-apiserver would have stored unknown fields of the object,
+    although kube-apiserver never serves them.
     """
 
     __slots__ = (
@@ -54,9 +54,7 @@ class Entry:
         self.message: tuple[object, bytes] | None = None  # a version's mark, and the protobuf
 
     def as_of(self, revision: int) -> "Entry | None":
-        """Return the entry of the same key that was current at ``revision``; None if there was
-        none.
-        """
+        """Return the entry of the same key that was current at ``revision``, or None."""
         entry: Entry | None = self
         while entry is not None and entry.revision > revision:
             entry = entry.previous
@@ -86,7 +84,10 @@ class RevisionConflict(Exception):
 
 
 class Compacted(Exception):
-    """The history up to ``compacted`` is no longer available; the watcher responds with 410."""
+    """The history up to revision ``compacted`` was deleted, but ``wanted`` requires it.
+
+    The response to a watch from ``wanted`` is the error 410.
+    """
 
     def __init__(self, wanted: int, compacted: int) -> None:
         super().__init__(f"revision {wanted} is gone; history begins after {compacted}")
@@ -95,27 +96,36 @@ class Compacted(Exception):
 
 
 class WriteFailed(Exception):
-    """The write could not be persisted, and was not applied."""
+    """A write could not be persisted, and was not applied."""
 
 
 class Journal(Protocol):
-    """A journal of writes that persists across restarts."""
+    """A protocol for a journal, which persists writes across restarts."""
 
     def load(self) -> tuple[int, int, Iterable[tuple[int, Key, dict[str, Any] | None]]]:
-        """Return the last revision, the compacted revision, and the recorded writes in order."""
+        """Return the last revision, the last compacted revision, and the recorded writes.
+
+        The writes are sorted by revision.
+        """
         ...
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
-        """Persist a write; raise ``WriteFailed`` if that is not possible."""
+        """Persist the write of ``value`` to ``key`` at ``revision``.
+
+        Raises ``WriteFailed`` if that is not possible.
+        """
         ...
 
     def compact(self, revision: int) -> None:
-        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` on failure."""
+        """Delete entries that were replaced at or before ``revision``.
+
+        Raises ``WriteFailed`` if that is not possible.
+        """
         ...
 
 
 class RevisionLog:
-    """All writes since the last compaction, and the current entry of each key."""
+    """All writes since the last compaction, and the last entry of each key."""
 
     def __init__(self, journal: Journal | None = None) -> None:
         self.revision = FIRST_REVISION
@@ -136,17 +146,17 @@ class RevisionLog:
         return fork
 
     def resource_log(self, resource: str) -> "ResourceLog":
-        """Return the log of one resource."""
+        """Return the log of the resource ``resource``."""
         if resource not in self._resource_logs:
             self._resource_logs[resource] = ResourceLog(forgotten=self.compacted)
         return self._resource_logs[resource]
 
     def latest(self, key: Key) -> Entry | None:
-        """Return the last entry of the key; a deletion is an entry, too."""
+        """Return the last entry of ``key``, which can be a deletion; None if there is no entry."""
         return self.resource_log(key.resource).entries.get(key.place)
 
     def current_entries(self) -> Iterator[Entry]:
-        """Yield the current entries of all existing objects, sorted by resource and key."""
+        """Yield the last entry of each existing object, sorted by resource and key."""
         for resource in sorted(self._resource_logs):
             resource_log = self._resource_logs[resource]
             for place in resource_log.places:
@@ -155,10 +165,10 @@ class RevisionLog:
                     yield entry
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
-        """Append a write of ``value`` to ``key``.
+        """Append a write of ``value`` to ``key``, and return its entry.
 
-        ``expected`` is the revision of the object that the caller read; 0 if the object did not
-        exist.
+        ``expected`` is the revision of the object that the caller read, or 0 if the object did not
+        exist. Raises ``RevisionConflict`` if the object was written since.
         """
         resource_log = self.resource_log(key.resource)
         current = resource_log.entries.get(key.place)
@@ -174,7 +184,10 @@ class RevisionLog:
         return entry
 
     def since(self, revision: int, resource: str, *, until: int) -> list[Entry]:
-        """Return the writes to a resource after ``revision``, up to and including ``until``."""
+        """Return the writes to ``resource`` after ``revision``, up to and including ``until``.
+
+        Raises ``Compacted`` if some of these writes were deleted by compaction.
+        """
         resource_log = self.resource_log(resource)
         # Compared with this resource's lost history, not with the last compaction: the watch of a
         # resource without changes has missed nothing.
@@ -185,7 +198,7 @@ class RevisionLog:
         )
 
     def compact(self, revision: int) -> None:
-        """Delete entries that were replaced or deleted at or before ``revision``."""
+        """Delete entries that were replaced at or before ``revision``, and deletions up to it."""
         revision = min(revision, self.revision)
         if revision <= self.compacted:
             return
@@ -197,7 +210,11 @@ class RevisionLog:
 
 
 class ResourceLog:
-    """The log of one resource: the last entry of each place, the sorted places, and the history."""
+    """The log of one resource.
+
+    ``entries`` contains the last entry of each object, by its place: ``namespace/name`` or
+    ``name``. ``places`` are the sorted places.
+    """
 
     __slots__ = ("_history", "_revisions", "entries", "forgotten", "last_revision", "places")
 
@@ -210,7 +227,10 @@ class ResourceLog:
         self._revisions: list[int] = []
 
     def fork(self, *, forgotten: int) -> "ResourceLog":
-        """Return a copy with the existing objects, without their history."""
+        """Return a copy with the existing objects, without their history.
+
+        ``forgotten`` is the revision up to which the copy contains no history.
+        """
         fork = ResourceLog(forgotten=forgotten)
         fork.last_revision = self.last_revision
         fork.entries = {
@@ -222,7 +242,7 @@ class ResourceLog:
         return fork
 
     def put(self, entry: Entry) -> None:
-        """Add the next entry."""
+        """Append ``entry``, which has a higher revision than all entries so far."""
         place = entry.key.place
         if place not in self.entries:
             insort(self.places, place)
@@ -232,12 +252,12 @@ class ResourceLog:
         self.last_revision = entry.revision
 
     def between(self, after: int, until: int) -> list[Entry]:
-        """Return the entries after revision ``after``, up to and including ``until``."""
+        """Return the entries after revision ``after``, up to and including revision ``until``."""
         revisions = self._revisions
         return self._history[bisect_right(revisions, after) : bisect_right(revisions, until)]
 
     def compact(self, revision: int) -> None:
-        """Delete the entries up to ``revision``, except the last entry of each place."""
+        """Delete the entries up to ``revision``, except the last entry of each existing object."""
         kept = bisect_right(self._revisions, revision)
         if not kept:
             return

@@ -56,7 +56,7 @@ DELETE FROM writes WHERE revision <= :revision AND (
 
 
 class SqliteJournal:
-    """A journal in a directory, with a database that only its owner can read."""
+    """A journal in an SQLite database that only the owner of its file can read."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -82,9 +82,10 @@ class SqliteJournal:
             raise
 
     def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
-        """Return the last revision, the compacted revision, and the recorded writes in order.
+        """Return the last revision, the last compacted revision, and the recorded writes.
 
-        Raises ``ClusterError`` if data is missing or was changed.
+        The writes are sorted by revision. Raises ``ClusterError`` if data is missing or was
+        changed.
         """
         try:
             state = self._database.execute(
@@ -133,7 +134,10 @@ class SqliteJournal:
             raise self._damaged(f"it has {found} of {rows} writes up to revision {base}, or others")
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
-        """Persist a write; raise ``WriteFailed`` if that is not possible."""
+        """Persist the write of ``value`` to ``key`` at ``revision``.
+
+        Raises ``WriteFailed`` if that is not possible.
+        """
         resource, place = key
         encoded = None if value is None else msgspec.json.encode(value)
         try:
@@ -154,7 +158,10 @@ class SqliteJournal:
             raise
 
     def compact(self, revision: int) -> None:
-        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` on failure."""
+        """Delete entries that were replaced at or before ``revision``.
+
+        Raises ``WriteFailed`` if that is not possible.
+        """
         database = self._database
         try:
             with database:
@@ -169,7 +176,7 @@ class SqliteJournal:
             raise WriteFailed(f"the history could not be compacted: {error}") from error
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the database and the file beside it."""
         self._acknowledged.close()
         self._database.close()
 

@@ -1,7 +1,7 @@
-"""A view of the log, up to a revision.
+"""A view of the revision log, up to a revision.
 
 A view is only a position in the log. Several views at different positions represent several API
-servers, some of which lag.
+servers, some of which lag behind the others.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,7 +13,10 @@ from steersman_cluster.apiserver.storage.log import Compacted, Entry, Key, Revis
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of a list: sorted entries, the number of remaining entries, and the revision."""
+    """A page of a list: sorted entries, the number of remaining entries, and the revision.
+
+    The remaining entries follow the page.
+    """
 
     entries: list[Entry]
     remaining: int
@@ -21,18 +24,18 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View:
-    """A reader of the log at ``revision``, which only increases."""
+    """A reader of the revision log, up to ``revision``, which only increases."""
 
     def __init__(self, log: RevisionLog) -> None:
         self._log = log
         self.revision = log.revision
 
     def advance(self, revision: int) -> None:
-        """Advance the view up to ``revision``."""
+        """Advance the view to ``revision``, but not beyond the end of the log."""
         self.revision = max(self.revision, min(revision, self._log.revision))
 
     def check(self, revision: int) -> None:
-        """Raise ``Compacted`` for a revision before the last compaction."""
+        """Raise ``Compacted`` if ``revision`` is before the last compaction."""
         if revision < self._log.compacted:
             raise Compacted(revision, self._log.compacted)
 
@@ -52,7 +55,11 @@ class View:
         limit: int | None = None,
         revision: int | None = None,
     ) -> Page:
-        """Return the sorted entries whose place starts with ``prefix`` and is after ``after``."""
+        """Return the entries whose place starts with ``prefix`` and is after ``after``, sorted.
+
+        A place is an object's ``namespace/name`` or ``name``. The page has at most ``limit``
+        entries, and shows the objects at ``revision``, by default the revision of the view.
+        """
         at = self.revision if revision is None else revision
         self.check(at)
         resource_log = self._log.resource_log(resource)
@@ -75,5 +82,5 @@ class View:
         return Page(entries=found[:limit], remaining=len(found) - limit, revision=at)
 
     def since(self, revision: int, resource: str) -> list[Entry]:
-        """Return the entries of a resource after ``revision``, up to the revision of this view."""
+        """Return the entries of ``resource`` after ``revision``, up to the view's revision."""
         return self._log.since(revision, resource, until=self.revision)

@@ -6,11 +6,11 @@ Promises:  - every built-in kind has a table
            - a custom resource has the columns of its CRD
            - a watch names its columns once
            - a row contains as much of its object as requested
-Never:     changes an object, or describes a column: the Kubernetes documentation does
+Never:     changes an object, or describes a column: the Kubernetes documentation does that
 
 A ``Printer`` consists of the columns of a kind and a function from an object to its cells.
-``builtin`` contains a printer for each kind; the modules of the printers follow the API groups.
-``custom`` creates printers from CustomResourceDefinitions.
+``builtin`` assigns a printer to each built-in kind; there is one module of printers for each area
+of the API. ``custom`` creates printers from CustomResourceDefinitions.
 """
 
 from steersman_cluster.apiserver.meta.table_columns import Column, Printer

@@ -119,7 +119,10 @@ _NO_STATUS = frozenset(
 
 
 def builtin_printer(resource: GroupResource, subresource: str) -> Printer | None:
-    """Return the printer of a built-in kind or of a subresource; None if there is no table."""
+    """Return the table printer of a built-in resource or of one of its subresources.
+
+    Returns None if kube-apiserver shows no table for it.
+    """
     if resource.group in _NEVER or resource == _BINDINGS:
         return None
     if subresource == "scale":

@@ -1,4 +1,4 @@
-"""The formatting of parts of objects in table cells."""
+"""The text of table cells: how parts of objects are formatted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,12 +16,15 @@ _OPERATORS = {"In": "in", "NotIn": "notin"}
 
 
 def labels_text(labels: Mapping[str, str] | None) -> str:
-    """Return labels sorted as text: ``a=b,c=d``."""
+    """Return ``labels`` as text, sorted by key: ``a=b,c=d``."""
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels)) if labels else NONE
 
 
 def selector_text(selector: Mapping[str, Any] | None) -> str:
-    """Return a label selector in query syntax; empty if the selector selects everything."""
+    """Return a label selector as text: ``app=web,tier in (a,b)``.
+
+    The text is empty if the selector is None or selects everything.
+    """
     if selector is None:
         return ""
     labels = (selector.get("matchLabels") or {}).items()
@@ -47,7 +50,7 @@ def _expression(requirement: Mapping[str, Any]) -> str:
 
 
 def selected(path: str) -> CellOf:
-    """Return a cell function for the label selector at a dotted path."""
+    """Return a cell function for the label selector at the dotted path ``path``."""
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> str:
@@ -57,7 +60,7 @@ def selected(path: str) -> CellOf:
 
 
 def labelled(path: str) -> CellOf:
-    """Return a cell function for the labels at a dotted path."""
+    """Return a cell function for the labels at the dotted path ``path``."""
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> str:
@@ -67,7 +70,10 @@ def labelled(path: str) -> CellOf:
 
 
 def joined(path: str, otherwise: str = "") -> CellOf:
-    """Return a cell function for the list of strings at a dotted path."""
+    """Return a cell function for the strings in the list at the dotted path ``path``.
+
+    For an empty or missing list, the cell is ``otherwise``.
+    """
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> str:
@@ -77,7 +83,10 @@ def joined(path: str, otherwise: str = "") -> CellOf:
 
 
 def containers(spec: str) -> tuple[ColumnCell, ColumnCell]:
-    """Return the columns for the names and the images of a Pod spec's containers."""
+    """Return two columns: the names and the images of the containers in a Pod spec.
+
+    ``spec`` is the dotted path of the Pod spec.
+    """
     path = f"{spec}.containers"
     return wide_column("Containers", _each(path, "name")), wide_column(
         "Images", _each(path, "image")
@@ -94,13 +103,16 @@ def _each(path: str, field: str) -> CellOf:
 
 
 def first_few(texts: Sequence[str], most: int) -> str:
-    """Return the first texts, and the number of the others."""
+    """Return the first ``most`` of ``texts``, joined, and how many more there are."""
     shown = ",".join(texts[:most])
     return f"{shown} + {len(texts) - most} more..." if len(texts) > most else shown
 
 
 def amount(text: str | int | None) -> str:
-    """Return a quantity in canonical form; "0" for a missing quantity."""
+    """Return a quantity in canonical form; "0" for a missing quantity.
+
+    A text that is not a quantity is returned as it is.
+    """
     if text is None:
         return "0"
     try:
@@ -110,12 +122,12 @@ def amount(text: str | int | None) -> str:
 
 
 def condition(obj: Object, name: str) -> Object | None:
-    """Return the first condition of type ``name`` in the object's status."""
+    """Return the first condition of type ``name`` in the object's status, or None."""
     conditions: Iterable[Object] = part(obj, "status", "conditions")
     return next((each for each in conditions if each.get("type") == name), None)
 
 
 def is_true(obj: Object, name: str) -> bool:
-    """Whether the object's condition of type ``name`` is true."""
+    """Whether the object's condition of type ``name`` exists and has the status ``True``."""
     found = condition(obj, name)
     return found is not None and found.get("status") == "True"

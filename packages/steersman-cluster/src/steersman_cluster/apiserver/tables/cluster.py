@@ -1,4 +1,4 @@
-"""The table rows of nodes, namespaces and small namespaced objects."""
+"""The table rows of Nodes, Namespaces, and small objects such as ConfigMaps and Leases."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The tables of custom resources, with the columns of their CustomResourceDefinition."""
+"""The tables of custom resources, with the columns that their CRD declares."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -27,9 +27,10 @@ _AGE: Mapping[str, Any] = {"name": "Age", "type": "date", "jsonPath": ".metadata
 
 
 def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
-    """Return the printer for the printer columns of a version; without columns, it shows the age.
+    """Return the printer for ``columns``, the printer columns of a version in a CRD.
 
-    The first column with an invalid path and all columns after it are omitted.
+    Without columns, the table shows the name and the age of objects. The first column with an
+    invalid path and all columns after it are omitted.
     """
     if not columns:
         return printer(name_column(), _custom_column(_AGE, description=""))

@@ -1,4 +1,4 @@
-"""The table rows of devices and device claims."""
+"""The table rows of devices and device claims, for dynamic resource allocation."""
 
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object

@@ -33,15 +33,18 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 class BadJsonPath(ValueError):
-    """A text that is not a valid path."""
+    """A text is not a valid JSONPath."""
 
 
 class PathMismatch(Exception):
-    """A path that does not match the value: an index out of bounds, or an index of no list."""
+    """A JSONPath does not match a value.
+
+    An index is out of bounds, or the path has an index where the value is no list.
+    """
 
 
 class JsonPath:
-    """A parsed path."""
+    """A parsed JSONPath."""
 
     def __init__(self, text: str) -> None:
         self._steps = _Reader(text).steps()

@@ -1,4 +1,4 @@
-"""The table rows of permissions, admission configurations and priorities."""
+"""The table rows of RBAC objects, admission configurations and flow control objects."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The response encoder for tables: objects are rows."""
+"""The response encoder for tables: each object becomes a row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A response encoder for tables of one printer, in one version of the Table kind.
+    """A response encoder for tables of one printer, in one API version of the kind Table.
 
-    Each row contains its object, encoded by a separate encoder, or no object.
+    ``include`` determines whether a row contains its object, the object's metadata or neither.
     """
 
     printer: Printer
@@ -42,35 +42,38 @@ class Table:
     clock: Clock
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """Return a table with one row."""
+        """Return a table with one row, for the object of ``entry``."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.one(entry, served)
         return self.single(object_encoder.entry_partial_view(entry, served), carried)
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
-        """Return a table with one row, for an object without an entry in the log."""
+        """Return a table with one row, for ``obj``, which has no entry in the revision log."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.unstored(obj, served)
         return self.single(object_encoder.partial_view(obj, served), carried)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
-        """Return a table with one row, for a document that is no object of a resource: a Scale."""
+        """Return a table with one row, for a document such as a Scale.
+
+        The document is not itself an object of the requested resource.
+        """
         encoder = self.carried()
         carried = None if encoder is None else encoder.other(document, custom=custom)
         return self.single(document, carried)
 
     def unchanged(self, document: Object) -> bytes:
-        """Return a document that is never shown as a table, such as a Status."""
+        """Return ``document`` as JSON: it is never shown as a table, such as a Status."""
         return msgspec.json.encode(document)
 
     def failure(self, status: Object) -> bytes:
-        """Return the last line of a watch that ends with an error."""
+        """Return the last line of a watch that ends with the error ``status``."""
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """Return a table with a row for each entry."""
+        """Return a table with a row for each of ``entries``."""
         encoder, ages, order = self.carried(), Ages(self.clock.now()), self.printer.order
         object_encoder.prefetch(entries, served)
         rows = [
@@ -84,11 +87,17 @@ class Table:
         return self._encoded(rows, without_empty(metadata))
 
     def lines(self) -> WatchEncoder:
-        """Return the encoder of a watch: tables of one row; the first one names the columns."""
+        """Return the encoder of a watch.
+
+        Each line contains a table of one row; only the first line names the columns.
+        """
         return _TableLines(self)
 
     def carried(self) -> ResponseEncoder | None:
-        """Return the encoder of the objects in rows; raise an error for a bad ``includeObject``."""
+        """Return the encoder for the objects inside rows, or None if rows contain no objects.
+
+        Raises an error for an invalid ``includeObject`` in the request.
+        """
         match self.include:
             case "" | "Metadata":
                 return MetadataEncoder(OBJECT, self.version)
@@ -105,7 +114,11 @@ class Table:
         )
 
     def single(self, obj: Object, carried: bytes | None, *, columns: bool = True) -> bytes:
-        """Return a table with one object."""
+        """Return a table with one row, for ``obj``.
+
+        ``carried`` is the encoded object in the row, or None. The table names its columns if
+        ``columns`` is true.
+        """
         version = obj["metadata"].get("resourceVersion")
         row = self._row(obj, Ages(self.clock.now()), carried)
         about = {"resourceVersion": version} if version else {}
@@ -184,7 +197,10 @@ class _TableLines:
 def table_of(
     info: RequestInfo, served: ServedResource, version: str, *, clock: Clock
 ) -> Table | None:
-    """Return the table encoder for a request; None if the response cannot be a table."""
+    """Return the table encoder for the request ``info``.
+
+    Returns None if the response cannot be a table.
+    """
     printer = _printer(served, info.subresource)
     if printer is None:
         return None

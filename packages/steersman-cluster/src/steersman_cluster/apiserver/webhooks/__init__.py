@@ -8,11 +8,11 @@ Promises:  - a handler is run again with the responses that it needs
            - a handler that never has all responses fails with a timeout
 Never:     writes, or interprets a response
 
-A handler reads objects, decides and writes, without an ``await``. If it needs the response of a
-webhook, it looks the response up in the request's ``WebhookAnswers``. If the response is missing,
-the handler raises ``NeedsWebhook``, and nothing is written. ``RequestRunner`` then makes the calls
-and runs the handler again from the start, on the current objects. The last run therefore has every
-response, and no other write happens between its reads and its write.
+A handler is a function that reads objects, decides and writes, without an ``await``. If it needs
+the response of a webhook, it looks the response up in the request's ``WebhookAnswers``. If the
+response is missing, the handler raises ``NeedsWebhook``, and nothing is written. ``RequestRunner``
+then makes the calls and runs the handler again from the start, on the current objects. The last run
+therefore has every response, and no other write happens between its reads and its write.
 
 ``addresses`` determines the address of a webhook, ``network`` calls the webhook, ``responses``
 parses the response, and ``client_config`` validates the client configuration of webhooks.

@@ -1,7 +1,7 @@
-"""The address of a webhook, determined from its configuration.
+"""The address of a webhook, determined from its client configuration.
 
-An embedded cluster has no Pod network. A service resolves to the address of its endpoints or to its
-external name, so that a configuration can refer to webhooks on this machine by service or by URL.
+An embedded cluster has no Pod network. A Service resolves to the address of its endpoints or to its
+external name, so that a configuration can refer to webhooks on this machine by Service or by URL.
 """
 
 from base64 import b64decode
@@ -28,7 +28,10 @@ _OF_SERVICE: Final = "kubernetes.io/service-name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookAddress:
-    """A webhook's address; if it cannot be used, ``why_not`` is the reason, in Go's words."""
+    """The address of a webhook.
+
+    If the address cannot be used, ``why_not`` is the reason, worded as in Go, else empty.
+    """
 
     url: str
     ca_bundle: bytes = b""
@@ -41,7 +44,8 @@ class WebhookAddress:
     ) -> WebhookResponse:
         """Return the webhook's response to ``body``.
 
-        Raises ``WebhookUnreachable`` if there is none; as in Go, the message contains the URL.
+        Raises ``WebhookUnreachable`` if there is no response. As in Go, its message contains the
+        URL.
         """
         joint = "&" if "?" in self.url else "?"
         url = f"{self.url}{joint}timeout={timeout_seconds:.0f}s"
@@ -61,7 +65,10 @@ class WebhookAddress:
 
 
 def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
-    """Return the address of the webhook with the ``clientConfig`` in ``client``."""
+    """Return the address in ``client``, the ``clientConfig`` of a webhook.
+
+    A Service in ``client`` is looked up in ``around``, the stored objects.
+    """
     trusted = b64decode(client.get("caBundle") or "").strip()
     if (url := client.get("url")) is not None:
         return WebhookAddress(url=_normalized(url), ca_bundle=trusted)

@@ -20,7 +20,7 @@ _NEVER_IN_HOSTS: Final = frozenset(' "<>\\^`{|}')
 
 
 def client_errors(client: Object, path: str) -> Iterator[FieldError]:
-    """Yield the errors of a ``clientConfig``."""
+    """Yield the errors of ``client``, the ``clientConfig`` of a webhook, at ``path``."""
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         yield required(path, "exactly one of url or service is required")
@@ -115,7 +115,10 @@ def _path_errors(url_path: str, path: str) -> Iterator[FieldError]:
 
 
 def review_errors(versions: list[Any], path: str, *, why: str = "") -> Iterator[FieldError]:
-    """Yield the errors of the review versions; ``why`` is the message if there are none."""
+    """Yield the errors of ``versions``, the review versions that a webhook accepts.
+
+    ``why`` is the error message for an empty list.
+    """
     if not versions:
         yield required(path, why)
         return

@@ -49,7 +49,7 @@ class _Connections:
 
 
 class NetworkWebhookTransport:
-    """A transport that posts over HTTPS, on reused connections."""
+    """A transport that sends webhook calls over HTTPS, on reused connections."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -78,7 +78,10 @@ class NetworkWebhookTransport:
         connect_to: str,
         timeout_seconds: float,
     ) -> WebhookResponse:
-        """Return the response to a JSON document; raise ``WebhookUnreachable`` if there is none."""
+        """Return the response to ``body``, a JSON document that is sent to ``url``.
+
+        Raises ``WebhookUnreachable`` if there is no response.
+        """
         parts = urlsplit(url)
         host = connect_to or parts.netloc
         name = server_name or parts.hostname or ""

@@ -1,4 +1,4 @@
-"""The runner that repeats a handler until the handler has the webhook responses that it needs."""
+"""The runner that repeats a handler until it has all the webhook responses it needs."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -20,7 +20,7 @@ MOST_RUNS = 100
 
 
 class WebhookResponse(NamedTuple):
-    """The response of a webhook, before any check."""
+    """The HTTP response of a webhook, before any check."""
 
     status: int
     headers: Mapping[str, str]
@@ -36,7 +36,7 @@ class WebhookUnreachable(Exception):
 
 
 class WebhookTransport(Protocol):
-    """A transport for webhook calls."""
+    """A protocol for a transport of webhook calls."""
 
     async def post(
         self,
@@ -48,17 +48,19 @@ class WebhookTransport(Protocol):
         connect_to: str,
         timeout_seconds: float,
     ) -> WebhookResponse:
-        """Return the response to a JSON document; raise ``WebhookUnreachable`` if there is none.
+        """Return the response to ``body``, a JSON document that is sent to ``url``.
 
-        Empty arguments have these meanings. ``ca_bundle``: this machine's certificate authorities
-        are trusted. ``server_name``: the certificate must name the host of the URL. ``connect_to``:
-        the connection leads to the host and port of the URL.
+        Raises ``WebhookUnreachable`` if there is no response.
+
+        If ``ca_bundle`` is empty, this machine's certificate authorities are trusted. If
+        ``server_name`` is empty, the certificate must name the host of the URL. If ``connect_to``
+        is empty, the connection leads to the host and port of the URL.
         """
         ...
 
 
 class NoWebhookTransport:
-    """The transport of a server without network access, such as one within the process."""
+    """A transport for a server without network access: every webhook call fails."""
 
     async def post(
         self,
@@ -75,18 +77,22 @@ class NoWebhookTransport:
 
 
 class WebhookCall(Protocol):
-    """A call to a webhook."""
+    """A protocol for a call to a webhook."""
 
     async def send(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
-        """Make the call; return the results by key. A failed call is a result, too.
+        """Make the call, and return the results by key; a failed call is a result, too.
 
-        Each call has its own ``uid``, which is independent of the random numbers of the handler.
+        Each call has its own ``uid``, which is independent of the random numbers that the handler
+        draws.
         """
         ...
 
 
 class NeedsWebhook(Exception):
-    """Webhooks must be called before the handler can continue; the calls may be concurrent."""
+    """The handler cannot continue without the responses to ``calls``.
+
+    These webhook calls are independent of each other, so that they can be made concurrently.
+    """
 
     def __init__(self, calls: Sequence[WebhookCall]) -> None:
         super().__init__(f"{len(calls)} answers from outside are missing")
@@ -94,7 +100,7 @@ class NeedsWebhook(Exception):
 
 
 class ReplayableRandom(Random):
-    """A random source for a handler; in later runs, it repeats the numbers of the first run."""
+    """A random source for a handler: later runs of the handler draw the same numbers again."""
 
     def __init__(self, rng: Random) -> None:
         super().__init__(0)
@@ -103,12 +109,12 @@ class ReplayableRandom(Random):
         self._position = 0
 
     def begin(self, drawn: list[tuple[int, Any]] | None = None) -> None:
-        """Start a run: replay the numbers in ``drawn``, then draw new ones."""
+        """Start a run of the handler: replay the numbers in ``drawn``, then draw new ones."""
         self._drawn = [] if drawn is None else drawn
         self._position = 0
 
     def drawn(self) -> list[tuple[int, Any]]:
-        """Return the numbers drawn since ``begin``."""
+        """Return the numbers drawn since ``begin``, including replayed ones."""
         return self._drawn
 
     def random(self) -> float:
@@ -131,7 +137,7 @@ class ReplayableRandom(Random):
 
 
 class StoppableClock:
-    """A clock that can be stopped: later runs of a handler then read the time of its first run."""
+    """A clock that can be stopped, so that all runs of a handler read the same time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -147,20 +153,20 @@ class StoppableClock:
         return time
 
     def begin(self) -> None:
-        """Forget the last time read."""
+        """Forget which time was read last."""
         self._last = None
 
     def last(self) -> datetime:
-        """Return the last time read since ``begin``; the current time if none was read."""
+        """Return the time that was read last since ``begin``; the current time if none was read."""
         return self._last or self.now()
 
     def freeze(self, time: datetime | None) -> None:
-        """Stop the clock at ``time``; if ``time`` is None, let it run again."""
+        """Stop the clock at ``time``; if ``time`` is None, start the clock again."""
         self._held = time
 
 
 class RequestRunner:
-    """The runner of handlers: it repeats a handler until all webhook responses are available."""
+    """Runs handlers; repeats a handler until it has all the webhook responses it needs."""
 
     def __init__(self, outbound: WebhookTransport, *, clock: Clock, rng: Random) -> None:
         self._outbound = outbound
@@ -169,7 +175,7 @@ class RequestRunner:
         self.rng = ReplayableRandom(rng)
 
     def begin(self) -> WebhookAnswers:
-        """Return the webhook responses for the first run of a handler: an empty mapping.
+        """Prepare the first run of a handler, and return its webhook responses: an empty mapping.
 
         The first run must be cheap, because most handlers need no webhook.
         """
@@ -183,10 +189,11 @@ class RequestRunner:
         missing_answers: NeedsWebhook,
         answers: WebhookAnswers,
     ) -> T:
-        """Run ``run`` until it has all responses.
+        """Make the missing webhook calls and run the handler ``run``, until none is missing.
 
         ``missing_answers`` is the exception that the first run raised; it contains the missing
-        calls.
+        calls. Their responses are added to ``answers``. After too many runs, raises a timeout
+        error.
         """
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):
@@ -206,7 +213,10 @@ class RequestRunner:
         )
 
     async def fetch(self, missing_answers: NeedsWebhook, answers: WebhookAnswers) -> None:
-        """Make the calls concurrently, and add their responses to ``answers``."""
+        """Make the webhook calls in ``missing_answers`` concurrently.
+
+        Their responses are added to ``answers``.
+        """
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(

@@ -1,4 +1,4 @@
-"""The response of a webhook, parsed like in Go's client library, with the same error messages."""
+"""Parses the response of a webhook like Go's client library, with the same error messages."""
 
 from typing import Any
 
@@ -37,11 +37,14 @@ _WITH_OWN_MESSAGE = frozenset((403, 406, 415))
 
 
 class BadResponse(Exception):
-    """An invalid response; the message is Go's."""
+    """The response of a webhook is invalid; the message is worded as in Go."""
 
 
 def document(delivered: WebhookResponse) -> Object:
-    """Return the JSON object in the response; raise ``BadResponse`` if there is none."""
+    """Return the object, in JSON or YAML, in the body of the response ``delivered``.
+
+    Raises ``BadResponse`` for an error status, or if the body is not an object.
+    """
     if not 200 <= delivered.status <= 206:
         raise BadResponse(_failure(delivered))
     if not delivered.body:
@@ -69,7 +72,10 @@ def document(delivered: WebhookResponse) -> Object:
 
 
 def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
-    """Raise ``BadResponse`` if ``found`` has another kind; a missing kind is accepted."""
+    """Raise ``BadResponse`` if ``found`` is of another kind or of another API version.
+
+    An object without an apiVersion or without a kind is accepted.
+    """
     api_version, own = found.get("apiVersion") or "", found.get("kind") or ""
     if not api_version or not own or (api_version, own) == (f"{group}/{version}", kind):
         return
