@@ -26,14 +26,15 @@ class CacheReader:
         return same_kind(kind) in self._listers
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object; ``None`` if the cache has no such object."""
+        """Return the cached object; ``None`` if the cache does not contain it."""
         lister = self._listers.get(kind) or self.lister(kind)
         return lister.get(name, namespace=namespace)
 
     def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object; ``None`` if the cache has no such object.
+        """Return the cached object; ``None`` if the cache does not contain it.
 
-        Unlike ``get``, return ``None`` for a kind or a namespace that is not cached, too.
+        Unlike ``get``, this method also returns ``None`` for a kind or a namespace that is not
+        cached.
         """
         lister = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if lister is None:
@@ -44,15 +45,15 @@ class CacheReader:
             return None
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """Return all cached objects with this value in the index."""
+        """Return all cached objects for which the function of ``index`` returned ``value``."""
         return self.lister(kind).by_index(index_name(self._controller, index), value)
 
     def controlled(self, kind: type[Obj], uid: str) -> "list[Obj]":
-        """Return all cached objects of the kind that the owner with this uid controls."""
+        """Return all cached objects of ``kind`` whose controlling owner has the uid ``uid``."""
         return self.lister(kind).by_index(CONTROLLER_INDEX, uid)
 
     def lister(self, kind: type[Obj]) -> Lister[Obj]:
-        """Return the lister of the kind; raise ``UndeclaredRead`` if the kind is not declared."""
+        """Return the lister of ``kind``; raise ``UndeclaredRead`` if the kind is not declared."""
         found = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if found is None:
             raise UndeclaredRead(
@@ -68,17 +69,24 @@ class CacheReader:
     def list(
         self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
     ) -> list[Obj]:
-        """Return all cached objects that match the selector, in one namespace or in all."""
+        """Return the cached objects of ``kind`` that match ``labels``.
+
+        The objects are in ``namespace``, or in all cached namespaces if it is ``None``.
+        """
         return self.lister(kind).list(namespace=namespace, labels=labels)
 
 
 def index_name(controller: str, index: str) -> str:
-    """Return the name of a controller's index in the cache, which several controllers may share."""
+    """Return the name under which the cache stores the index ``index`` of ``controller``.
+
+    The names of different controllers differ, because controllers may share a cache.
+    """
     return f"{controller}/{index}"
 
 
 def same_kind(kind: type[Any]) -> type[Any] | ResourceType:
-    """Return a value that identifies ``kind``: equal for all ``Unstructured`` classes of one
-    kind.
+    """Return a value that identifies ``kind``.
+
+    The value is equal for all ``Unstructured`` classes of one kind.
     """
     return kind.resource_type if issubclass(kind, Unstructured) else kind

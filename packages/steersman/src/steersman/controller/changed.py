@@ -1,13 +1,13 @@
 """Predicates: which changes of an object enqueue a reconcile.
 
-A predicate is a function of the old and the new object; the old one is ``None`` for a new object.
-Any function with these arguments is a predicate; these are ready-made::
+A predicate is a function of the old and the new object; the old object is ``None`` if the new one
+was just created. Any function with these arguments is a predicate. This module contains some::
 
     when=changed.any_of(changed.generation, changed.annotations)
     when=changed.fields("spec.replicas", ("metadata", "annotations", "example.com/owner"))
 
-Predicates that ``fields``, ``any_of``, ``all_of`` and ``not_`` return compare by value: two
-predicates with equal arguments are equal.
+The predicates that ``fields``, ``any_of``, ``all_of`` and ``not_`` return are compared by value:
+two predicates from equal arguments are equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,11 @@ Predicate: TypeAlias = Callable[[Obj | None, Obj], bool]
 
 
 def generation(old: Object | None, new: Object) -> bool:
-    """Return whether ``metadata.generation`` has changed, that is, more than metadata and status.
+    """Return whether ``metadata.generation`` has changed.
 
-    Some built-in kinds, such as Service and ConfigMap, have no generation: for their objects, the
-    result is always true.
+    The API server does not increase the generation if only the metadata or the status changes. Some
+    built-in kinds, such as Service and ConfigMap, have no generation: for their objects, the result
+    is always true.
     """
     return old is None or old.generation != new.generation or not new.generation
 
@@ -47,34 +48,35 @@ def annotations(old: Object | None, new: Object) -> bool:
 
 
 def resource_version(old: Object | None, new: Object) -> bool:
-    """Return whether the resourceVersion, and so any field, has changed."""
+    """Return whether the resourceVersion has changed, that is, whether any field has changed."""
     return old is None or old.resource_version != new.resource_version
 
 
 def fields(*paths: str | tuple[str, ...]) -> "Predicate[Object]":
-    """Return a predicate that is true if one of these fields has changed.
+    """Return a predicate that is true if the value at one of ``paths`` has changed.
 
-    A path has dots between its steps, which are names in Python or on the wire:
-    ``"status.readyReplicas"``. Where a step contains a dot, write a tuple: ``("metadata", "labels",
-    "example.com/tier")``. A number is an index in a list.
+    A path consists of field names, in Python or on the wire, with dots between them:
+    ``"status.readyReplicas"``. If a name contains a dot, write the path as a tuple: ``("metadata",
+    "labels", "example.com/tier")``. A number in a path is an index in a list.
     """
     return _Fields(tuple(_steps(path) for path in _at_least_one(paths, "a path")))
 
 
 def any_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
-    """Return a predicate that is true if any of these predicates is true."""
+    """Return a predicate that is true if at least one of ``predicates`` is true."""
     return _AnyOf(_functions(predicates))
 
 
 def all_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
-    """Return a predicate that is true if all of these predicates are true."""
+    """Return a predicate that is true if all of ``predicates`` are true."""
     return _AllOf(_functions(predicates))
 
 
 def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
-    """Return a predicate that is true if this predicate is false.
+    """Return a predicate that is true if ``predicate`` is false, or if the object is new.
 
-    A new object is not a change that could be excluded: ``not_(changed.labels)`` is true for it.
+    A new object is not a change that could be excluded, so ``not_(changed.labels)`` is true for a
+    new object.
     """
     return _Not(*_functions((predicate,)))
 

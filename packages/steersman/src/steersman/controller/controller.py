@@ -148,17 +148,17 @@ class Controller(Generic[Obj]):
 
     @property
     def gvk(self) -> GroupVersionKind:
-        """The kind that the controller reconciles."""
+        """The API group, API version and kind that the controller reconciles."""
         return self.kind.resource_type.gvk
 
     @property
     def field_manager(self) -> str:
-        """The field manager of the controller's applies."""
+        """The field manager with which the controller applies objects."""
         return f"{self.name}.{self.gvk.group or 'core'}"
 
     @property
     def finalizer(self) -> str:
-        """The finalizer that a controller with a ``finalize`` function adds to its objects."""
+        """The finalizer that the controller adds to its objects if ``finalize`` is given."""
         return f"{self.gvk.group or 'core'}/{self.name}"
 
     @property
@@ -168,7 +168,7 @@ class Controller(Generic[Obj]):
 
     @property
     def slow_capacity(self) -> int:
-        """The number of slow reconciles that may run in addition to the workers."""
+        """The maximum number of slow reconciles that run in addition to the workers."""
         return SLOW_PER_WORKER * self.workers if self.slow_workers is None else self.slow_workers
 
     @property

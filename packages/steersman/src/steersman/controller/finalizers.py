@@ -16,22 +16,23 @@ from steersman.kinds import Resource, Unstructured
 
 
 def finalizers_of(obj: Resource | Unstructured) -> tuple[str, ...]:
-    """Return the finalizers of the object."""
+    """Return all finalizers of ``obj``."""
     if isinstance(obj, Unstructured):
         return tuple(obj.metadata.get("finalizers") or ())
     return obj.metadata.finalizers or ()
 
 
 def has_finalizer(obj: Resource | Unstructured, finalizer: str) -> bool:
-    """Return whether the object has this finalizer."""
+    """Return whether ``finalizer`` is among the finalizers of ``obj``."""
     return finalizer in finalizers_of(obj)
 
 
 def patch_to_add(obj: Resource | Unstructured, finalizer: str) -> MergePatch | None:
-    """Return the patch that adds the finalizer, or ``None`` if no patch is needed.
+    """Return the patch that adds ``finalizer`` to ``obj``, or ``None`` if no patch is needed.
 
-    No patch is needed if the finalizer is present or the object is being deleted. The server
-    rejects new finalizers during deletion, and there is nothing to clean up yet.
+    No patch is needed if ``obj`` already has the finalizer, or if ``obj`` is being deleted: during
+    deletion, the server rejects new finalizers, and without the finalizer no reconcile has done
+    anything that needs a cleanup.
     """
     held = finalizers_of(obj)
     if finalizer in held or obj.deletion_time is not None:
@@ -40,7 +41,7 @@ def patch_to_add(obj: Resource | Unstructured, finalizer: str) -> MergePatch | N
 
 
 def patch_to_remove(obj: Resource | Unstructured, finalizer: str) -> MergePatch | None:
-    """Return the patch that removes the finalizer; ``None`` if the object does not have it."""
+    """Return the patch that removes ``finalizer``; ``None`` if ``obj`` does not have it."""
     held = finalizers_of(obj)
     if finalizer not in held:
         return None

@@ -30,7 +30,11 @@ IsLeader: TypeAlias = Callable[[], bool]
 def run_while_leader(
     work: Coroutine[Any, Any, T], leads: IsLeader, *, wanted: str
 ) -> Generator[Any, None, T]:
-    """Await ``work``; if leadership is lost, cancel ``work`` and raise ``NotLeading``."""
+    """Await ``work``; if leadership is lost, cancel ``work`` and raise ``NotLeading``.
+
+    ``leads`` returns whether this replica is the leader; ``wanted`` describes ``work`` in the
+    error.
+    """
     thrown: BaseException | None = None
     is_over = False
     try:

@@ -1,4 +1,4 @@
-"""The pause annotation: controllers do not reconcile an object that has it."""
+"""The pause annotation: controllers do not reconcile an object that has this annotation."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
 def is_paused(obj: Resource | Unstructured) -> bool:
-    """Return whether the object has the pause annotation."""
+    """Return whether ``obj`` has the pause annotation."""
     if isinstance(obj, Unstructured):
         return obj.annotations.get(PAUSED) == "true"
     annotations = _annotations(obj.metadata)

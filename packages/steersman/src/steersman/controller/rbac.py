@@ -50,9 +50,9 @@ _NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false
 
 
 class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """Verbs on one resource, in one or all namespaces, for some or all names.
+    """A permission: verbs on one resource, in one or all namespaces, for some or all names.
 
-    If a rule with ``is_needed=False`` is not granted, the operator works but lacks a feature.
+    If a rule with ``is_needed=False`` is not granted, the operator works, but lacks a feature.
     """
 
     namespace: str | None = None
@@ -65,12 +65,12 @@ class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
     @property
     def path(self) -> str:
-        """The resource in the form that roles use: ``deployments``, ``deployments/status``."""
+        """The resource as Roles name it: ``deployments``, or ``deployments/status``."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
     @property
     def yaml(self) -> str:
-        """The rule as an item of the ``rules`` of a Role, on one line."""
+        """Return the rule as one line of YAML, an item of the ``rules`` of a Role."""
         (policy,) = policy_rules((self,))
         fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _policy_fields(policy))
         return f"- {{{fields}}}"
@@ -87,7 +87,7 @@ _ANY_SCALE: Final = RbacRule(group="*", resource="*", subresource="scale", verbs
 
 
 class DeclaresAccess(Protocol):
-    """A protocol for declarations of the kinds to watch, read and write, such as a runnable."""
+    """A protocol for objects, such as runnables, that declare kinds to watch, read and write."""
 
     @property
     def watches(self) -> tuple[Kind, ...]:
@@ -96,7 +96,7 @@ class DeclaresAccess(Protocol):
 
     @property
     def reads(self) -> tuple[Kind, ...]:
-        """The kinds to get and list."""
+        """The kinds to get and list on the API server."""
         ...
 
     @property
@@ -113,10 +113,11 @@ def permissions(
     runnables: Iterable[DeclaresAccess] = (),
     caches: Iterable[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
-    """Return all rules for these controllers and runnables, in these namespaces.
+    """Return all RBAC rules that ``controllers`` and ``runnables`` need in ``namespaces``.
 
-    Without namespaces, the rules are for all namespaces. ``caches`` may name other namespaces for
-    some kinds. ``lease`` is the namespace and name of the leader's lease, if leader election is on.
+    If ``namespaces`` is empty, the rules are for all namespaces. ``caches`` may define other
+    namespaces for some kinds. ``lease`` is the namespace and name of the lease for leader election;
+    ``None`` without leader election.
     """
     wanted: list[RbacRule] = []
     apart: dict[tuple[str, str], Sequence[str]] = {
@@ -146,8 +147,9 @@ def permissions(
 
 
 def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[RbacRule, ...]]:
-    """Return the rules of each Role, by namespace; the rules of the ClusterRole have the key
-    ``None``.
+    """Return ``rules``, grouped by namespace: one group for each Role.
+
+    The key ``None`` contains the rules of the ClusterRole.
     """
     found: dict[str | None, tuple[RbacRule, ...]] = {}
     for rule in rules:
@@ -156,7 +158,7 @@ def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[Rbac
 
 
 def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
-    """Return the policy rules that grant all of ``rules`` in a Role or ClusterRole.
+    """Return the policy rules with which a Role or ClusterRole grants all of ``rules``.
 
     The namespaces of ``rules`` are ignored.
     """
@@ -178,7 +180,7 @@ def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
 
 
 def rules_yaml(rules: Iterable[RbacRule]) -> str:
-    """Return the policy rules as YAML, to paste into a Role or ClusterRole."""
+    """Return ``rules`` as YAML, to paste into the ``rules`` of a Role or ClusterRole."""
     lines = ["rules:"]
     for rule in policy_rules(rules):
         for number, (key, values) in enumerate(_policy_fields(rule)):

@@ -1,8 +1,8 @@
 """The status of an object in the form that is applied. No I/O: ``Writer.apply_status`` sends it.
 
-Sets ``observedGeneration`` and the transition times of conditions. A condition whose status has
-changed gets the current time. An unchanged condition keeps its time. A transition time that the
-operator author sets is used, in whole seconds.
+This module sets ``observedGeneration`` and the transition times of conditions. A condition gets the
+current time if its ``status`` field has changed, and otherwise keeps its time. If the operator
+author sets a transition time, that time is used, in whole seconds.
 """
 
 from collections.abc import Mapping
@@ -29,12 +29,12 @@ def status_to_apply(
     now: datetime,
     before: Resource | Unstructured | None = None,
 ) -> S:
-    """Return ``status`` as the status of ``obj``, the object that was reconciled.
+    """Return ``status`` as it is to be applied to ``obj``, the object that was reconciled.
 
-    If the status has a field ``observed_generation`` (for a mapping: if the key is present), the
-    field is set to the object's generation. A condition without a transition time gets the time
-    from ``before``, the cached object, if the condition's status is the same in ``before``, and
-    else ``now``. Times have whole seconds.
+    If the status has a field ``observed_generation`` (for a mapping: if it contains the key), the
+    field is set to the generation of ``obj``. ``before`` is the cached object. A condition without
+    a transition time gets the time that it has in ``before``, if its ``status`` field is the same
+    there, and otherwise ``now``. Times have whole seconds.
     """
     known = _conditions_of(obj if before is None else before)
     part: Any = status
@@ -57,7 +57,7 @@ def status_to_apply(
 
 
 def status_fields(kind: type[Any]) -> tuple[str, ...]:
-    """Return the fields of the status class of a kind; an empty tuple for an ``Unstructured``."""
+    """Return the names of the fields of the status of ``kind``; ``()`` for an ``Unstructured``."""
     if not issubclass(kind, Unstructured):
         for field in msgspec.structs.fields(kind):
             if field.name == "status":
@@ -71,7 +71,7 @@ def status_fields(kind: type[Any]) -> tuple[str, ...]:
 def has_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> bool:
-    """Return whether a status contains this condition, for the object's current generation."""
+    """Return whether ``status`` contains ``condition``, for the current generation of ``obj``."""
     if status.get("observedGeneration", obj.generation) != obj.generation:
         return False
     wanted = _condition_fields(condition)
@@ -87,10 +87,11 @@ def is_progress(
     *,
     before: Resource | Unstructured,
 ) -> bool:
-    """Return whether ``status`` only shows progress since the status of ``before``, and can wait.
+    """Return whether ``status``, compared with the status of ``before``, only shows progress.
 
-    True if ``before`` has no status; or if its status is for the generation of ``obj``, and each
-    condition of ``status`` has the same status as in ``before``.
+    Writing such a status can wait. The result is true if ``before`` has no status. It is also true
+    if the status of ``before`` is for the generation of ``obj``, and each condition in ``status``
+    has the same ``status`` field as in ``before``.
     """
     old: Any = before.get("status") if isinstance(before, Unstructured) else _status_of(before)
     if not old or not msgspec.to_builtins(old, enc_hook=str):
@@ -125,7 +126,7 @@ def _condition_statuses(status: Any) -> Mapping[str, str]:
 def with_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> Mapping[str, Any]:
-    """Return ``status`` with ``condition``, which replaces a condition of the same type."""
+    """Return a copy of ``status`` with ``condition`` in place of a condition of the same type."""
     wanted = _condition_fields(condition)
     conditions = [*_conditions_in(status)]
     types = [each.get("type") if isinstance(each, Mapping) else None for each in conditions]

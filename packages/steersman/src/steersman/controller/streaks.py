@@ -1,8 +1,8 @@
 """Streaks: events that repeat in quick succession, and when to warn of them. No I/O.
 
-The first warning is due after some repetitions, and each further warning when the streak is twice
-as long. So an endless streak is reported about a dozen times. An entry that is not used for longer
-than the window is dropped.
+The first warning is due after a given number of repetitions, and each further warning when the
+number has doubled. An endless streak is therefore reported only about a dozen times. An entry that
+is not used for longer than ``WINDOW_SECONDS`` is dropped.
 """
 
 from collections import OrderedDict, deque
@@ -38,7 +38,7 @@ class Streak:
 
 
 class ExpiringEntries(Generic[K, E]):
-    """A mapping that drops entries that are not used within the window."""
+    """A mapping that drops entries that are not stored again within ``WINDOW_SECONDS``."""
 
     def __init__(self) -> None:
         # The oldest first. In a plain dict, finding the first one takes longer with each deletion.

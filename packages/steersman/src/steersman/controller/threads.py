@@ -6,13 +6,14 @@ waits for the thread:
     thread   ──call──▶   task        one at a time: while the task runs the call, the thread waits
              ◀─result─
 
-With ``ThreadPolicy.HANDOVER`` the event loop also waits while the thread runs: only one thread runs
-at any time, in a fixed order, so that an execution can be repeated exactly. There is a danger of
-deadlock: if a function holds a lock during a call to the context, and a second function waits for
-the lock, then neither the functions nor the event loop can continue.
+With ``ThreadPolicy.HANDOVER``, the event loop also waits while the thread runs. Only one thread
+runs at any time, in a fixed order, so an execution can be repeated exactly. This policy has a
+danger of deadlock: if a function holds a lock during a call to the context, and a second function
+waits for the lock, then neither the functions nor the event loop can continue.
 
-A thread cannot be stopped. Once its task has ended, by a timeout or at shutdown, each further call
-to the context raises ``ContextEnded``. The thread counts against the limit until it returns.
+A thread cannot be stopped. When the task has ended before its thread, by a timeout or at shutdown,
+each further call of the thread to the context raises ``ContextEnded``. The thread counts against
+the limit until it ends.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ _ENDS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class ThreadPolicy(Enum):
-    """Whether the event loop runs while a function that is not async runs in a thread."""
+    """Whether the event loop continues while a function that is not async runs in a thread."""
 
     #: It does, and several plain functions run at a time.
     CONCURRENT = "concurrent"
@@ -45,15 +46,15 @@ class ThreadPolicy(Enum):
 
 
 class LoopCaller(Protocol):
-    """A protocol for calling functions in the event loop from a thread."""
+    """A protocol with which a thread calls functions in the event loop."""
 
     def call(self, make: Callable[[], Awaitable[T]], /) -> T:
-        """Call ``make`` and await its result in the event loop; return the awaited value."""
+        """Call ``make`` in the event loop, await the result, and return the awaited value."""
         ...
 
 
 def start_thread(thread: threading.Thread) -> None:
-    """Start a thread in which SIGINT and SIGTERM are blocked.
+    """Start ``thread`` with SIGINT and SIGTERM blocked in it.
 
     Python handles signals in the main thread. A signal that the kernel delivers to another thread
     does not interrupt a wait of the main thread, and may therefore never be handled.
@@ -85,7 +86,11 @@ class ThreadPool:
     async def start(
         self, function: Callable[[LoopCaller], T], *, holder: str, ended: Callable[[], ContextEnded]
     ) -> "Job[T]":
-        """Run ``function`` in a free thread, after the holder's previous thread has ended."""
+        """Run ``function`` in a free thread, and return its job.
+
+        The function starts after the previous thread of ``holder`` has ended. ``ended`` returns the
+        error for calls to the context after the job's task has ended.
+        """
         for before in [job for job in self._jobs if job.holder == holder]:
             await before.ended()
         self._waiting += 1
@@ -162,7 +167,7 @@ class Job(Generic[T]):
         self._wait_for_pause()
 
     async def result(self) -> T:
-        """Run the calls of the thread in the event loop until the thread ends.
+        """Run the thread's calls to the context in the event loop until the thread ends.
 
         Return the function's result, or raise its exception.
         """
@@ -179,7 +184,7 @@ class Job(Generic[T]):
     # In the thread
 
     def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Call ``make`` and await its result in the event loop; return the awaited value."""
+        """Call ``make`` in the event loop, await the result, and return the awaited value."""
         answer: Future[Any] = Future()
         with self._lock:
             if not self._is_served:

@@ -25,8 +25,9 @@ T = TypeVar("T")
 
 
 class BlockingContext:
-    """The second argument of a reconcile function that is not async: ``Context`` without
-    ``await``.
+    """The second argument of a reconcile function that is not async.
+
+    It is a ``Context`` whose methods are called without ``await``.
     """
 
     __slots__ = ("_caller", "_context", "live")
@@ -42,12 +43,12 @@ class BlockingContext:
 
     @property
     def reasons(self) -> tuple[ReconcileReason, ...]:
-        """The reasons of this reconcile: what has happened since the object's last reconcile."""
+        """The reasons for this reconcile: what has happened since the object's last reconcile."""
         return self._context.reasons
 
     @property
     def failures(self) -> int:
-        """The number of consecutive failures before this reconcile."""
+        """The number of consecutive failed reconciles of the object before this reconcile."""
         return self._context.failures
 
     @property
@@ -64,7 +65,7 @@ class BlockingContext:
 
     @property
     def now(self) -> datetime:
-        """The time, in UTC."""
+        """Return the current time, in UTC."""
         return self._context.now
 
     def check_leadership(self) -> None:
@@ -76,27 +77,30 @@ class BlockingContext:
         self._context.check_leadership()
 
     def lifespan(self, kind: type[T]) -> T:
-        """Return the value of the manager's ``lifespan``, such as a client of another system."""
+        """Return the value of the manager's ``lifespan``, such as a client of another system.
+
+        ``kind`` is the class of the value.
+        """
         return self._context.lifespan(kind)
 
     # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object; ``None`` if the cache has no such object."""
+        """Return the cached object; ``None`` if the cache does not contain it."""
         return self._in_loop(lambda: self._context.get(kind, name, namespace=namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """Return all objects of an owned kind that the reconciled object controls."""
+        """Return all cached objects of ``kind`` that the reconciled object controls."""
         return self._in_loop(lambda: self._context.owned(kind))
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """Return all cached objects with this value in the index."""
+        """Return all cached objects for which the function of ``index`` returned ``value``."""
         return self._in_loop(lambda: self._context.by_index(kind, index, value))
 
     # Writes
 
     def create(self, obj: Obj) -> Obj:
-        """Create an object; raise ``AlreadyExists`` if the name is taken."""
+        """Create ``obj``; raise ``AlreadyExists`` if an object with this name exists."""
         return self._caller.call(lambda: self._context.create(obj))
 
     def create_owned(self, child: Obj) -> Obj:
@@ -104,9 +108,7 @@ class BlockingContext:
         return self._caller.call(lambda: self._context.create_owned(child))
 
     def apply(self, obj: Obj, *, force: bool = False) -> Obj:
-        """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these
-        values.
-        """
+        """Apply ``obj``: the controller then owns exactly the fields in ``obj``."""
         return self._caller.call(lambda: self._context.apply(obj, force=force))
 
     def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
@@ -114,11 +116,11 @@ class BlockingContext:
         return self._caller.call(lambda: self._context.apply_owned(child, adopt=adopt))
 
     def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Apply the status of the reconciled object, or of another object of the same kind."""
+        """Apply ``status`` to ``obj``: the reconciled object or another object of its kind."""
         return self._caller.call(lambda: self._context.apply_status(obj, status))
 
     def patch(self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None) -> Obj:
-        """Patch an object, with its uid as a precondition."""
+        """Patch ``obj``, with its uid as a precondition."""
         return self._caller.call(lambda: self._context.patch(obj, patch, subresource=subresource))
 
     def delete(
@@ -128,7 +130,7 @@ class BlockingContext:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         grace_seconds: int | None = None,
     ) -> None:
-        """Delete an object, with its uid as a precondition.
+        """Delete ``obj``, with its uid as a precondition.
 
         Do nothing if the object does not exist.
         """
@@ -137,8 +139,9 @@ class BlockingContext:
         )
 
     def prune(self, *kinds: Kind) -> None:
-        """Delete the objects that the reconciled object controls and that this reconcile has not
-        applied.
+        """Delete the controlled objects that this reconcile has not applied.
+
+        Delete only objects of ``kinds`` that the reconciled object controls.
         """
         self._caller.call(lambda: self._context.prune(*kinds))
 
@@ -175,7 +178,11 @@ class BlockingContext:
         all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
-        """Return all cached objects that match the selector, in one namespace or in all."""
+        """Return the cached objects of ``kind`` that match ``labels``.
+
+        The objects are in ``namespace``, which is by default the namespace of the reconciled
+        object, or in all namespaces if ``all_namespaces`` is true.
+        """
         return self._in_loop(
             lambda: self._context.list(
                 kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels
@@ -193,7 +200,7 @@ class BlockingLiveReader:
         self._caller = caller
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """Return an object from the server; raise ``NotFound`` if the object does not exist."""
+        """Return an object from the API server; raise ``NotFound`` if the object does not exist."""
         return self._caller.call(lambda: self._live.get(kind, name, namespace=namespace))
 
     def scale(
@@ -206,9 +213,9 @@ class BlockingLiveReader:
         return self._caller.call(lambda: self._live.scale(kind, name, namespace=namespace))
 
     def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """Return the resource of this kind; ``None`` if the server does not serve the kind.
+        """Return the resource of ``api_version`` and ``kind``; ``None`` if it is not served.
 
-        The controller need not declare the kind.
+        The controller need not declare this kind.
         """
         return self._caller.call(lambda: self._live.served(api_version, kind))
 
@@ -220,7 +227,7 @@ class BlockingLiveReader:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
-        """Return all objects in the namespace that match the selectors, from the server."""
+        """Return all objects of ``kind`` that match the selectors, from the API server."""
         return self._caller.call(
             lambda: self._live.list(kind, namespace=namespace, labels=labels, fields=fields)
         )

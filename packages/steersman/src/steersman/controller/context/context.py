@@ -38,7 +38,7 @@ _APPLY_VERBS = frozenset({"apply", "apply status"})
 
 
 def token_text(drawn: bytes) -> str:
-    """Return random bytes as the text of a token."""
+    """Return the random bytes ``drawn``, encoded as the text of a token."""
     return urlsafe_b64encode(drawn).rstrip(b"=").decode()
 
 
@@ -59,9 +59,9 @@ class Context:
     """The second argument of a reconcile function; the first is the object to reconcile.
 
     ``get``, ``list``, ``owned`` and ``by_index`` read from the cache, which includes the
-    controller's own writes, and send no request. ``live`` reads from the server. Only kinds that
-    the controller declares can be read or written. A read without a namespace uses the namespace of
-    the reconciled object.
+    controller's own writes, and send no request. ``live`` reads from the API server. Only kinds
+    that the controller declares can be read or written. A read without a namespace uses the
+    namespace of the reconciled object.
     """
 
     __slots__ = (
@@ -127,7 +127,7 @@ class Context:
 
     @property
     def live(self) -> "LiveReader":
-        """A reader of the server."""
+        """A reader that reads from the API server instead of the cache."""
         return LiveReader(
             self._client,
             check_get=self._check_get,
@@ -154,14 +154,14 @@ class Context:
 
     @property
     def now(self) -> datetime:
-        """The time, in UTC."""
+        """Return the current time, in UTC."""
         return self._clock.now()
 
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
         Call this immediately before an effect outside the cluster. Such effects are not fenced, and
-        a process that was suspended may have lost leadership long ago. The check reads only this
+        a process that was suspended may have lost leadership long ago. The check only reads this
         machine's clock and sends no request. Do not catch the error: the new leader does the work.
         """
         if self._leads is not None and not self._leads():
@@ -171,24 +171,24 @@ class Context:
     def lifespan(self, kind: type[T]) -> T:
         """Return the value of the manager's ``lifespan``, such as a client of another system.
 
-        Raise ``NoLifespanValue`` unless the value is an object of this class.
+        Raise ``NoLifespanValue`` unless the value is an object of the class ``kind``.
         """
         return lifespan_value(self._lifespan, kind)
 
     # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """Return the cached object; ``None`` if the cache has no such object."""
+        """Return the cached object; ``None`` if the cache does not contain it."""
         self._check()
         return self._cached.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """Return all objects of an owned kind that the reconciled object controls."""
+        """Return all cached objects of ``kind`` that the reconciled object controls."""
         self._check()
         return self._cached.controlled(kind, self._obj.uid)
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """Return all cached objects with this value in the index."""
+        """Return all cached objects for which the function of ``index`` returned ``value``."""
         self._check()
         return self._cached.by_index(kind, index, value)
 
@@ -196,7 +196,7 @@ class Context:
 
     @tracked("ctx")
     async def create(self, obj: Obj) -> Obj:
-        """Create an object; raise ``AlreadyExists`` if the name is taken.
+        """Create ``obj``; raise ``AlreadyExists`` if an object with this name exists.
 
         Use this method for objects with ``metadata.generateName``. For an object with a name, use
         ``apply`` instead, because an apply can be repeated.
@@ -208,8 +208,9 @@ class Context:
     async def create_owned(self, child: Obj) -> Obj:
         """Create ``child``, with the reconciled object as its controlling owner.
 
-        The garbage collector deletes ``child`` after the owner has been deleted. Count the existing
-        objects with ``owned``, which includes ``child`` as soon as this method has returned.
+        The cluster's garbage collector deletes ``child`` after the owner has been deleted. To count
+        the existing children, use ``owned``, which includes ``child`` as soon as this method has
+        returned.
         """
         if self._access.allows_any(type(child), "create"):
             self._check_write(type(child), "create", ("create",), child.name)
@@ -223,9 +224,9 @@ class Context:
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
         """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these values.
 
-        Raise ``Conflict`` if another manager owns one of the fields with another value, unless
-        ``force``. An apply that would change nothing is not sent. Return the object after the
-        apply.
+        If another field manager owns one of the fields with another value, raise ``Conflict``
+        unless ``force`` is true. An apply that would change nothing is not sent. Return the object
+        after the apply.
         """
         # An apply to a known object carries its uid, and so never creates one.
         creates = self._access.allows_any(type(obj), "create") or not self._is_known(obj)
@@ -238,10 +239,10 @@ class Context:
     async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
         """Apply ``child``, with the reconciled object as its controlling owner.
 
-        ``child`` gets the owner's namespace and an owner reference, so the garbage collector
-        deletes it after the owner has been deleted. Raise ``NotOurs`` if the object exists and
-        another owner controls it, or if no owner controls it and ``adopt`` is false. When that
-        object is deleted, the reconciled object is reconciled again.
+        ``child`` gets the owner's namespace and an owner reference, so the cluster's garbage
+        collector deletes ``child`` after the owner has been deleted. Raise ``NotOurs`` if an object
+        of this name exists that another owner controls, or that no owner controls while ``adopt``
+        is false. When that object is deleted, the reconciled object is reconciled again.
         """
         self._check_own(type(child), "own", APPLY)
         # Before the apply: an object that cannot be applied just now must not be pruned.
@@ -259,11 +260,11 @@ class Context:
 
     @tracked("ctx")
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Apply the status of the reconciled object, or of another object of the same kind.
+        """Apply ``status`` to ``obj``: the reconciled object, or another object of the same kind.
 
-        Set ``observedGeneration`` if the status has that field, and change the
-        ``lastTransitionTime`` of a condition only when the condition's status changes. An apply
-        that would change nothing is not sent.
+        Set ``observedGeneration`` if the status has that field. Change the ``lastTransitionTime``
+        of a condition only when the condition's ``status`` changes. An apply that would change
+        nothing is not sent.
         """
         self._check_write_status(type(obj), "apply the status of", obj.name)
         applied = await self._sent(self._writer.apply_status(obj, status, report=self._report))
@@ -274,7 +275,7 @@ class Context:
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None
     ) -> Obj:
-        """Patch an object, with its uid as a precondition."""
+        """Patch ``obj``, with its uid as a precondition."""
         if subresource is None:
             self._check_write(type(obj), "patch", ("patch",), obj.name)
         else:
@@ -291,10 +292,10 @@ class Context:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         grace_seconds: int | None = None,
     ) -> None:
-        """Delete an object, with its uid as a precondition.
+        """Delete ``obj``, with its uid as a precondition.
 
-        Do nothing if the object does not exist. ``grace_seconds`` is for Pods; with ``None``, the
-        grace period of the Pod's spec applies.
+        Do nothing if the object does not exist. ``grace_seconds`` is for Pods; if it is ``None``,
+        the grace period of the Pod's spec applies.
         """
         self._check_write(type(obj), "delete", ("delete",), obj.name)
         await self._sent(
@@ -305,11 +306,11 @@ class Context:
 
     @tracked("ctx")
     async def prune(self, *kinds: Kind) -> None:
-        """Delete the objects that the reconciled object controls and that this reconcile has not
-        applied.
+        """Delete the controlled objects that this reconcile has not applied.
 
-        Delete only objects of these kinds, or of all owned kinds if none is given. Use this method
-        for children that each reconcile applies, not for children that are created once.
+        Delete only objects that the reconciled object controls, and only objects of ``kinds``, or
+        of all owned kinds if none is given. Use this method for children that each reconcile
+        applies, not for children that are created once.
         """
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
@@ -331,8 +332,8 @@ class Context:
     ) -> None:
         """Record a Kubernetes event about the reconciled object, or about ``about``.
 
-        The event is written in the background. Repeated events are counted, and excess events are
-        dropped.
+        The event is written in the background. Repeated events are written as one event with a
+        count, and excess events are dropped.
         """
         self._check()
         self._recorder.record(
@@ -342,26 +343,27 @@ class Context:
     # For the control loop
 
     async def add_finalizer(self, obj: Obj) -> Obj:
-        """Add the controller's finalizer to the object; later calls use the returned object."""
+        """Add the controller's finalizer to ``obj``; later calls use the returned object."""
         held = await self._writer.add_finalizer(obj, report=self._report)
         self._obj = held
         return held
 
     async def remove_finalizer(self, obj: Resource | Unstructured) -> None:
-        """Remove the controller's finalizer from the object."""
+        """Remove the controller's finalizer from ``obj``."""
         await self._writer.remove_finalizer(obj, report=self._report)
 
     async def set_condition(self, obj: Resource | Unstructured, condition: Condition) -> None:
-        """Set one condition of the object; works also after ``end``."""
+        """Set ``condition`` in the status of ``obj``. This method also works after ``end``."""
         await self._sent(self._writer.apply_condition(obj, condition, report=self._report))
         self._applies += 1
 
     async def report_status(
         self, obj: Resource | Unstructured, status: Status, *, can_wait: bool
     ) -> bool:
-        """Apply the status of an outcome, unless the status can wait; works also after ``end``.
+        """Apply ``status``, which an outcome contains, unless it can wait.
 
-        Return whether the object's status is up to date afterwards.
+        Return whether the object's status is up to date afterwards. This method also works after
+        ``end``.
         """
         self._access.check_write(
             type(obj), "apply the status of", ("patch",), name=obj.name, subresource="status"
@@ -373,11 +375,11 @@ class Context:
         return is_current
 
     def end(self) -> None:
-        """End the context: each later call raises ``ContextEnded``.
+        """End the context: each later call of a read or write raises ``ContextEnded``.
 
         Unfinished writes in tasks that the reconcile function did not await are cancelled, because
         the next reconcile of the object may follow immediately. ``asyncio.gather`` leaves such
-        tasks behind when one of its tasks fails.
+        tasks running when one of its tasks fails.
         """
         self._is_ended = True
         for task in self._writing:
@@ -385,7 +387,7 @@ class Context:
                 task.cancel()
 
     def ended(self) -> ContextEnded:
-        """Return the error that a call after ``end`` raises."""
+        """Return the error to raise if a method is called after ``end``."""
         return ContextEnded(controller=self._controller.name, ref=str(self._obj.ref))
 
     def _report(self, write: Write, body: bytes | None) -> None:
@@ -450,7 +452,11 @@ class Context:
         all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
-        """Return all cached objects that match the selector, in one namespace or in all."""
+        """Return the cached objects of ``kind`` that match ``labels``.
+
+        The objects are in ``namespace``, which is by default the namespace of the reconciled
+        object, or in all namespaces if ``all_namespaces`` is true.
+        """
         self._check()
         within = None if all_namespaces else self._namespace_of(kind, namespace)
         return self._cached.list(kind, namespace=within, labels=labels)
@@ -478,7 +484,7 @@ class LiveReader:
 
     @tracked("ctx.live")
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """Return an object from the server; raise ``NotFound`` if the object does not exist."""
+        """Return an object from the API server; raise ``NotFound`` if the object does not exist."""
         self._check_get(kind, name)
         return await self._client.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
@@ -498,9 +504,9 @@ class LiveReader:
 
     @tracked("ctx.live")
     async def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """Return the resource of this kind; ``None`` if the server does not serve the kind.
+        """Return the resource of ``api_version`` and ``kind``; ``None`` if it is not served.
 
-        The controller need not declare the kind.
+        The controller need not declare this kind.
         """
         return (await self._client.discover()).of_kind(api_version, kind)
 
@@ -513,7 +519,7 @@ class LiveReader:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
-        """Return all objects in the namespace that match the selectors, from the server."""
+        """Return all objects of ``kind`` that match the selectors, from the API server."""
         self._check_list(kind)
         within = self._namespace_of(kind, namespace)
         found = await self._client.list(kind, namespace=within, labels=labels, fields=fields)

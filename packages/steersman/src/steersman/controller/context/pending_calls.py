@@ -27,7 +27,10 @@ class _TracksCalls(Protocol):
 
 
 def tracked(prefix: str) -> Callable[[Function], Function]:
-    """Return a decorator that stores each call of a method in ``self.calls`` until it ends."""
+    """Return a decorator that stores each call of a method in ``self.calls`` until the call ends.
+
+    ``prefix`` is put before the method's name in errors.
+    """
     # Not public, and the only way to find the caller.
     frame_of = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
@@ -52,11 +55,10 @@ def tracked(prefix: str) -> Callable[[Function], Function]:
 
 
 def close_unawaited(calls: list[PendingCall]) -> tuple[str, str, bool] | None:
-    """Close all calls that never started; return the first call that never started or did not
-    finish.
+    """Close the calls that never started; return the first call that never started or never ended.
 
-    The returned tuple contains the method, the line, and whether the call has started. Unfinished
-    reads are ignored, because they do no harm.
+    The returned tuple contains the method, the line of the call, and whether the call has started.
+    Unfinished reads are ignored, because they do no harm.
     """
     found: tuple[str, str, bool] | None = None
     for call, name, code, at in calls:

@@ -18,10 +18,10 @@ _OWNED: Final = "*"
 
 
 class DeclaredAccess:
-    """A check that rejects undeclared reads and writes; the error says what to declare.
+    """A check that rejects the reads and writes that a controller does not declare.
 
-    There is one instance for each controller, because every read and write of every reconcile is
-    checked.
+    The error says what to declare. There is one instance for each controller, because every read
+    and write of every reconcile is checked.
     """
 
     __slots__ = ("_allowed", "_controller", "_listed", "_owned", "_verbs", "_written")
@@ -48,7 +48,11 @@ class DeclaredAccess:
         self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
 
     def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
-        """Raise ``UndeclaredWrite`` unless ``owns`` declares the kind with these verbs."""
+        """Raise ``UndeclaredWrite`` unless the controller's ``owns`` contains ``kind`` with
+        ``verbs``.
+
+        ``wanted`` describes the write in the error.
+        """
         if (kind, verbs, _OWNED) in self._allowed:
             return
         identity = _identity(kind)
@@ -69,9 +73,10 @@ class DeclaredAccess:
         name: str,
         subresource: str = "",
     ) -> None:
-        """Raise ``UndeclaredWrite`` unless these verbs are declared for an object of this name.
+        """Raise ``UndeclaredWrite`` unless ``verbs`` are declared for the object ``name`` of
+        ``kind``.
 
-        The name of a new object may be empty.
+        ``name`` may be empty for a new object. ``wanted`` describes the write in the error.
         """
         if (kind, verbs, subresource) in self._allowed:
             return
@@ -89,7 +94,7 @@ class DeclaredAccess:
             self._remember(kind, verbs, subresource)
 
     def check_get(self, kind: type[Any], name: str) -> None:
-        """Raise ``UndeclaredRead`` unless the object may be read from the server."""
+        """Raise ``UndeclaredRead`` unless this object may be read from the API server."""
         identity = _identity(kind)
         if identity in self._listed:
             return
@@ -101,12 +106,12 @@ class DeclaredAccess:
             self._refuse_read(kind, f"read {kind.resource_type} {name}")
 
     def check_list(self, kind: type[Any]) -> None:
-        """Raise ``UndeclaredRead`` unless the kind may be listed on the server."""
+        """Raise ``UndeclaredRead`` unless objects of ``kind`` may be listed on the API server."""
         if _identity(kind) not in self._listed:
             self._refuse_read(kind, f"list {kind.resource_type}")
 
     def allows_any(self, kind: type[Any], verb: str) -> bool:
-        """Return whether the verb is declared for any object of the kind."""
+        """Return whether ``verb`` is declared for at least one object of ``kind``."""
         return verb in self._verbs.get((_identity(kind), ""), ())
 
     def _remember(self, kind: type[Any], verbs: tuple[str, ...], how: str) -> None:

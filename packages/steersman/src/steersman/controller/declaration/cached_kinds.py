@@ -22,9 +22,10 @@ Indexes: TypeAlias = Mapping[str, IndexFunction[Any]]
 
 
 class CachedKind(NamedTuple):
-    """The selectors and the operator author's indexes of the informer of one kind.
+    """A kind that a controller caches: the selectors and the indexes of its informer.
 
-    An owned kind also has an index by controlling owner.
+    The indexes are those that the operator author declares. An owned kind also has an index by
+    controlling owner.
     """
 
     kind: type[Any]
@@ -35,7 +36,7 @@ class CachedKind(NamedTuple):
 
     @property
     def own_indexes(self) -> Indexes:
-        """The indexes that steersman adds."""
+        """The indexes that steersman adds to the operator author's indexes."""
         return {CONTROLLER_INDEX: by_controller} if self.is_owned else {}
 
 
@@ -55,7 +56,10 @@ def cached_kinds(controller: Declaration) -> tuple[CachedKind, ...]:
 def check_repeated(
     controller: str, kind: type[Any], owned: Sequence[Owns], watches: Sequence[Watch[Any]]
 ) -> None:
-    """Raise ``BadController`` if a declaration repeats another declaration."""
+    """Raise ``BadController`` if a controller declares a kind twice without need.
+
+    A repeated kind is valid in a ``Watch`` with ``to`` or with indexes.
+    """
     declared = {_identity(kind)}
     for owns in owned:
         if _identity(owns.kind) in declared:

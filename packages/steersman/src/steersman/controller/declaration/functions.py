@@ -7,7 +7,7 @@ from types import FunctionType
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Return whether the function is an ``async def``, or wraps one."""
+    """Return whether ``function`` is an ``async def``, or a wrapper of one."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
@@ -16,7 +16,7 @@ def is_async(function: Callable[..., object]) -> bool:
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """Return the name of a function, as it is written in the source."""
+    """Return the qualified name of ``function``, or of the function that it wraps."""
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__qualname__", type(function).__qualname__)

@@ -14,8 +14,8 @@ Status: TypeAlias = Part | Mapping[str, Any]
 class Done(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a reconcile whose object is in the desired state.
 
-    The object is reconciled again when something changes. ``status`` is applied as by
-    ``apply_status``.
+    The object is reconciled again when something changes. ``status`` is applied to the object, as
+    ``apply_status`` does.
     """
 
     status: Status | None = None
@@ -24,10 +24,11 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 class Later(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a reconcile whose object is not in the desired state yet.
 
-    The object is reconciled again on a change, or after ``after_seconds``. ``status`` is applied as
-    by ``apply_status``. There is one exception: without ``after_seconds``, a status that changes no
-    condition's status may be delayed. The object is then reconciled again after the controller's
-    ``progress_seconds``, and the status of that reconcile is applied.
+    The object is reconciled again after a change, or after ``after_seconds``. ``status`` is applied
+    to the object immediately, as ``apply_status`` does, unless ``after_seconds`` is ``None`` and
+    the status changes the ``status`` of no condition. Such a status may be delayed: the object is
+    then reconciled again after the controller's ``progress_seconds``, and the status of that
+    reconcile is applied.
     """
 
     after_seconds: float | None = None

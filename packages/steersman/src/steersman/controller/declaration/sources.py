@@ -16,8 +16,8 @@ from steersman.names import ObjectKey
 class Every:
     """A source that enqueues objects every ``seconds``, up to a tenth earlier or later.
 
-    The source enqueues the keys or objects that ``keys`` returns, or without ``keys`` all objects
-    of the controller's kind. They have a lower priority than changes.
+    The source enqueues the keys or objects that ``keys`` returns; without ``keys``, it enqueues all
+    objects of the controller's kind. They have a lower priority than changed objects.
     """
 
     seconds: float
@@ -42,9 +42,9 @@ class Every:
 class Keys:
     """A source that enqueues the objects whose keys a stream yields.
 
-    ``open`` returns the stream: an ``async def`` with ``yield`` is enough. It is called again when
-    the stream has ended or failed. Changes while no stream is open must not be missed: if there is
-    no other way, yield all keys first.
+    ``open`` returns the stream; an ``async def`` with ``yield`` is sufficient. It is called again
+    when the stream has ended or failed. Changes while no stream is open must not be missed: if
+    there is no other way, each new stream must first yield all keys.
     """
 
     open: Callable[[], AsyncIterator[ObjectKey]]

@@ -26,14 +26,13 @@ Mapper: TypeAlias = Callable[[Other, CacheReader], Iterable[ObjectKey | Resource
 
 @dataclass(frozen=True, slots=True)
 class Owns:
-    """A kind whose objects the controller creates; the reconciled object is their controlling
-    owner.
+    """A kind of which the controller creates objects that the reconciled object controls.
 
-    Each change of such an object enqueues its owner, unless the predicate ``when`` is false.
-    ``verbs`` are the RBAC verbs that the controller needs; by default the verbs of server-side
-    apply. A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``. The deletion of
-    owned objects with their owner needs no verb: the cluster's garbage collector has its own
-    permissions.
+    Each change of such an object enqueues its controlling owner, unless the predicate ``when`` is
+    false. ``verbs`` are the RBAC verbs that the controller needs, by default the verbs of
+    server-side apply. A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``.
+    When an owner is deleted, the cluster's garbage collector deletes the owned objects with its own
+    permissions, so that needs no verb.
     """
 
     kind: Kind
@@ -48,11 +47,11 @@ class Owns:
 
 @dataclass(frozen=True, slots=True)
 class Watch(Generic[Other]):
-    """A kind that the controller reads, and whose changes ``to`` maps to objects of the
-    controller's kind.
+    """A kind whose objects the controller reads and whose changes enqueue the controller's objects.
 
-    Without ``to``, the kind is cached for reads, and its changes enqueue nothing. The kind may also
-    be owned, be the controller's own kind, or appear in another ``Watch``. Each declaration has a
+    ``to`` is a function that maps a changed object to keys of the controller's kind. Without
+    ``to``, the kind is only cached for reads, and its changes enqueue nothing. The kind may also be
+    owned, be the controller's own kind, or appear in another ``Watch``. Each declaration has a
     separate ``when``. All declarations of a kind share one informer, so they must have the same
     selectors.
     """

@@ -25,15 +25,15 @@ APPLY: Final[tuple[WriteVerb, ...]] = ("create", "patch")
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """A kind that is written without being owned, with verbs and names.
+    """A kind that a controller or a runnable writes without owning it, with verbs and names.
 
     - ``verbs`` are RBAC verbs, by default the verbs of server-side apply: ``create`` and ``patch``.
       ``ctx.delete`` needs ``delete``.
     - ``names`` limits the rule to objects of these names. RBAC cannot limit ``create`` by name, so
       ``create`` is granted for all names, and the context refuses other names.
     - ``subresource`` is ``"status"`` for ``ctx.apply_status`` and ``ctx.patch(…,
-      subresource="status")``. A subresource needs a separate rule, as in a Role, whose default
-      verb is ``patch``.
+      subresource="status")``. As in a Role, a subresource needs a separate rule. The default verb
+      of such a rule is ``patch``.
     """
 
     kind: Kind
@@ -72,7 +72,7 @@ class Writes:
 
 
 def check_is_kind(kind: Any, *, wanted: str) -> str:
-    """Return the name of the class; raise ``BadValue`` if it is not the class of a kind."""
+    """Return the class name of ``kind``; raise ``BadValue`` unless it is the class of a kind."""
     try:
         if kind.resource_type.gvk:
             return str(kind.__name__)
@@ -86,7 +86,7 @@ def check_is_kind(kind: Any, *, wanted: str) -> str:
 
 
 def check_verbs(verbs: object, *, wanted: str) -> None:
-    """Raise ``BadValue`` unless these are write verbs of RBAC."""
+    """Raise ``BadValue`` unless ``verbs`` are RBAC verbs for writes."""
     if not isinstance(verbs, tuple) or not verbs:
         raise BadValue(wanted=wanted, value=verbs, rule='they must be a tuple: verbs=("patch",)')
     for verb in verbs:
@@ -100,5 +100,5 @@ def check_verbs(verbs: object, *, wanted: str) -> None:
 
 
 def as_writes(declared: Sequence[Any]) -> tuple[Writes, ...]:
-    """Return each declaration as a ``Writes``; a kind alone gets the verbs of apply."""
+    """Return each element of ``declared`` as a ``Writes``; a kind alone gets the verbs of apply."""
     return tuple(each if isinstance(each, Writes) else Writes(each) for each in declared)

@@ -45,7 +45,7 @@ class EventKey(NamedTuple):
 
 
 class EventEntry:
-    """An event, its count, and the count that is already written to the server."""
+    """A series of equal Kubernetes events: its count, and the count that the server stores."""
 
     __slots__ = (
         "count",
@@ -88,12 +88,12 @@ class EventEntry:
 
     @property
     def namespace(self) -> str:
-        """The namespace of the event: the namespace of the regarded object, or ``default``."""
+        """The namespace in which the event is written: that of its object, or ``default``."""
         return self.regarding.namespace or "default"
 
 
 class EventCorrelator:
-    """The stored event series, and a queue of the series that are due to be written.
+    """The stored series of Kubernetes events, and a queue of the series that are due to be written.
 
     The first ``eager`` events of a series are due immediately.
     """
@@ -108,7 +108,7 @@ class EventCorrelator:
         self._dropped: Counter[str] = Counter()
 
     def count_repeat(self, key: EventKey, *, now_at: float, now_time: datetime) -> bool:
-        """Count one more event of a series; return false if no such series exists."""
+        """Count one more event of the series ``key``; return false if there is no such series."""
         entry = self._entries.get(key)
         if entry is None or now_at - entry.last_at > SERIES_SECONDS:
             return False
@@ -120,9 +120,9 @@ class EventCorrelator:
         return True
 
     def allows(self, about: str, *, now_at: float) -> bool:
-        """Return whether a new series about the object ``about`` is within the limits.
+        """Return whether the limits permit a new series of events about the object ``about``.
 
-        If not, the event counts as dropped.
+        If they do not, the event counts as dropped.
         """
         if self._unwritten >= MAX_QUEUED:
             self._dropped[OVER_QUEUED] += 1
@@ -139,7 +139,7 @@ class EventCorrelator:
         return True
 
     def add(self, entry: EventEntry) -> None:
-        """Start a series."""
+        """Start a series with its first event, ``entry``."""
         self.forget_old(now_at=entry.last_at)
         old = self._entries.pop(entry.key, None)  # an old series, perhaps not written yet
         self._entries[entry.key] = entry
@@ -151,7 +151,7 @@ class EventCorrelator:
         self._schedule(entry, entry.last_at)
 
     def take_due(self, *, now_at: float) -> EventEntry | None:
-        """Remove from the queue the entry that has been due for longest, and return it."""
+        """Remove and return the queued series that has been due for longest."""
         while self._queue and self._queue[0][0] <= now_at:
             _, _, entry = heappop(self._queue)
             if not entry.is_queued:
@@ -163,25 +163,29 @@ class EventCorrelator:
         return None
 
     def due_seconds(self, *, now_at: float) -> float | None:
-        """Return how long until an entry is due; ``None`` if the queue is empty."""
+        """Return the seconds until a series is due; ``None`` if the queue is empty."""
         return max(0.0, self._queue[0][0] - now_at) if self._queue else None
 
     def mark_written(self, entry: EventEntry, times: int, *, now_at: float) -> None:
-        """Record that the server stores ``times`` as the count of this series.
+        """Record that the API server stores ``times`` as the count of the series ``entry``.
 
-        If more events have been counted since the write, the entry is due again.
+        If more events have been counted since that write began, the series is due again.
         """
         entry.written, entry.written_at, entry.tries = times, now_at, 0
         if entry.count > times:
             self._schedule(entry, now_at)
 
     def requeue(self, entry: EventEntry, *, now_at: float) -> None:
-        """Put an entry whose write has failed back into the queue."""
+        """Put ``entry``, whose write has failed, back into the queue."""
         if not entry.is_queued:
             self._enqueue(entry, now_at)
 
     def give_up(self, entry: EventEntry, reason: str | None) -> None:
-        """Drop an entry; with a ``reason``, its unwritten events are counted as dropped."""
+        """Drop the series ``entry``.
+
+        If ``reason`` is not ``None``, the events of the series that are not written yet are counted
+        as dropped for this reason.
+        """
         if self._entries.get(entry.key) is entry:
             del self._entries[entry.key]
         if entry.is_queued:
@@ -190,7 +194,7 @@ class EventCorrelator:
             self._dropped[reason] += entry.count - entry.written
 
     def forget_old(self, *, now_at: float) -> None:
-        """Drop the series that have ended and whose events are all written."""
+        """Drop the series that have ended and have been written completely."""
         while self._entries:
             entry = next(iter(self._entries.values()))
             if entry.is_queued or now_at - entry.last_at <= SERIES_SECONDS:
@@ -203,7 +207,7 @@ class EventCorrelator:
         return bool(self._dropped)
 
     def take_dropped(self) -> dict[str, int]:
-        """Return the number of events dropped since the last call, by reason, and reset it."""
+        """Return the number of events dropped since the last call, by reason; reset the numbers."""
         dropped, self._dropped = self._dropped, Counter()
         return dict(dropped)
 
@@ -234,7 +238,7 @@ class EventCorrelator:
 
 
 def reference_to(obj: Resource | Unstructured) -> core_v1.ObjectReference:
-    """Return the reference to an object in an event."""
+    """Return the reference by which an event refers to ``obj``."""
     gvk = obj.resource_type.gvk
     return core_v1.ObjectReference(
         api_version=gvk.api_version,

@@ -4,11 +4,12 @@ from steersman.errors import SteersmanError
 
 
 def public_text(error: Exception, *, of: str) -> str:
-    """Return the ``note`` of an event about an error that a function of the operator author raised.
+    """Return the ``note`` of a Kubernetes event about ``error``.
 
+    ``error`` was raised by a function of the operator author; ``of`` describes the function.
     Everyone with read access to the namespace can read its events. The text of a steersman error
-    contains no secret and is returned. The text of any other error may contain one, so only the
-    error's class is returned.
+    contains no secret and is included. The text of any other error may contain a secret, so only
+    the class of such an error is included.
     """
     if isinstance(error, SteersmanError):
         return error_text(error)
@@ -16,7 +17,7 @@ def public_text(error: Exception, *, of: str) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error, or its class name if the text cannot be read."""
+    """Return the text of ``error``, or a text with its class name if ``str(error)`` fails."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001  an author's class, which must not end the worker

@@ -7,7 +7,7 @@ from steersman.units import MicroTime, format_micro_time, format_time
 
 
 def to_event(entry: EventEntry, reporting: str, instance: str) -> events_v1.Event:
-    """Return the ``events.k8s.io/v1`` event of an entry."""
+    """Return ``entry`` as an ``events.k8s.io/v1`` event."""
     key, series = entry.key, None
     if entry.count > 1:
         series = events_v1.EventSeries(
@@ -29,13 +29,13 @@ def to_event(entry: EventEntry, reporting: str, instance: str) -> events_v1.Even
 
 
 def to_event_patch(entry: EventEntry) -> MergePatch:
-    """Return the patch that brings the series of an event up to date."""
+    """Return the patch that updates the count of the series in an ``events.k8s.io/v1`` event."""
     last_time = format_micro_time(entry.last_time)
     return MergePatch({"series": {"count": entry.count, "lastObservedTime": last_time}})
 
 
 def to_core_event(entry: EventEntry, component: str) -> core_v1.Event:
-    """Return the core event of an entry, in the form that a component of Kubernetes writes."""
+    """Return ``entry`` as a core event, in the form that Kubernetes' own components write."""
     key = entry.key
     return core_v1.Event(
         metadata=meta_v1.ObjectMeta(name=entry.name, namespace=entry.namespace),
@@ -53,5 +53,5 @@ def to_core_event(entry: EventEntry, component: str) -> core_v1.Event:
 
 
 def to_core_event_patch(entry: EventEntry) -> MergePatch:
-    """Return the patch that brings the count of a core event up to date."""
+    """Return the patch that updates the count in a core event."""
     return MergePatch({"count": entry.count, "lastTimestamp": format_time(entry.last_time)})

@@ -64,16 +64,16 @@ _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 
 
 class EventRecorder:
-    """A recorder that writes events in the background, without delaying the code that records them.
+    """A recorder that writes Kubernetes events in the background, without delaying its callers.
 
     Repeated events are one object in the cluster with a count. Too many different events about one
-    object, or too many queued events, are dropped and counted. An event that the server rejects is
-    reported as an observation, and no reconcile fails.
+    object, or too many queued events, are dropped and counted. If the API server rejects an event,
+    that is reported as an observation, and no reconcile fails.
 
     ``controller`` is the reporting controller, as ``NAME`` or ``DOMAIN/NAME``; observations contain
-    the ``NAME``. With a ``source``, events are written as core events whose source is this
-    component, as the controllers of Kubernetes do. ``record`` must be called in the thread of the
-    event loop.
+    only the ``NAME``. If ``source`` is given, events are written as core events with ``source`` as
+    their source component, as the controllers of Kubernetes do. ``record`` must be called in the
+    thread of the event loop.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ class EventRecorder:
         self._drops_due_at = 0.0
 
     def start_with(self, start: Callable[[], object]) -> None:
-        """Let the first event call ``start``, which must start ``run``.
+        """Set a function that the first recorded event calls; ``start`` must start ``run``.
 
-        Most controllers record their first event late, so ``run`` is not started earlier.
+        ``run`` is not started earlier, because most controllers record their first event late.
         """
         # The task must not inherit the context variables of the first caller of ``record``.
         self._start = partial(copy_context().run, start)
@@ -153,7 +153,7 @@ class EventRecorder:
         self._recorded.set()
 
     async def run(self) -> None:
-        """Write the recorded events until cancelled; ``flush`` writes the rest."""
+        """Write recorded events until this task is cancelled; ``flush`` then writes the rest."""
         while True:
             self._recorded.clear()
             now_at = self._clock.monotonic()
@@ -171,7 +171,7 @@ class EventRecorder:
             await self._rest(now_at)
 
     async def flush(self, *, within_seconds: float) -> None:
-        """Write the queued events within the given time; drop the rest."""
+        """Write the queued events; drop those that are not written after ``within_seconds``."""
         try:
             async with self._clock.timeout(within_seconds):
                 while True:
@@ -284,7 +284,7 @@ class EventRecorder:
 
 
 def truncated(text: str, longest_bytes: int) -> str:
-    """Return the text in at most ``longest_bytes`` bytes, truncated between two characters."""
+    """Return ``text``, truncated at a character boundary to at most ``longest_bytes`` bytes."""
     whole = str(text)[: longest_bytes + 1]  # a character has at least one byte
     # A lone surrogate, as a file name can hold it, cannot be encoded.
     coded = whole.encode("utf-8", "replace")
@@ -294,7 +294,9 @@ def truncated(text: str, longest_bytes: int) -> str:
 
 
 def reporting_name(controller: str) -> str:
-    """Return the name of a controller as a valid label key of at most 63 characters."""
+    """Return ``controller``, the name of a controller, as a valid label key of at most 63
+    characters.
+    """
     try:
         return check_label_key(controller)
     except BadName:
@@ -304,10 +306,10 @@ def reporting_name(controller: str) -> str:
 def event_name(ref: ObjectRef, now_time: datetime, number: int, rng: Random) -> str:
     """Return a unique and valid name for an event about the object ``ref``.
 
-    Names sort by time, and then by number, because kubectl shows events of the same second in the
-    order of their names. The name of an event must be a DNS name. The name of an object may not be
-    one, such as ``system:node`` of a ClusterRole; the name of the event then begins with the
-    object's kind.
+    The names sort by time, and then by ``number``, because kubectl shows events of the same second
+    in the order of their names. The name of an event must be a DNS name. Some names of objects are
+    not DNS names, such as ``system:node`` of a ClusterRole; the name of the event then begins with
+    the object's kind instead.
     """
     # The suffix takes a dot and 24 digits of the 253 characters.
     readable = _UNFIT.sub("-", ref.name.lower())[:228].rstrip(".-")

@@ -73,7 +73,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class ControlLoop(Generic[Obj]):
-    """The control loop of one controller, which runs from ``run`` until ``stop``."""
+    """The control loop of one controller. It runs from the call of ``run`` until ``stop``."""
 
     def __init__(
         self,
@@ -142,24 +142,29 @@ class ControlLoop(Generic[Obj]):
         return self._controller.name
 
     def object_of_task(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
-        """Return the object that this task reconciles, if the task is a worker of this loop."""
+        """Return the object that ``task`` reconciles; ``None`` if ``task`` is no worker of this
+        loop.
+        """
         key = self._workers.current(task)
         return None if key is None else self.ref_of(key)
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The objects whose reconcile has timed out, and the objects whose reconcile is slow."""
+        """The objects whose last reconcile timed out, and the objects in the slow lane."""
         return self._workers.stuck
 
     @property
     def entry_count(self) -> int:
-        """The number of stored entries about objects; entries about deleted objects are dropped."""
+        """The number of entries that the loop stores about objects, to detect leaks.
+
+        Entries about deleted objects are dropped.
+        """
         about_own = len(self._permanent) + len(self._refused) + len(self._delayed)
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
         return about_own + len(self._writer) + len(self._writer.owner_check)
 
     def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
-        """Enqueue the object of ``key`` for a reconcile."""
+        """Enqueue the object of ``key`` for a reconcile, with the reason ``why``."""
         self._reasons.note(key, why, self._clock.monotonic())
         if self._has_priorities:
             kind: type[Any] = self._controller.kind
@@ -319,8 +324,10 @@ class ControlLoop(Generic[Obj]):
     # Reconciling
 
     def release(self, key: ObjectKey) -> None:
-        """Mark ``key`` as done in the queue, after the thread of its reconcile, if there is one,
-        has ended.
+        """Mark ``key`` as done in the queue.
+
+        If the thread of its reconcile still runs, ``key`` is marked as done when the thread has
+        ended.
         """
         job = self._jobs.pop(key, None)
         if job is None or job.has_ended or self._start is None:
@@ -579,5 +586,5 @@ class ControlLoop(Generic[Obj]):
             )
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
-        """Return the reference to the object of a key."""
+        """Return a reference to the object of ``key``."""
         return ObjectRef(self._controller.gvk.kind, key.namespace, key.name)

@@ -16,9 +16,9 @@ _SHORTEST_SECONDS: Final = 0.001
 class DelayedStatuses:
     """The objects whose status write is delayed, because the status only shows progress.
 
-    A delayed status is not stored, because the next reconcile returns the latest status. An entry
-    contains the time until which the status may wait, and the reasons of the reconcile that
-    returned it.
+    A delayed status is not stored: the next reconcile of the object returns a newer one. An entry
+    contains the time until which the status may be delayed, and the reasons for the reconcile that
+    returned the status.
     """
 
     def __init__(self, *, delay_seconds: float, clock: Clock) -> None:
@@ -34,17 +34,17 @@ class DelayedStatuses:
         return f"<DelayedStatuses {len(self._waiting)} waiting>"
 
     def __contains__(self, key: ObjectKey) -> bool:
-        """Return whether the status of this object is delayed."""
+        """Return whether the status write of the object ``key`` is delayed."""
         return key in self._waiting
 
     def forget(self, key: ObjectKey) -> None:
-        """Drop the entry of an object that does not exist any more, or whose status is applied."""
+        """Drop the entry of ``key``, because the object was deleted or its status was applied."""
         self._waiting.pop(key, None)
 
     def reasons(self, key: ObjectKey) -> tuple[ReconcileReason, ...]:
-        """Return the reasons of the reconcile whose status was delayed.
+        """Return the reasons for the reconcile whose status write is delayed.
 
-        The next reconcile has the same reasons.
+        The next reconcile of the object has these reasons too.
         """
         waiting = self._waiting.get(key)
         return () if waiting is None else waiting.reasons
@@ -52,10 +52,10 @@ class DelayedStatuses:
     async def apply(
         self, outcome: Outcome, key: ObjectKey, obj: Resource | Unstructured, context: Context
     ) -> Outcome:
-        """Apply the status of ``outcome``, unless the status can wait.
+        """Apply the status in ``outcome`` to ``obj``, unless the status can wait.
 
-        Return ``outcome`` if no status is delayed. Otherwise return a ``Later`` for the next
-        reconcile.
+        Return ``outcome`` if its status was applied or it has none. Otherwise return a ``Later``
+        with the time of the next reconcile.
         """
         if outcome.status is None:
             self.forget(key)

@@ -21,10 +21,9 @@ MOST_WRITES = 64
 
 
 class HotLoopFound(msgspec.Struct, frozen=True):
-    """A report of ``count`` consecutive reconciles, each triggered only by the writes of the
-    previous one.
+    """A report of ``count`` consecutive reconciles, each caused only by the previous one's writes.
 
-    ``fields`` differ between the last two writes to one object.
+    ``fields`` are the fields in which the last two writes to one object differ.
     """
 
     fields: tuple[str, ...]
@@ -33,12 +32,11 @@ class HotLoopFound(msgspec.Struct, frozen=True):
 
 
 class HotLoops:
-    """For each key, a counter of consecutive reconciles that the previous reconcile's writes
-    triggered.
+    """For each key, the number of consecutive reconciles that their own controller's writes caused.
 
-    A change by another client has a resourceVersion that no write of the controller returned. A
-    reconcile with such a change among its reasons is not part of a hot loop, and neither is a
-    reconcile that writes nothing.
+    A reconcile belongs to a hot loop if all of its reasons are writes of the previous reconcile. A
+    change by another client is recognized by its resourceVersion, which no write of the controller
+    returned. A reconcile that writes nothing ends the hot loop.
     """
 
     def __init__(self) -> None:
@@ -52,9 +50,10 @@ class HotLoops:
         wrote: Sequence[EffectiveWrite],
         now_at: float,
     ) -> HotLoopFound | None:
-        """Record a finished reconcile: its reasons, and the writes that changed something.
+        """Record a finished reconcile of ``key``.
 
-        Return a ``HotLoopFound`` if a warning is due.
+        ``reasons`` are the reasons for the reconcile, and ``wrote`` its writes that changed
+        something. Return a ``HotLoopFound`` if a warning is due.
         """
         if not wrote:
             self._loops.drop(key)

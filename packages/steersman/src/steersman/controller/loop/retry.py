@@ -38,10 +38,11 @@ _NOT_CONTENT = frozenset({"api_version", "apiVersion", "kind", "metadata", "stat
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The action of the control loop on a key after a reconcile.
+    """What the control loop does with a key after a reconcile.
 
-    ``is_failure``: retry with backoff. ``is_final``: reconcile only after the object has changed.
-    ``note`` contains the reason and the text of an event about the object.
+    If ``is_failure``, the reconcile is retried with backoff. If ``is_final``, the object is
+    reconciled again only after it has changed. ``note`` contains the reason and the text of a
+    Kubernetes event about the object.
     """
 
     outcome: str
@@ -52,7 +53,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decide(outcome: Outcome, error: Exception | None, *, failures: int) -> Decision:
-    """Return the decision after ``outcome`` or ``error``.
+    """Return what the control loop does after a reconcile with this ``outcome`` or ``error``.
 
     ``failures`` is the number of consecutive failures of the object.
     """
@@ -88,7 +89,7 @@ def _note(error: Exception, failures: int) -> tuple[str, str] | None:
 
 
 def fingerprint(obj: Resource | Unstructured) -> object:
-    """Return a value that changes when anything except the status of ``obj`` changes."""
+    """Return a value that changes if anything in ``obj``, except its status, changes."""
     return (
         obj.uid,
         obj.generation or _content(obj),

@@ -24,7 +24,7 @@ HANGING_SHARE: Final = 0.5
 
 
 class SlowLane:
-    """The slow reconciles and the hanging objects of a controller."""
+    """The reconciles of a controller that are slow, and the objects whose reconcile timed out."""
 
     def __init__(self, *, workers: int, capacity: int, after_seconds: float) -> None:
         self._capacity = capacity
@@ -55,12 +55,12 @@ class SlowLane:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more reconcile may enter the lane."""
+        """Whether the lane has room for one more reconcile."""
         return len(self._slow) < self._capacity
 
     @property
     def threshold_seconds(self) -> float:
-        """The shortest duration of a reconcile that counts as slow."""
+        """The duration from which a reconcile counts as slow."""
         if not self._recent:
             return self._after_seconds
         median_seconds = sorted(self._recent)[len(self._recent) // 2]
@@ -68,23 +68,23 @@ class SlowLane:
 
     @property
     def slow(self) -> tuple[ObjectKey, ...]:
-        """The objects with a reconcile in the lane, in the order of entry."""
+        """The keys of the reconciles in the slow lane, in the order in which they entered it."""
         return tuple(self._slow)
 
     def enter(self, key: ObjectKey) -> None:
-        """Move the reconcile of this key to the lane."""
+        """Move the running reconcile of ``key`` to the slow lane."""
         self._slow[key] = None
 
     def leave(self, key: ObjectKey) -> None:
-        """Record that the reconcile of ``key``, which is in the lane, has ended."""
+        """Remove the reconcile of ``key`` from the slow lane, because it has ended."""
         self._slow.pop(key, None)
 
     # Hanging objects
 
     def may_begin(self, key: ObjectKey, priority: int) -> bool:
-        """Return whether the hanging object of ``key`` may be reconciled now.
+        """Return whether ``key``, whose last reconcile timed out, may be reconciled now.
 
-        If not, the object is stored, and ``next_waiting`` returns it later.
+        If not, ``key`` is stored with ``priority``, and ``next_waiting`` returns it later.
         """
         if len(self._running) < self._share:
             self._running.add(key)
@@ -105,20 +105,22 @@ class SlowLane:
             self.hanging[key] = state
 
     def note_cancellation(self, key: ObjectKey) -> None:
-        """Record that a reconcile of ``key`` was cancelled, so that it is unknown whether the
-        object hangs.
+        """Record that a reconcile of ``key`` was cancelled.
+
+        Whether the object still hangs is then unknown, so its state is not changed.
         """
         self._running.discard(key)
 
     def forget(self, key: ObjectKey) -> None:
-        """Drop the state of an object that has changed or does not exist any more."""
+        """Drop the state of ``key``, because the object has changed or was deleted."""
         self.hanging.pop(key, None)
         self.waiting.pop(key, None)
 
     def next_waiting(self) -> tuple[ObjectKey, int] | None:
-        """Remove and return the waiting object of the highest priority, with its priority.
+        """Remove and return the waiting key with the highest priority, and its priority.
 
-        Return ``None`` if no object waits, or if no more hanging objects may be reconciled now.
+        Return ``None`` if no key waits, or if the limit of hanging objects that may be reconciled
+        concurrently is reached.
         """
         if not self.waiting or len(self._running) >= self._share:
             return None

@@ -38,8 +38,9 @@ FLUSH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SyncedController(Generic[Obj]):
-    """A controller whose caches have synced; ``loop`` creates a control loop, which can run only
-    once.
+    """A controller whose caches have synced.
+
+    ``loop`` creates the control loop of the controller; a control loop can run only once.
     """
 
     controller: Controller[Obj]
@@ -61,10 +62,10 @@ async def synced_controller(
     lifespan: object = NO_LIFESPAN,
     options: Sequence[CacheOptions[Any]] = (),
 ) -> AsyncIterator[SyncedController[Obj]]:
-    """Run the informers of all kinds of the controller; enter the block when they have synced.
+    """Run the informers of all kinds of ``controller``; enter the block when they have synced.
 
     ``joined`` is called with the informers before they have synced. ``leads`` returns whether this
-    replica is the leader; it is ``None`` without leader election.
+    replica is the leader; it is ``None`` if there is no leader election.
     """
     recorder = EventRecorder(
         client,

@@ -26,7 +26,7 @@ SLOW_CHECK_SECONDS: Final = 1.0
 
 
 class KeyHandler(Protocol):
-    """A protocol for the operations of workers on a key."""
+    """A protocol for the operations that workers call with a key."""
 
     async def reconcile_key(self, key: ObjectKey) -> object | None:
         """Reconcile the object of ``key``.
@@ -36,7 +36,7 @@ class KeyHandler(Protocol):
         ...
 
     def release(self, key: ObjectKey) -> None:
-        """Mark the key as done in the queue."""
+        """Mark ``key`` as done in the queue."""
         ...
 
     def fingerprint_of(self, key: ObjectKey) -> object | None:
@@ -44,7 +44,7 @@ class KeyHandler(Protocol):
         ...
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
-        """Return the reference to the object of a key."""
+        """Return a reference to the object of ``key``."""
         ...
 
 
@@ -58,7 +58,7 @@ class _Worker:
 
 
 class Workers:
-    """The workers of one controller."""
+    """The workers of one controller: tasks that take keys from its queue and reconcile them."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Workers:
         return f"<Workers of {self._name}: {self._num_workers}, of which {self._idle} idle>"
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Run until ``stopped`` is set, which happens when the queue is shut down."""
+        """Run workers until ``stopped`` is set, which happens when the queue is shut down."""
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(
                 self._watch_for_slow(group), name=f"slow lane of {self._name}"
@@ -108,8 +108,9 @@ class Workers:
                 watch.cancel()
 
     def thread_started(self, key: ObjectKey) -> None:
-        """Record that the operator author's function for ``key`` has started, after waiting for a
-        thread.
+        """Record that the reconcile of ``key`` no longer waits for a thread.
+
+        The time for which it waited does not count as slow.
         """
         worker = self._by_key.get(key)
         if worker is not None:
@@ -117,19 +118,21 @@ class Workers:
             self._signal_if_all_busy()
 
     def forget(self, key: ObjectKey) -> None:
-        """Drop the stored state about a deleted object."""
+        """Drop the stored state about ``key``, because its object was deleted."""
         if len(self.lane):
             self.lane.forget(key)
             self._report_lane()
 
     def current(self, task: "asyncio.Task[Any]") -> ObjectKey | None:
-        """Return the key that this task reconciles, if the task is a worker."""
+        """Return the key that ``task`` reconciles; ``None`` if ``task`` is not one of these
+        workers.
+        """
         worker = self._by_task.get(task)
         return None if worker is None else worker.key
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The hanging objects, followed by the objects whose reconcile is slow."""
+        """The objects whose last reconcile timed out, followed by the objects in the slow lane."""
         keys = dict.fromkeys((*self.lane.hanging, *self.lane.slow))
         return tuple(map(self._handler.ref_of, keys))
 

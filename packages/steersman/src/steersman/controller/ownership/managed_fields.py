@@ -23,7 +23,10 @@ MAX_PATHS: Final = 10
 
 
 def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
-    """Return ``fields`` as a tree: raw JSON is decoded, and ``None`` is an empty tree."""
+    """Return ``fields``, the content of a ``fieldsV1``, as a tree.
+
+    Raw JSON is decoded, and ``None`` results in an empty tree.
+    """
     if fields is None:
         return {}
     decoded: Fields = msgspec.json.decode(fields) if isinstance(fields, msgspec.Raw) else fields
@@ -43,7 +46,7 @@ def paths_in(fields: Fields) -> Iterator[Path]:
 
 
 def holds(fields: Fields, path: Path) -> bool:
-    """Return whether the tree contains ``path``, or a parent of ``path`` as a leaf."""
+    """Return whether the tree ``fields`` contains ``path``, or a leaf above ``path``."""
     here: Any = fields
     for step in path:
         if step not in here:
@@ -55,9 +58,10 @@ def holds(fields: Fields, path: Path) -> bool:
 
 
 def lost_paths(before: Fields, now: Fields) -> tuple[Path, ...]:
-    """Return the paths that are in ``before`` but not in ``now``.
+    """Return the paths that the tree ``before`` contains and the tree ``now`` does not.
 
-    If a complete item of a list is no longer held, the result contains one path for the item.
+    If ``now`` contains nothing of an item of a list, the result contains one path for the complete
+    item.
     """
     held = set(paths_in(now))
     gone = {path for path in paths_in(before) if path not in held}
@@ -69,7 +73,7 @@ def _is_below(path: Path, others: set[Path]) -> bool:
 
 
 def readable_paths(paths: Iterable[Path]) -> tuple[str, ...]:
-    """Return readable paths, such as ``spec.template.spec.containers[name=web].image``."""
+    """Return ``paths`` in readable form: ``spec.template.spec.containers[name=web].image``."""
     texts = tuple(dict.fromkeys(_readable_path(path) for path in paths))
     return texts[:MAX_PATHS]
 
@@ -90,10 +94,10 @@ def _readable_path(path: Path) -> str:
 
 
 def differing_paths(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
-    """Yield each path in ``fields`` at which ``live`` and ``body`` differ in value or list index.
+    """Yield each path in ``fields`` where ``live`` and ``body`` differ in the value or list index.
 
-    If two values cannot be compared, because the server writes a value in another form, the path
-    counts as different: one unnecessary apply does no harm.
+    Values that cannot be compared, because the API server writes a value in another form, count as
+    different: one unnecessary apply does no harm.
     """
     places: list[tuple[int, int]] = []
     for step, below in fields.items():
@@ -125,8 +129,8 @@ def differing_paths(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
 
 
 def matches_exactly(fields: Fields, live: Any, body: Any) -> bool:
-    """Return whether ``body`` has exactly the held fields, and ``live`` has the same values in
-    them.
+    """Return whether ``body`` has exactly the fields in ``fields``, with the same values as
+    ``live``.
 
     Values that cannot be compared count as different, as in ``differing_paths``. An operator calls
     this for every object at startup, so the comparison is one walk that stops at the first
@@ -191,8 +195,9 @@ def _matches_value(fields: Fields, one: Any, other: Any) -> bool:
 
 
 def held_part(fields: Fields, value: Any) -> Any:
-    """Return the part of ``value`` that ``fields`` contains; all of ``value`` if ``fields`` is a
-    leaf.
+    """Return the part of ``value`` whose fields are in ``fields``.
+
+    If ``fields`` is a leaf, return ``value`` completely.
     """
     if fields and isinstance(value, dict):
         steps = ((name, f"f:{name}") for name in value)
@@ -206,7 +211,7 @@ def held_part(fields: Fields, value: Any) -> Any:
 
 
 def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return ``body`` without apiVersion, kind, name and namespace, which no manager holds."""
+    """Return ``body`` without apiVersion, kind, name and namespace, which no field manager owns."""
     said = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}
     metadata = said.pop("metadata", None) or {}
     of_it = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}

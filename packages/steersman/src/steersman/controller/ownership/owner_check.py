@@ -1,8 +1,8 @@
 """``OwnerCheck``: reads an owner from the server before one of its deleted children is re-created.
 
-A cache may miss the deletion of an owner, because a watch was cut, and still receive the deletions
-of the owner's children one by one. Without this check, the controller would re-create the children
-as fast as the cluster's garbage collector deletes them.
+A cache may miss the deletion of an owner because a watch was interrupted, and still receive the
+deletions of the owner's children one by one. Without this check, the controller would re-create the
+children as fast as the cluster's garbage collector deletes them.
 """
 
 from collections.abc import Callable
@@ -15,21 +15,20 @@ from steersman.kinds import Resource, Unstructured, metadata_only
 
 
 class OwnerCheck:
-    """The owners of deleted children, and the check that these owners exist."""
+    """A check that the owner of a deleted child still exists, before the child is re-created."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._losses: dict[str, int] = {}  # the number of lost children, by the owner's uid
 
     def __len__(self) -> int:
-        """The number of owners that have not been checked since a child of theirs was deleted."""
+        """The number of owners that must be checked, because a child of theirs was deleted."""
         return len(self._losses)
 
     def note_lost_child(
         self, child: Resource | Unstructured, *, is_cached: Callable[[str, str], bool]
     ) -> None:
-        """Store the controlling owner of ``child``, which was deleted, if the cache contains the
-        owner.
+        """Record that ``child`` was deleted, if the cache contains its controlling owner.
 
         ``is_cached`` is called with the owner's name and uid.
         """
@@ -38,14 +37,13 @@ class OwnerCheck:
             self._losses[holder.uid] = self._losses.get(holder.uid, 0) + 1
 
     def forget(self, uid: str) -> None:
-        """Drop the owner with this uid, which is known to exist or known to be deleted."""
+        """Stop tracking the owner ``uid``, because it is known whether this owner exists."""
         self._losses.pop(uid, None)
 
     async def check(self, owner: Resource | Unstructured, child: Resource | Unstructured) -> None:
-        """Raise ``Conflict`` if ``owner`` is deleted, or is being deleted while the cache does not
-        show that.
+        """Raise ``Conflict`` if ``owner`` is deleted or being deleted, contrary to the cache.
 
-        The owner is read from the server only if one of its children was deleted since the last
+        ``owner`` is read from the API server only if one of its children was deleted since the last
         check.
         """
         losses = self._losses.get(owner.uid)

@@ -13,9 +13,9 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 def owner_reference(
     owner: Resource | Unstructured, *, controller: bool = True
 ) -> meta_v1.OwnerReference:
-    """Return the owner reference to ``owner``.
+    """Return an owner reference that refers to ``owner``.
 
-    The reference has ``controller: true`` unless ``controller`` is false.
+    The reference contains ``controller: true`` if ``controller`` is true.
     """
     gvk = owner.gvk if isinstance(owner, Unstructured) else owner.resource_type.gvk
     return meta_v1.OwnerReference(
@@ -30,14 +30,14 @@ def owner_reference(
 
 
 def references_of(obj: Resource | Unstructured) -> tuple[meta_v1.OwnerReference, ...]:
-    """Return all owner references of the object."""
+    """Return all owner references of ``obj``."""
     if isinstance(obj, Unstructured):
         return tuple(map(_read, obj.metadata.get("ownerReferences") or ()))
     return obj.metadata.owner_references or ()
 
 
 def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None:
-    """Return the owner reference with ``controller: true``, if the object has one."""
+    """Return the owner reference of ``obj`` with ``controller: true``; ``None`` without one."""
     for each in references_of(obj):
         if each.controller:
             return each
@@ -45,15 +45,18 @@ def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None
 
 
 def owner_text(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
-    """Return the owner as ``Kind namespace/name``; ``namespace`` is that of the owned object."""
+    """Return the owner in ``reference`` as ``Kind namespace/name``.
+
+    ``namespace`` is the namespace of the owned object.
+    """
     place = f"{namespace}/" if namespace else ""
     return f"{reference.kind} {place}{reference.name}"
 
 
 def owned_by(child: Obj, owner: Resource | Unstructured) -> Obj:
-    """Return ``child`` in the namespace of ``owner`` and controlled by ``owner``.
+    """Return a copy of ``child`` that is in the namespace of ``owner`` and controlled by ``owner``.
 
-    The other owner references of ``child`` stay.
+    The other owner references of ``child`` are preserved.
     """
     reference = owner_reference(owner)
     if not reference.uid:

@@ -48,14 +48,15 @@ class RecordsEvents(Protocol):
     def record(
         self, obj: Object, reason: str, note: str, *, type: Literal["Normal", "Warning"]
     ) -> None:
-        """Record an event about the object."""
+        """Record a Kubernetes event about ``obj``."""
         ...
 
 
 class EventHandlers:
-    """The event handlers of one controller.
+    """The event handlers of one controller, which enqueue keys.
 
-    Mappings read from the caches: add the handlers after the caches have synced.
+    Mappings read from the caches, so add the handlers to informers only after the caches have
+    synced.
     """
 
     def __init__(
@@ -91,11 +92,11 @@ class EventHandlers:
 
     @property
     def num_failing(self) -> int:
-        """The number of objects whose mapping has failed and is retried."""
+        """The number of objects for which a mapping has failed and is being retried."""
         return len(self._mappings)
 
     def own(self, delta: Delta[Any]) -> None:
-        """Handle a change of an object of the controller's kind."""
+        """Handle ``delta``, a change of an object of the controller's own kind."""
         when = self._when
         if (
             when is not None
@@ -108,7 +109,7 @@ class EventHandlers:
         self._enqueue(delta.key, _why(delta), _priority(delta))
 
     def owned(self, owns: Owns) -> DeltaHandler:
-        """Return the handler for an owned kind."""
+        """Return the handler for changes of the owned kind of ``owns``."""
         when = owns.when
 
         def handle(delta: Delta[Any]) -> None:
@@ -128,9 +129,9 @@ class EventHandlers:
         return handle
 
     def watched(self, watch: Watch[Any], number: int = 0) -> DeltaHandler:
-        """Return the handler for the watched kind of ``watch``.
+        """Return the handler for changes of the watched kind of ``watch``.
 
-        ``number`` distinguishes several watches of one kind, each with its own mapping.
+        ``number`` distinguishes several watches of one kind, each of which has its own mapping.
         """
         kind, to, when = watch.kind.resource_type, watch.to, watch.when
         if to is None:
@@ -148,7 +149,7 @@ class EventHandlers:
         return handle
 
     def priority_of(self, obj: Object | None) -> int:
-        """Return the result of the operator author's priority function; 0 if it raises."""
+        """Return the operator author's priority of ``obj``; 0 if the priority function raises."""
         function = self._priority
         if function is None or obj is None:
             return 0
@@ -164,7 +165,7 @@ class EventHandlers:
             return 0
 
     async def retry_mappings(self) -> None:
-        """Retry failed mappings until cancelled."""
+        """Retry failed mappings until this task is cancelled."""
         await self._mappings.retry()
 
     def _passes(self, when: When, delta: Delta[Any]) -> bool:

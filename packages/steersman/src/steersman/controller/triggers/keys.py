@@ -1,6 +1,4 @@
-"""Conversion of what a function of the operator author returns, keys or objects, to keys. No
-I/O.
-"""
+"""Conversion of what an operator author's function returns, keys or objects, to keys. No I/O."""
 
 import inspect
 from collections.abc import Iterable
@@ -11,10 +9,10 @@ from steersman.names import ObjectKey, ResourceType
 
 
 def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
-    """Return the keys in ``returned``, in order and without duplicates.
+    """Return the keys in ``returned``, in its order and without duplicates.
 
-    Raise ``TypeError`` if ``returned`` is not an iterable of keys and objects of ``kind``. An error
-    that a generator raises is propagated.
+    Raise ``TypeError`` if ``returned`` is not an iterable of keys and of objects of ``kind``. If
+    ``returned`` is a generator that raises an exception, the exception is propagated.
     """
     if isinstance(returned, list):  # the usual case, and the fastest check
         return dict.fromkeys([key_in(each, kind) for each in returned])
@@ -30,7 +28,9 @@ def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
 
 
 def key_in(each: object, kind: ResourceType) -> ObjectKey:
-    """Return the key for ``each``, which is a key or an object; raise ``TypeError`` otherwise."""
+    """Return ``each`` as a key; raise ``TypeError`` if it is neither a key nor an object of
+    ``kind``.
+    """
     if isinstance(each, ObjectKey):
         key = each
     elif isinstance(each, Resource | Unstructured) and _is_of(each, kind):

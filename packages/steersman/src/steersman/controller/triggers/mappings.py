@@ -1,9 +1,9 @@
 """``Mappings``: the operator author's functions from a changed object to the keys to enqueue.
 
-A function that raises is retried with backoff, with the object's latest state, until it succeeds or
-the object is deleted. For a deleted object, it is retried a few more times, because the keys to
-which the object was mapped must be enqueued, too. The state about an object is dropped once its
-mapping has succeeded.
+If a function raises an exception, the call is retried with backoff, with the object's latest state,
+until it succeeds or the object is deleted. For a deleted object, the call is retried a few more
+times, because the keys to which the object was mapped must still be enqueued. The state about an
+object is dropped once its mapping has succeeded.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ _TURN = 50
 class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One call of a mapping for an object.
 
-    ``before`` contains earlier states of the object, which must be mapped too.
+    ``before`` contains earlier states of the object, for which keys must be enqueued too.
     """
 
     to: Mapper[Any]
@@ -65,7 +65,7 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.kind, self.watch, self.key
 
     def as_retry(self) -> "MapRequest":
-        """Return the same request as a retry."""
+        """Return a copy of this request that is marked as a retry."""
         why = ReconcileReason(
             about=self.why.about,
             event="mapped",
@@ -76,7 +76,10 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MappingFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """A mapping that raised; ``wait_seconds`` is ``None`` if the mapping is not called again."""
+    """A mapping that raised an exception.
+
+    ``wait_seconds`` is the time until it is called again; ``None`` if it is not called again.
+    """
 
     request: MapRequest
     error: Exception
@@ -84,7 +87,7 @@ class MappingFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mappings:
-    """The mappings of one controller; calls them, enqueues their keys, and retries failures."""
+    """The mappings of one controller. Calls mappings, enqueues their keys, and retries failures."""
 
     def __init__(
         self,
@@ -110,11 +113,11 @@ class Mappings:
         )
 
     def __len__(self) -> int:
-        """The number of failing mappings."""
+        """The number of failing mappings, counted for each object."""
         return len(self._failing)
 
     def is_failing(self, kind: ResourceType, watch: int, key: ObjectKey) -> bool:
-        """Return whether the mapping of this watch has failed for this object."""
+        """Return whether the mapping of ``watch`` has failed for the object of ``key``."""
         return bool(self._failing) and (kind, watch, key) in self._failing
 
     def handle(
@@ -126,7 +129,7 @@ class Mappings:
         why: ReconcileReason,
         priority: int,
     ) -> None:
-        """Map a change of an object of a watched kind."""
+        """Call the mapping ``to`` for ``delta``, and enqueue the keys that ``to`` returns."""
         before: tuple[Object, ...] = (delta.old,) if type(delta) is Updated else ()
         is_gone = type(delta) is Deleted
         earlier = self._failing.get((kind, watch, delta.key)) if self._failing else None
@@ -151,7 +154,7 @@ class Mappings:
         self._map(request)
 
     async def retry(self) -> None:
-        """Retry failed mappings until cancelled."""
+        """Retry failed mappings until this task is cancelled."""
         turn = 0
         while True:
             async with self._retries.take() as mapping_id:

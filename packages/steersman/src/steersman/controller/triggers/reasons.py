@@ -1,7 +1,8 @@
-"""Reasons of a reconcile: the changes that enqueued the object, and the fields that differ. No I/O.
+"""Reasons for a reconcile: the changes that enqueued the object, and the fields that differ. No
+I/O.
 
-Paths have wire names, ``spec.containers[0].image``. Values are never included, because they may
-come from a Secret.
+The paths of these fields consist of wire names: ``spec.containers[0].image``. Values are never
+included, because they may come from a Secret.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,8 +32,9 @@ _LISTS: Final = (list, tuple)
 
 
 class CollectedReasons(NamedTuple):
-    """The reasons of a key since they were last taken, and the time when the key was first
-    enqueued.
+    """The reasons that were collected for a key since ``Reasons.take`` was last called for it.
+
+    ``left_out`` is the number of further reasons. ``since_at`` is the time of the first reason.
     """
 
     reasons: tuple[ReconcileReason, ...] = ()
@@ -41,13 +43,13 @@ class CollectedReasons(NamedTuple):
 
 
 class Reasons:
-    """The reasons of each key: the first few reasons, and the number of those left out."""
+    """The reasons for the next reconcile of each key: the first few, and the number of others."""
 
     def __init__(self) -> None:
         self._collected: dict[ObjectKey, _Collected] = {}
 
     def note(self, key: ObjectKey, why: ReconcileReason, now_at: float) -> None:
-        """Add a reason of a key."""
+        """Add the reason ``why`` for a reconcile of ``key``."""
         collected = self._collected.get(key)
         if collected is None:
             self._collected[key] = _Collected([why], now_at)
@@ -59,14 +61,14 @@ class Reasons:
             collected.left_out += 1
 
     def take(self, key: ObjectKey) -> CollectedReasons:
-        """Remove and return the reasons of a key."""
+        """Remove and return the reasons for a reconcile of ``key``."""
         collected = self._collected.pop(key, None)
         if collected is None:
             return CollectedReasons()
         return CollectedReasons(tuple(collected.reasons), collected.left_out, collected.since_at)
 
     def __len__(self) -> int:
-        """The number of keys with reasons."""
+        """The number of keys for which there are reasons."""
         return len(self._collected)
 
     def __repr__(self) -> str:
@@ -92,7 +94,7 @@ class _Collected:
 
 
 def is_only_status(reasons: Iterable[ReconcileReason], ref: ObjectRef) -> bool:
-    """Return whether ``reasons`` are only changes of the status of the object ``ref``."""
+    """Return whether all ``reasons`` are changes of nothing but the status of object ``ref``."""
     return all(
         why.about == ref
         and why.event == "updated"
@@ -104,8 +106,9 @@ def is_only_status(reasons: Iterable[ReconcileReason], ref: ObjectRef) -> bool:
 def changes(
     old: Resource | Unstructured | None, new: Resource | Unstructured | None
 ) -> tuple[str, ...]:
-    """Return the first few fields in which ``old`` and ``new`` differ; none if either is
-    ``None``.
+    """Return the paths of the first few fields in which ``old`` and ``new`` differ.
+
+    If ``old`` or ``new`` is ``None``, return no path.
     """
     if old is None or new is None or old is new:
         return ()
@@ -116,7 +119,10 @@ def changes(
 
 
 def differences(old: Any, new: Any) -> tuple[str, ...]:
-    """Return the first few fields in which two JSON values, or two parts of objects, differ."""
+    """Return the paths of the first few fields in which ``old`` and ``new`` differ.
+
+    ``old`` and ``new`` are JSON values or parts of typed objects.
+    """
     found: list[str] = []
     _find_paths(old, new, "", found)
     if len(found) > 1:

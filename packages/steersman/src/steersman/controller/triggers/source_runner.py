@@ -1,7 +1,7 @@
 """Runs the sources of a controller: timers and streams of keys that enqueue objects.
 
-Sources run for as long as the controller runs. Failures are reported as observations, and the
-source is retried.
+A source runs for as long as the controller runs. If it fails, the failure is reported as an
+observation, and the source is opened again.
 """
 
 import asyncio
@@ -46,9 +46,9 @@ async def run_source(
     rng: Random,
     observe: Observer,
 ) -> None:
-    """Enqueue the keys of the source until cancelled.
+    """Enqueue the keys of ``source`` until this task is cancelled.
 
-    Failures are reported to ``observe``, and the source is retried.
+    A failure is reported to ``observe``, and the source is retried.
     """
 
     def failed(error: Exception | None, wait_seconds: float) -> None:

@@ -1,8 +1,8 @@
 """The bodies of applies: the operator author's fields without fields set by the server. No I/O.
 
-The operator author may take an object from the cache, change it and apply it. Such an object
-contains fields that the server sets, some of which the server rejects in an apply. It may also
-contain a status, which is applied separately.
+An operator author's function may take an object from the cache, change it and apply it. Such an
+object contains fields that the API server sets. The server rejects some of these fields in an
+apply. The object may also contain a status, which is applied separately.
 """
 
 from collections.abc import Mapping
@@ -41,9 +41,10 @@ _SERVER_WIRE_NAMES: Final = frozenset(
 
 
 def to_apply(obj: Obj, *, finalizer: str) -> Obj:
-    """Return the object in the form that is applied.
+    """Return ``obj`` without the fields that must not be applied.
 
-    The controller's finalizer is left out, because finalizers are patched, never applied.
+    ``finalizer``, the controller's finalizer, is left out too, because finalizers are added by
+    patches, never by applies.
     """
     if isinstance(obj, Unstructured):
         metadata = {
@@ -67,8 +68,9 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
 
 
 def with_preconditions(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
-    """Return ``obj`` with preconditions: this ``uid`` and this resourceVersion, each unless
-    empty.
+    """Return a copy of ``obj`` that can only be written to the object with this uid and version.
+
+    ``version`` is a resourceVersion. An empty ``uid`` or ``version`` is not a precondition.
     """
     if not uid and not version:
         return obj
@@ -83,7 +85,7 @@ def with_preconditions(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
 def status_to_send(
     obj: Resource | Unstructured, status: Part | Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the body of a status apply: the status, and the fields that identify the object."""
+    """Return the body of an apply of ``status``, with the fields that identify ``obj``."""
     gvk = obj.resource_type.gvk
     metadata = {"name": obj.name}
     if namespace := obj.namespace:

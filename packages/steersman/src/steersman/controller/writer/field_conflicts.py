@@ -34,7 +34,7 @@ REPEATS_TO_WARN = 5
 
 
 class RepeatedApply(msgspec.Struct, frozen=True):
-    """The number of applies of the same body, their time span, and whether a warning is due."""
+    """How often a body was applied repeatedly, in how much time, and whether a warning is due."""
 
     count: int
     seconds: float
@@ -42,13 +42,13 @@ class RepeatedApply(msgspec.Struct, frozen=True):
 
 
 class RepeatedApplies:
-    """A counter of applies that repeat the same body because another manager took its fields."""
+    """For each object, the number of repeated applies of one body, to detect other managers."""
 
     def __init__(self) -> None:
         self._repetitions: ExpiringEntries[Hashable, _Repetition] = ExpiringEntries()
 
     def note(self, ref: Hashable, digest: Hashable, now_at: float) -> RepeatedApply:
-        """Record that the body with this digest is applied to ``ref`` once more."""
+        """Count one more apply to ``ref`` of the body with the digest ``digest``."""
         repetition = self._repetitions.get(ref, now_at)
         # Another body is a change of the controller's own.
         if repetition is None or repetition.digest != digest:
@@ -57,11 +57,11 @@ class RepeatedApplies:
         return RepeatedApply(*repetition.streak.note(now_at))
 
     def forget(self, ref: Hashable) -> None:
-        """Drop the stored state about this object."""
+        """Drop the stored state about the object ``ref``."""
         self._repetitions.drop(ref)
 
     def __len__(self) -> int:
-        """The number of stored objects."""
+        """The number of objects about which state is stored."""
         return len(self._repetitions)
 
     def __repr__(self) -> str:
@@ -77,16 +77,17 @@ class _Repetition:
 
 
 class FieldConflict(msgspec.Struct, frozen=True, kw_only=True):
-    """A possible conflict; it is reported if the next apply changes something."""
+    """A possible field conflict with another field manager.
+
+    The conflict is reported only if the next apply changes something.
+    """
 
     observation: FieldConflictFound
     version: str
 
 
 class FieldConflicts:
-    """A detector of bodies that are applied repeatedly, and of the managers that cause the
-    repetition.
-    """
+    """A detector of other field managers because of which a controller repeats its applies."""
 
     def __init__(
         self,
@@ -110,8 +111,9 @@ class FieldConflicts:
     async def check(
         self, target: ApplyTarget, kind: type[Obj], live: Obj | None, body: bytes
     ) -> FieldConflict | None:
-        """Return a conflict if ``body`` is about to be applied once more and was applied too
-        often.
+        """Return the conflict if ``body`` was applied too often and is about to be applied again.
+
+        Return ``None`` if there is no conflict.
         """
         last = self._last.recall(target)
         if (
@@ -145,12 +147,14 @@ class FieldConflicts:
         )
 
     def confirm(self, conflict: FieldConflict, answer: Resource | Unstructured) -> None:
-        """Report the conflict, unless the apply with the response ``answer`` changed nothing."""
+        """Report ``conflict``, unless the following apply changed nothing; ``answer`` is its
+        response.
+        """
         if answer.resource_version != conflict.version:
             self._observe(conflict.observation)
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
-        """Drop the stored state about a deleted object."""
+        """Drop the stored state about the object of ``key``, because it was deleted."""
         for subresource in ("", "status"):
             self._repeated.forget((gvk, key, subresource))
 

@@ -53,21 +53,21 @@ _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
 class ManagerEntry(msgspec.Struct, frozen=True, gc=False):
-    """The fields that one manager holds by apply, from its entry in ``managedFields``."""
+    """The fields that one field manager owns by apply, from its entry in ``managedFields``."""
 
     api_version: str | None
     fields: msgspec.Raw | Fields | None
 
 
 class LastApply(msgspec.Struct, frozen=True):
-    """The digest of an applied body, and the latest version of the object that matches the body."""
+    """The digest of an applied body, and the latest known object for which that body is settled."""
 
     digest: int
     obj: Resource | Unstructured
 
 
 class LastApplied:
-    """The last apply of one field manager to each target."""
+    """The last apply of one field manager to each target: an object or its subresource."""
 
     def __init__(self, manager: str) -> None:
         self._manager = manager
@@ -82,14 +82,14 @@ class LastApplied:
         return f"<LastApplied to {len(self._last)} targets by {self._manager}>"
 
     def mark_uncertain(self, target: ApplyTarget) -> None:
-        """Record that an apply to the target is about to be sent.
+        """Record that an apply to ``target`` is about to be sent.
 
-        The target is not settled until ``remember`` is called after the response.
+        ``target`` is not settled until ``remember`` is called after the response.
         """
         self._uncertain.add(target)
 
     def remember(self, target: ApplyTarget, obj: Resource | Unstructured, body: bytes) -> None:
-        """Store that ``body`` was applied and that ``obj`` is the object after the apply."""
+        """Record that ``body`` was applied to ``target``; ``obj`` is the object after the apply."""
         self._uncertain.discard(target)
         entry = entry_of(obj, self._manager, target[2])
         if entry is None:
@@ -99,22 +99,22 @@ class LastApplied:
         self._last[target] = LastApply(digest_of(body), obj)
 
     def recall(self, target: ApplyTarget) -> LastApply | None:
-        """Return the last apply to the target; ``None`` if none is stored."""
+        """Return the last apply to ``target``; ``None`` if none is stored."""
         return self._last.get(target)
 
     def holds(self, obj: Resource | Unstructured) -> bool:
-        """Return whether this manager has applied the object, in this process or an earlier one."""
+        """Return whether this field manager has applied ``obj``, even in an earlier process."""
         return entry_of(obj, self._manager, "") is not None
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
-        """Drop the stored state about a deleted object."""
+        """Drop the stored state about the object of ``key``, because it was deleted."""
         if self._last or self._uncertain:
             for subresource in ("", "status"):
                 self._last.pop((gvk, key, subresource), None)
                 self._uncertain.discard((gvk, key, subresource))
 
     def is_settled(self, target: ApplyTarget, live: Resource | Unstructured, body: bytes) -> bool:
-        """Return whether applying ``body`` to the live object would change nothing."""
+        """Return whether applying ``body`` to ``live``, the cached object, would change nothing."""
         if self._uncertain and target in self._uncertain:
             return False
         last = self._last.get(target)
@@ -228,7 +228,10 @@ def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:
 
 
 def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> ManagerEntry | None:
-    """Return the manager's entry of operation ``Apply`` for the object or the subresource."""
+    """Return the entry of field manager ``manager`` for operation ``Apply`` in ``managedFields``.
+
+    ``subresource`` is ``""`` for the object itself. Return ``None`` if there is no such entry.
+    """
     if isinstance(obj, Unstructured):
         for each in obj.metadata.get("managedFields") or ():
             if (
@@ -249,9 +252,9 @@ def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Ma
 
 
 def digest_of(body: bytes) -> int:
-    """Return the digest of ``body``, which is valid in this process only.
+    """Return a digest of ``body``, which is valid in this process only.
 
     The digest is Python's own hash, whose key is random unless ``PYTHONHASHSEED`` sets it. A
-    ``bytes`` object caches its hash, so the hash is computed once for each body.
+    ``bytes`` object caches its hash, so the hash is computed only once for each body.
     """
     return hash(body)

@@ -13,7 +13,7 @@ Report: TypeAlias = Callable[[Write, bytes | None], None]
 class EffectiveWrite(NamedTuple):
     """A write that changed something.
 
-    ``version`` is the resourceVersion after the write, ``""`` if the object was deleted.
+    ``version`` is the object's resourceVersion after the write; ``""`` if the object was deleted.
     """
 
     ref: ObjectRef

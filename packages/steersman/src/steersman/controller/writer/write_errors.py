@@ -11,48 +11,49 @@ _SCHEMA_MISMATCH: Final = "failed to create typed patch object"
 
 
 def is_about(error: ApiError, field: str) -> bool:
-    """Return whether ``error`` names ``field`` as a cause."""
+    """Return whether one of the causes in ``error`` names ``field``."""
     return any(cause.field == field for cause in error.causes)
 
 
 def is_other_object(error: ApiError) -> bool:
-    """Return whether the write was rejected because another object has the name now.
+    """Return whether a write was rejected because its name now belongs to another object.
 
-    The server treats another uid in a body as an attempt to change the uid.
+    The API server treats a different uid in a body as an attempt to change the uid.
     """
     return isinstance(error, Invalid) and is_about(error, "metadata.uid")
 
 
 def is_failed_test(error: ApiError) -> bool:
-    """Return whether a ``test`` of a JSON patch may have failed.
+    """Return whether ``error`` may mean that a ``test`` step of a JSON patch failed.
 
-    For a failed test, the server returns an ``Invalid`` without causes.
+    For a failed ``test`` step, the API server returns an ``Invalid`` without causes.
     """
     return isinstance(error, Invalid) and not error.causes
 
 
 def is_schema_mismatch(error: ApiError) -> bool:
-    """Return whether the applied object does not match the schema.
+    """Return whether ``error`` means that the applied object does not match the schema.
 
-    The server responds with 500 in this case, not with 422.
+    The API server responds with 500 in this case, not with 422.
     """
     return isinstance(error, ServerFailed) and _SCHEMA_MISMATCH in error.message
 
 
 def as_invalid(error: ApiError) -> Invalid:
-    """Return ``error`` as an ``Invalid``, because a retry will not help."""
+    """Return ``error`` as an ``Invalid``, which is not retried, because a retry would not help."""
     return Invalid(wanted=error.wanted, code=error.code, reason=error.reason, message=error.message)
 
 
 def held_fields(error: ApiError) -> tuple[str, ...]:
-    """Return the fields of other managers that caused ``error``, the conflict of an apply."""
+    """Return the fields that caused ``error``, the conflict of an apply with other managers."""
     held = (each.field for each in error.causes if each.reason == "FieldManagerConflict")
     return tuple(field.removeprefix(".") for field in held)
 
 
 def other_object(wanted: str, uid: str = "") -> Conflict:
-    """Return the error for a write to an object that was replaced by another one of the same
-    name.
+    """Return the error for a write to an object whose name now belongs to another object.
+
+    ``wanted`` describes the write, and ``uid`` is the uid of the expected object.
     """
     return Conflict(wanted=wanted, code=409, reason="Conflict", message=_OTHER_OBJECT, uid=uid)
 
@@ -68,9 +69,11 @@ def has_same_name_but_other_uid(
 
 
 def owned_by_namesake(child: Resource | Unstructured, owner: Resource | Unstructured) -> Conflict:
-    """Return the error for a child of another object with the name of ``owner``.
+    """Return the error for a ``child`` whose controller has the name, but not the uid, of
+    ``owner``.
 
-    That object was deleted earlier or created later. A retry will help.
+    That controlling object was deleted earlier, or created later, than ``owner``. A retry will
+    help.
     """
     message = f"it belongs to another {owner.ref} with another uid"
     return Conflict(wanted=f"own {child.ref}", code=409, reason="Conflict", message=message)
@@ -83,9 +86,10 @@ def not_ours(
     holder: meta_v1.OwnerReference | None,
     fields: tuple[str, ...] = (),
 ) -> NotOurs:
-    """Return the error for a child that ``owner`` does not control, or whose fields conflict.
+    """Return the error for a ``child`` that ``owner`` does not control, or whose fields conflict.
 
-    ``holder`` is the reference to the owner that controls ``child``; ``None`` if there is none.
+    ``holder`` is the reference to the controlling owner of ``child``; ``None`` if there is none.
+    ``fields`` are the conflicting fields.
     """
     controller = owner_text(holder, child.namespace) if holder is not None else None
     return NotOurs(

@@ -1,10 +1,10 @@
-"""``Writer``: every write of a controller, with the preconditions that make it safe.
+"""``Writer``: every write of a controller, with the preconditions that make the write safe.
 
 - A new object is created by an apply that fails if the name is taken, or by a create.
 - A known object is written with its uid as a precondition: a re-created object is another object.
 - An apply that would change nothing is not sent.
 - An object that another owner controls is not taken over.
-- After a write, the caches show its result.
+- After a write, the caches show the result of the write.
 - A child whose owner does not exist any more is not re-created.
 """
 
@@ -60,10 +60,10 @@ MUST_NOT_EXIST: Final = "1"
 
 
 class Writer:
-    """The writer of one controller. Each method returns the object after the write.
+    """The writer of one controller. Methods that return an object return it after the write.
 
-    Each method raises ``Conflict`` if the name now belongs to another object. The reconcile is then
-    retried with that object.
+    Each method except ``delete`` and ``prune`` raises ``Conflict`` if the object's name now belongs
+    to another object. The reconcile is then retried with that other object.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Writer:
         )
 
     def __len__(self) -> int:
-        """The number of targets whose last apply is stored."""
+        """The number of objects and subresources whose last apply is stored."""
         return len(self._last)
 
     def __repr__(self) -> str:
@@ -106,9 +106,9 @@ class Writer:
     # Creating
 
     async def create(self, obj: Obj, *, report: Report) -> Obj:
-        """Create an object under its name, or under a name that the server generates.
+        """Create ``obj`` under its name, or under a name that the API server generates.
 
-        Raise ``AlreadyExists`` if the name is taken.
+        Raise ``AlreadyExists`` if an object with this name exists.
         """
         body = self._codec.encode(obj)
         write = self._client.create(obj, field_manager=self._manager)
@@ -117,16 +117,14 @@ class Writer:
         return answer
 
     async def create_owned(self, child: Obj, owner: Object, *, report: Report) -> Obj:
-        """Create an object that ``owner`` controls."""
+        """Create ``child``, with ``owner`` as its controlling owner."""
         await self.owner_check.check(owner, child)
         return await self.create(owned_by(child, owner), report=report)
 
     # Applying
 
     async def apply(self, obj: Obj, *, force: bool = False, report: Report) -> Obj:
-        """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these
-        values.
-        """
+        """Apply ``obj``: the controller then owns exactly the fields in ``obj``."""
         live = self._cached_object(obj)
         wanted = to_apply(obj, finalizer=self._finalizer)
         uid = obj.uid or (live.uid if live is not None else "")
@@ -136,10 +134,11 @@ class Writer:
     async def apply_owned(
         self, child: Obj, owner: Object, *, adopt: bool = False, report: Report
     ) -> Obj:
-        """Apply an object that ``owner`` controls.
+        """Apply ``child``, with ``owner`` as its controlling owner.
 
-        Raise ``NotOurs`` if another owner controls the object. Raise it also if no owner controls
-        the object, unless ``adopt`` is true or this controller has applied the object before.
+        Raise ``NotOurs`` if another owner controls the existing object. If no owner controls it,
+        raise ``NotOurs`` as well, unless ``adopt`` is true or this controller has applied the
+        object before.
         """
         wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
         target = _target(wanted, "")
@@ -203,7 +202,7 @@ class Writer:
     async def apply_status(
         self, obj: Obj, status: Part | Mapping[str, Any], *, report: Report
     ) -> Obj:
-        """Apply the object's status; status fields of other managers stay as they are."""
+        """Apply ``status`` to ``obj``; status fields of other field managers do not change."""
         request = self._status_request(obj, status)
         if request.live is not None and self._last.is_settled(
             request.target, request.live, request.body
@@ -214,7 +213,7 @@ class Writer:
     async def report_status(
         self, obj: Object, status: Part | Mapping[str, Any], *, can_wait: bool, report: Report
     ) -> bool:
-        """Apply the status, unless it ``can_wait`` and only shows progress.
+        """Apply ``status`` to ``obj``, unless ``can_wait`` is true and it only shows progress.
 
         Return whether the object's status is up to date afterwards.
         """
@@ -257,7 +256,7 @@ class Writer:
         return answer
 
     async def apply_condition(self, obj: Obj, condition: Condition, *, report: Report) -> Obj:
-        """Apply one condition, together with the status fields that the controller already owns."""
+        """Apply ``condition``, together with the status fields that the controller already owns."""
         live = self._cached_object(obj)
         if live is not None and has_condition(obj, self._status_of(live), condition):
             return live
@@ -318,8 +317,9 @@ class Writer:
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: str | None = None, report: Report
     ) -> Obj:
-        """Patch ``obj`` and return the result; for a subresource other than the status, return
-        ``obj``.
+        """Patch ``obj`` and return the patched object.
+
+        If ``subresource`` is given and is not the status, return ``obj`` itself.
         """
         kind, key = type(obj), key_of(obj)
         live = self._cached_object(obj)
@@ -351,11 +351,11 @@ class Writer:
         return obj
 
     async def add_finalizer(self, obj: Obj, *, report: Report) -> Obj:
-        """Add the controller's finalizer, unless the object is being deleted."""
+        """Add the controller's finalizer to ``obj``, unless ``obj`` is being deleted."""
         return await self._patch_finalizers(obj, patch_to_add, report)
 
     async def remove_finalizer(self, obj: Obj, *, report: Report) -> Obj | None:
-        """Remove the controller's finalizer; return ``None`` if the object does not exist."""
+        """Remove the controller's finalizer from ``obj``; ``None`` if the object does not exist."""
         try:
             return await self._patch_finalizers(obj, patch_to_remove, report)
         except NotFound:
@@ -391,8 +391,9 @@ class Writer:
         grace_seconds: int | None = None,
         report: Report,
     ) -> None:
-        """Delete ``obj``; do nothing if it does not exist or the name now belongs to another
-        object.
+        """Delete ``obj``.
+
+        Do nothing if the object does not exist or its name now belongs to another object.
         """
         kind, key = type(obj), key_of(obj)
         uid = obj.uid
@@ -421,7 +422,7 @@ class Writer:
         keep: Collection[tuple[type[Any], ObjectKey]],
         report: Report,
     ) -> None:
-        """Delete the objects of these kinds that ``owner`` controls, except ``keep``."""
+        """Delete the objects of ``kinds`` that ``owner`` controls, except those in ``keep``."""
         kept = {(kind.resource_type.gvk, key) for kind, key in keep}
         for kind in kinds:
             controlled: list[Object] = self._cached.controlled(kind, owner.uid)
@@ -431,7 +432,7 @@ class Writer:
                     await self.delete(child, report=report)
 
     def forget(self, kind: type[Any], key: ObjectKey) -> None:
-        """Drop the stored state about a deleted object."""
+        """Drop the stored state about the object of ``key``, because it was deleted."""
         self._last.forget(kind.resource_type.gvk, key)
         self._conflicts.forget(kind.resource_type.gvk, key)
 
