@@ -60,7 +60,7 @@ async def test_an_update_with_an_old_version_is_a_conflict_and_changes_nothing(
     assert found.data == {"a": "theirs"}
 
 
-async def test_a_write_that_changes_nothing_has_no_new_version(
+async def test_a_write_that_changes_nothing_keeps_the_resource_version(
     client: Client, namespace: str
 ) -> None:
     created = await client.create(config_map(namespace, "settings", a="b"))

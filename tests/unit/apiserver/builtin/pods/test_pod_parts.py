@@ -70,7 +70,7 @@ async def test_a_container_that_debugs_stays_as_it_is(pod: Pod, change: Object, 
     assert why in answer.json["message"]
 
 
-async def test_a_pod_is_resized_and_nothing_else_changes(pod: Pod) -> None:
+async def test_a_resize_of_a_pod_changes_nothing_else(pod: Pod) -> None:
     resized = {**sized("2"), "image": "example.com/other"}
 
     answer = await pod.patch("resize", containers=[resized])

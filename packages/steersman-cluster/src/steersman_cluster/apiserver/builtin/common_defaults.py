@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 
 def fill(obj: Object, **values: Any) -> None:
-    """Set each field that is missing or null."""
+    """Set each of the fields ``values`` that is missing or null in ``obj``."""
     for field, value in values.items():
         # Go encodes some absent fields as null.
         if obj.get(field) is None:
@@ -15,16 +15,16 @@ def fill(obj: Object, **values: Any) -> None:
 
 
 def fill_empty(obj: Object, **values: Any) -> None:
-    """Set each field that is missing or empty."""
+    """Set each of the fields ``values`` that is missing or empty in ``obj``."""
     for field, value in values.items():
         if not obj.get(field):
             obj[field] = value
 
 
 def protected_by(finalizer: str) -> Callable[[Object, Object | None, RuleContext], None]:
-    """Return an ``admit`` function that adds a protection finalizer to a new object.
+    """Return an ``admit`` function that adds ``finalizer`` to a new object.
 
-    A controller removes the finalizer when the object may be deleted.
+    The finalizer protects the object: a controller removes it only when the object can be deleted.
     """
 
     def protect(obj: Object, old: Object | None, _: RuleContext) -> None:

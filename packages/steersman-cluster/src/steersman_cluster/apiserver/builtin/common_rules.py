@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def at(obj: Object, path: str) -> Any:
-    """Return the value at a path such as ``spec.controller``, or None."""
+    """Return the value in ``obj`` at a path such as ``spec.controller``, or None."""
     value: Any = obj
     for name in path.split("."):
         value = (value or {}).get(name)
@@ -22,9 +22,9 @@ def at(obj: Object, path: str) -> Any:
 
 
 def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
-    """Return a ``validate`` function that requires the fields at ``paths`` not to be empty.
+    """Return a ``validate`` function that reports each empty or missing field of ``paths``.
 
-    ``why`` contains the details of the errors, by the last part of the path.
+    ``why`` maps the last part of a path to the detail of the error.
     """
 
     def errors(obj: Object) -> list[FieldError]:
@@ -38,9 +38,10 @@ def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
 
 
 def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldError]]:
-    """Return a ``validate_update`` function for immutable fields.
+    """Return a ``validate_update`` function that reports changes of immutable fields.
 
-    ``fields`` contains, for each path, the value that an error shows if the field is missing.
+    ``fields`` maps the path of each immutable field to the value that an error shows if the field
+    is missing.
     """
 
     def errors(obj: Object, old: Object) -> list[FieldError]:
@@ -54,5 +55,5 @@ def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldErr
 
 
 def segment_errors(name: str | None, path: str) -> list[FieldError]:
-    """Return the errors of a required name that must be a valid path segment."""
+    """Return the errors in a name that is required and must be a valid path segment."""
     return all_invalid(path, name, path_segment(name)) if name else [required(path)]

@@ -31,9 +31,9 @@ _ALWAYS_IN_V1 = ("reportingComponent", "reportingInstance")
 
 
 def to_stored(obj: Object) -> Object:
-    """Return an object in the stored version.
+    """Return ``obj`` in the stored version of its kind.
 
-    The result is the same object, or a new one that shares the unchanged parts.
+    The result is ``obj`` itself, or a new object that shares the unchanged parts.
     """
     match obj["apiVersion"], obj["kind"]:
         case "events.k8s.io/v1", "Event":
@@ -45,9 +45,9 @@ def to_stored(obj: Object) -> Object:
 
 
 def to_served(obj: Object, api_version: str) -> Object:
-    """Return a stored object in the version ``api_version``.
+    """Return ``obj``, which is in the stored version, in the version ``api_version``.
 
-    The result is the same object, or a new one that shares the unchanged parts.
+    The result is ``obj`` itself, or a new object that shares the unchanged parts.
     """
     if obj["apiVersion"] == api_version:
         return obj

@@ -18,7 +18,7 @@ UNKNOWN_OPERATOR = "not a valid selector operator"
 
 
 def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
-    """Return the errors in a map of labels; an invalid key or value has the path of the map."""
+    """Return the errors in ``labels``; each error has ``path``, the path of the map."""
     errors: list[FieldError] = []
     for key, value in labels.items():
         if wrong := label_key(key):
@@ -29,7 +29,7 @@ def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
 
 
 def annotation_errors(annotations: Mapping[str, str], path: str) -> list[FieldError]:
-    """Return the errors in a map of annotations, whose keys may contain upper-case letters."""
+    """Return the errors in ``annotations``, whose keys may contain upper-case letters."""
     errors: list[FieldError] = []
     for key in annotations:
         if wrong := label_key(key.lower()):
@@ -57,7 +57,7 @@ def _requirement_errors(requirement: Mapping[str, Any], path: str) -> list[Field
 
 
 def operator_errors(operator: str, values: Sequence[str], path: str) -> list[FieldError]:
-    """Return the errors in an operator and in the number of its values."""
+    """Return the errors in ``operator``, and in the number of ``values`` that it has."""
     if operator in ("In", "NotIn"):
         return [] if values else [required(f"{path}.values", _NEEDS_VALUES)]
     if operator in ("Exists", "DoesNotExist"):
@@ -66,7 +66,7 @@ def operator_errors(operator: str, values: Sequence[str], path: str) -> list[Fie
 
 
 def value_errors(values: Sequence[str], path: str) -> list[FieldError]:
-    """Return the errors in the values of a requirement."""
+    """Return the errors in ``values``, those of one requirement of a label selector."""
     return [
         error
         for index, value in enumerate(values)
@@ -75,7 +75,7 @@ def value_errors(values: Sequence[str], path: str) -> list[FieldError]:
 
 
 def is_empty(selector: Mapping[str, Any]) -> bool:
-    """Return whether the selector has no requirements, and so selects everything."""
+    """Return whether a label selector has no requirements, and therefore selects everything."""
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
@@ -108,7 +108,11 @@ def label_keys_errors(
     mismatched: Sequence[str],
     selector: Mapping[str, Any] | None,
 ) -> list[FieldError]:
-    """Return the errors in ``matchLabelKeys`` and ``mismatchLabelKeys``, given the selector."""
+    """Return the errors in ``matchLabelKeys`` and ``mismatchLabelKeys``.
+
+    ``matched`` and ``mismatched`` are the keys in these fields; ``selector`` is the label selector
+    of the same term.
+    """
     errors: list[FieldError] = []
     for name, keys in (("matchLabelKeys", matched), ("mismatchLabelKeys", mismatched)):
         if keys and selector is None:

@@ -55,9 +55,9 @@ class Ages:
         self._known: dict[str, str] = {}
 
     def since(self, moment: str | None) -> str:
-        """Return the age of a timestamp.
+        """Return the time from the timestamp ``moment`` until now.
 
-        The result is ``<unknown>`` if there is no timestamp, and ``<invalid>`` if the timestamp is
+        The result is ``<unknown>`` if ``moment`` is missing or zero, and ``<invalid>`` if it is
         malformed.
         """
         if not moment or moment == _NEVER:
@@ -75,5 +75,5 @@ class Ages:
 
 
 def between(start: str, end: str) -> str:
-    """Return the duration between two timestamps as text."""
+    """Return the duration from the timestamp ``start`` to the timestamp ``end`` as text."""
     return human_duration(parse_time(end) - parse_time(start))

@@ -33,7 +33,7 @@ _TYPES = {
 
 
 class FieldError(NamedTuple):
-    """A violated rule: its type, the field (``spec.ports[0].name``), the value, and the detail."""
+    """A violated rule: its type, the field (``spec.ports[0].name``), the value and the detail."""
 
     type: str
     field: str
@@ -67,7 +67,10 @@ _ESCAPED: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def aggregated(errors: Iterable[FieldError]) -> str:
-    """Join the errors into one message, without duplicates; several errors are put in brackets."""
+    """Join the messages of ``errors`` into one text, without duplicates.
+
+    Several messages are put in brackets.
+    """
     sentences = list(dict.fromkeys(str(each) for each in errors))
     return sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
 
@@ -83,7 +86,7 @@ def invalid(field: str, value: Any, detail: str) -> FieldError:
 
 
 def all_invalid(field: str, value: Any, sentences: Iterable[str]) -> list[FieldError]:
-    """Return one error for each rule that the value violates."""
+    """Return one ``invalid`` error for each of ``sentences``, the messages of violated rules."""
     return [invalid(field, value, each) for each in sentences]
 
 
@@ -108,7 +111,7 @@ def duplicate(field: str, value: Any) -> FieldError:
 
 
 def not_found(field: str, value: Any) -> FieldError:
-    """An error for a reference to something that does not exist."""
+    """An error for ``value``, a reference to something that does not exist."""
     return FieldError("FieldValueNotFound", field, value, "")
 
 
@@ -132,5 +135,5 @@ def too_many(field: str, count: int, limit: int) -> FieldError:
 
 
 def internal(field: str, detail: str) -> FieldError:
-    """An error for a failure of the server during the validation of the field."""
+    """An error for a failure of the server while it validates ``field``."""
     return FieldError("InternalError", field, OMITTED, detail)

@@ -1,4 +1,4 @@
-"""JSON as Go's decoder reads it: Go's syntax errors, and objects with duplicate keys preserved."""
+"""JSON as Go's decoder reads it: with Go's syntax errors, and including duplicate keys."""
 
 import json
 import re
@@ -22,32 +22,33 @@ MOST_DEPTH = 10_000
 
 
 class BadSyntax(Exception):
-    """The text is not JSON; the message is Go's."""
+    """The body is not JSON; the message is Go's."""
 
 
 class NoFloat(Exception):
-    """A number is out of range for float64; the message is Go's."""
+    """A number in the body is out of range for float64; the message is Go's."""
 
 
 class Number(str):
-    """A number in its original spelling."""
+    """The text of a JSON number, exactly as in the body."""
 
     __slots__ = ()
 
 
 class Pairs(tuple[tuple[str, Any], ...]):
-    """A JSON object as all its pairs in order, including pairs with the same key."""
+    """All key-value pairs of a JSON object in their order, including pairs with the same key."""
 
     __slots__ = ()
 
 
 def has_duplicates(body: bytes, decoded: Any) -> bool:
-    """Return whether an object in ``body`` contains a key twice; ``decoded`` is the decoded body.
+    """Return whether an object in ``body``, which was decoded to ``decoded``, has a key twice.
 
-    The check counts the colons in ``body``, and in ``decoded`` after it is encoded again. JSON
-    contains one colon for each pair, plus the colons in strings, which decoding preserves. A
-    missing colon therefore means a dropped pair. A colon that is escaped as U+003A is counted, too.
-    If the backslash of such an escape is itself escaped, the result is a false positive.
+    The check compares the number of colons in ``body`` with the number in ``decoded``, encoded
+    again. JSON contains one colon for each pair, plus the colons in strings, which decoding
+    preserves. If ``decoded`` has fewer colons, decoding has therefore dropped a pair. A colon that
+    is escaped as U+003A is counted, too. If the backslash of such an escape is itself escaped, the
+    result is a false positive.
     """
     colons = body.count(b":")
     if b"\\u003" in body:
@@ -56,9 +57,10 @@ def has_duplicates(body: bytes, decoded: Any) -> bool:
 
 
 def parse(body: bytes) -> Any:
-    """Parse JSON with every pair and the original spelling of every number.
+    """Parse the JSON in ``body``; objects become ``Pairs``, and numbers become ``Number``.
 
-    Raises ``BadSyntax`` if the body is not JSON.
+    Every pair of an object and the original text of every number are therefore preserved. Raises
+    ``BadSyntax`` if ``body`` is not JSON.
     """
     check_syntax(body)
     text = body.decode(errors="replace")
@@ -69,9 +71,9 @@ def parse(body: bytes) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Convert a parsed value to plain dicts, ints and floats.
+    """Convert ``value``, a result of ``parse``, to plain dicts, ints and floats.
 
-    Raises ``NoFloat`` if a number is out of range.
+    Raises ``NoFloat`` if a number is out of range for float64.
     """
     match value:
         case Number():
@@ -87,7 +89,7 @@ def plain(value: Any) -> Any:
 
 
 def quoted(text: str) -> str:
-    """Quote a string as Go's messages do."""
+    """Return ``text`` in double quotes and escaped, as Go's messages show a string."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -100,7 +102,7 @@ def _number(text: str) -> int | float:
 
 
 def no_float(number: str) -> NoFloat:
-    """Return the error for a number, in its original spelling, that is out of range."""
+    """Return the error for a number that is out of range; ``number`` is its text in the body."""
     return NoFloat(f"json: cannot unmarshal number {number} into Go value of type float64")
 
 
@@ -126,7 +128,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 
 def check_syntax(body: bytes) -> None:
-    """Raise ``BadSyntax`` with Go's message at the first syntax error."""
+    """Raise ``BadSyntax`` with Go's message at the first syntax error in ``body``."""
     # Go scans bytes. In Latin-1, each byte is one character.
     _Scanner(body.decode("latin-1")).document()
 

@@ -1,4 +1,4 @@
-"""Type names and values as Go prints them, for error messages that clients of Kubernetes expect."""
+"""Type names and values as Go prints them, for error messages that clients expect."""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -37,17 +37,20 @@ def what_is(value: Any) -> str:
 
 
 def cannot_unmarshal(value: Any, where: str) -> str:
-    """Return the decoder's message for a value that does not fit the type ``where``."""
+    """Return the message of Go's JSON decoder for a value of the wrong type.
+
+    ``where`` is what the decoder requires, as Go's message names it.
+    """
     return f"json: cannot unmarshal {what_is(value)} into Go {where}"
 
 
 def go_type(value: Any) -> str:
-    """Return the Go type of a value, as ``%T`` prints it."""
+    """Return the Go type of ``value``, as Go's format ``%T`` prints it."""
     return _TYPES.get(type(value), "%!s(<nil>)")
 
 
 def go_text(value: Any) -> str:
-    """Return the value as ``%v`` prints it."""
+    """Return ``value`` as Go's format ``%v`` prints it."""
     match value:
         case None:
             return "<nil>"
@@ -64,9 +67,10 @@ def go_text(value: Any) -> str:
 
 
 def float_text(value: float) -> str:
-    """Return a float as ``%v`` prints it.
+    """Return a float as Go's format ``%v`` prints it.
 
-    The text has the shortest digits, with an exponent from a million on and below 0.0001.
+    The text has as few digits as the float requires. It has an exponent if the float is at least a
+    million, or is below 0.0001.
     """
     digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
     power = int(exponent)

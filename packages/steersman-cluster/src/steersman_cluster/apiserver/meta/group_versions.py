@@ -9,7 +9,7 @@ GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100
 
 
 class GroupVersionInfo(NamedTuple):
-    """The priorities of a group version, and whether an aggregated server serves it."""
+    """The priorities of an API group version, and whether an aggregated server serves it."""
 
     group_priority: int
     version_priority: int
@@ -17,6 +17,6 @@ class GroupVersionInfo(NamedTuple):
 
     @classmethod
     def of(cls, spec: Object) -> "GroupVersionInfo":
-        """Return the information about the group version that an APIService registers."""
+        """Return the information about the group version that the APIService ``spec`` registers."""
         remote = spec.get("service") is not None
         return cls(spec["groupPriorityMinimum"], spec["versionPriority"], remote)

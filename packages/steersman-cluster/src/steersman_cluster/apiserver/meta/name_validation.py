@@ -30,7 +30,11 @@ NOT_NEGATIVE: Final = "must be greater than or equal to 0"
 
 
 def regex_rule(rule: str, regex: str, *examples: str) -> str:
-    """Join a rule, its examples and its regular expression, as kube-apiserver's messages do."""
+    """Return the message of kube-apiserver that ``rule`` is violated.
+
+    The message consists of ``rule``, ``examples`` of valid values, and the regular expression
+    ``regex``.
+    """
     shown = " or ".join(f"'{each}', " for each in examples)
     return f"{rule} ({f'e.g. {shown}' if shown else ''}regex used for validation is '{regex}')"
 
@@ -156,7 +160,7 @@ def dns_label(value: str) -> list[str]:
 
 
 def label_key(value: str) -> list[str]:
-    """Validate a qualified name, such as a label key or a resource name: ``example.com/MyName``."""
+    """Validate a qualified name, such as a label key or resource name: ``example.com/MyName``."""
     is_short = len(value) <= MAX_SUBDOMAIN + 1 + MAX_LABEL
     return [] if is_short and _is_label_key(value) else _label_key_errors(value)
 
@@ -217,7 +221,7 @@ def _not_a_parent_directory(value: str) -> list[str]:
 
 
 def within(value: int, low: int, high: int) -> list[str]:
-    """Validate that a number is in a range that includes both ends."""
+    """Validate that ``value`` is at least ``low`` and at most ``high``."""
     return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
 
 
@@ -232,7 +236,7 @@ def user_or_group_id(value: int) -> list[str]:
 
 
 def port_name(value: str) -> list[str]:
-    """Validate an IANA service name."""
+    """Validate an IANA service name, which names a port."""
     errors: list[str] = []
     if len(value.encode()) > 15:
         errors.append("must be no more than 15 characters")
@@ -248,37 +252,45 @@ def port_name(value: str) -> list[str]:
 
 
 def path_segment(value: str) -> list[str]:
-    """Validate a name that is used as a path segment."""
+    """Validate a name that is a segment of a URL path."""
     if value in (".", ".."):
         return [f"may not be '{value}'"]
     return path_segment_prefix(value)
 
 
 def path_segment_prefix(value: str) -> list[str]:
-    """Validate the prefix of a path segment."""
+    """Validate the first part of a name that is a segment of a URL path."""
     return [f"may not contain '{each}'" for each in "/%" if each in value]
 
 
 def subdomain_name(name: str, is_prefix: bool) -> list[str]:
-    """Validate an object's name for ``Rules.name_errors``: most kinds require a DNS subdomain."""
+    """Validate ``name`` as a DNS subdomain, which is the rule for the names of most kinds.
+
+    The function has the signature of ``Rules.name_errors``. If ``is_prefix`` is true, ``name`` is a
+    ``generateName``.
+    """
     return dns_subdomain(_mask_trailing_dash(name) if is_prefix else name)
 
 
 def declared_subdomain_name(name: str, is_prefix: bool) -> list[str]:
-    """Validate the name of an object whose Go type declares the rule that names are DNS subdomains.
+    """Validate ``name`` for a kind whose Go type declares that names are DNS subdomains.
 
-    The rule does not apply to prefixes, and its message gives the maximum length in bytes.
+    Unlike the rule of ``subdomain_name``, this one does not apply if ``name`` is a ``generateName``
+    (``is_prefix``), and its message gives the maximum length in bytes.
     """
     return [] if is_prefix else _in_bytes(dns_subdomain(name))
 
 
 def label_name(name: str, is_prefix: bool) -> list[str]:
-    """Validate the name of an object that must be a DNS label."""
+    """Validate ``name`` as a DNS label; if ``is_prefix`` is true, it is a ``generateName``."""
     return dns_label(_mask_trailing_dash(name) if is_prefix else name)
 
 
 def path_segment_name(name: str, is_prefix: bool) -> list[str]:
-    """Validate the name of an object that may be any path segment."""
+    """Validate ``name``, which may be any valid path segment.
+
+    If ``is_prefix`` is true, ``name`` is a ``generateName``.
+    """
     return path_segment_prefix(name) if is_prefix else path_segment(name)
 
 
@@ -291,9 +303,9 @@ def _mask_trailing_dash(prefix: str) -> str:
 
 
 def sloppy_ip(value: str) -> IPv4Address | IPv6Address | None:
-    """Parse an IP address like Go's ``ParseIPSloppy``, which accepts leading zeros but no zone.
+    """Parse an IP address like Go's ``ParseIPSloppy``: leading zeros are valid, zones are not.
 
-    Returns None if the text is not an address.
+    Returns None if ``value`` is not an address.
     """
     return _short_ip(value) if len(value) <= MAX_LABEL else _read_ip(value)
 
@@ -312,7 +324,10 @@ _short_ip = lru_cache(maxsize=1024)(_read_ip)  # each update of a status contain
 
 
 def ip(value: str) -> list[str]:
-    """Validate an IP address in any unambiguous form."""
+    """Validate an IP address in any unambiguous form.
+
+    Leading zeros and IPv4-mapped IPv6 addresses are ambiguous, and therefore invalid.
+    """
     address = sloppy_ip(value)
     if address is None:
         return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
@@ -330,9 +345,9 @@ def canonical_ip(value: str) -> list[str]:
 
 
 def sloppy_cidr(value: str) -> tuple[IPv4Address | IPv6Address, int] | None:
-    """Parse a CIDR like Go's ``ParseCIDRSloppy``: an address in the network, and the prefix length.
+    """Parse a CIDR like Go's ``ParseCIDRSloppy``, which accepts leading zeros.
 
-    Leading zeros are accepted. Returns None if the text is not a CIDR.
+    Returns an address in the network, and the prefix length; None if ``value`` is not a CIDR.
     """
     address, _, length = value.partition("/")
     found = sloppy_ip(address)

@@ -92,17 +92,17 @@ def generate_name(base: str, rng: Random) -> str:
 
 
 def new_uid(rng: Random) -> str:
-    """A random UUID."""
+    """Return a random UUID."""
     digits = f"{rng.getrandbits(128):032x}"
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def set_namespace(metadata: Metadata, namespace: str) -> None:
-    """Set the object's namespace to ``namespace``, the namespace of the request.
+    """Set the namespace in ``metadata`` to ``namespace``, the namespace of the request.
 
-    ``namespace`` is ``""`` for cluster-scoped kinds. Raises an error if the object has a different
-    namespace.
+    ``namespace`` is ``""`` for cluster-scoped kinds. Raises an error if ``metadata`` contains a
+    different namespace.
     """
     given = metadata.get("namespace", "")
     if given and namespace and given != namespace:
@@ -116,7 +116,7 @@ def set_namespace(metadata: Metadata, namespace: str) -> None:
 
 
 def check_name(metadata: Metadata, name: str) -> None:
-    """Raise an error unless the object has the name in the path of the request."""
+    """Raise an error unless ``metadata`` contains ``name``, the name in the request's path."""
     given = metadata.get("name", "")
     if not given:
         raise status_errors.bad_request(
@@ -130,7 +130,7 @@ def check_name(metadata: Metadata, name: str) -> None:
 
 
 def clear_system_fields(metadata: Metadata) -> None:
-    """Remove the fields that only the server sets."""
+    """Remove from ``metadata`` the fields that only the server sets."""
     for field in _SYSTEM_FIELDS:
         metadata.pop(field, None)
 
@@ -143,9 +143,9 @@ def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
 
 
 def reject_resource_version(metadata: Metadata) -> None:
-    """Raise an error if a new object has a resourceVersion.
+    """Raise an error if the metadata of a new object contains a resourceVersion.
 
-    The code is 500, because kube-apiserver treats this error as an internal one.
+    The status code is 500, because kube-apiserver treats this error as an internal one.
     """
     if metadata.get("resourceVersion"):
         raise status_errors.StatusError(
@@ -154,7 +154,7 @@ def reject_resource_version(metadata: Metadata) -> None:
 
 
 def prepare_update(metadata: Metadata, old: Metadata) -> None:
-    """Copy from the old object the fields that the client may omit or cannot change."""
+    """Copy from ``old`` the fields that a client can omit, and those that it cannot change."""
     metadata.setdefault("uid", old["uid"])
     for field in ("generation", "creationTimestamp"):
         if field in old:
@@ -168,7 +168,7 @@ def prepare_update(metadata: Metadata, old: Metadata) -> None:
 
 
 def drop_repeated_owners(metadata: Metadata) -> list[str]:
-    """Remove duplicate owner references, and return warnings about them."""
+    """Remove duplicate owner references from ``metadata``, and return warnings about them."""
     owners = metadata.get("ownerReferences")
     if owners is None or len(owners) < 2:
         return []
@@ -189,7 +189,10 @@ def drop_repeated_owners(metadata: Metadata) -> list[str]:
 
 
 def has_standard_finalizers(group: str, *, custom: bool) -> bool:
-    """Return whether finalizers of the group's kinds must be well known or contain a domain."""
+    """Return whether finalizers of kinds in ``group`` must be well known or contain a domain.
+
+    The rule does not apply if ``custom`` is true, which means that the kind is a custom one.
+    """
     return not custom and group not in _GROUPS_WITH_ANY_FINALIZER
 
 
@@ -218,7 +221,10 @@ def validate_create(
 def validate_update(
     metadata: Metadata, old: Metadata, *, standard_finalizers: bool = True
 ) -> list[FieldError]:
-    """Return the errors in metadata that replaces ``old``; ``prepare_update`` must run first."""
+    """Return the errors in ``metadata``, which replaces ``old``.
+
+    Call ``prepare_update`` first.
+    """
     errors = _common_errors(metadata, old) + _change_errors(metadata, old)
     if standard_finalizers:
         errors += _finalizer_name_errors(metadata)
@@ -266,7 +272,7 @@ def _common_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
 
 
 def label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
-    """Yield the errors in labels."""
+    """Yield the errors in the keys and values of ``labels``."""
     for key, value in labels.items():
         for why in name_validation.label_key(key):
             yield invalid("metadata.labels", key, why)
@@ -275,7 +281,7 @@ def label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
 
 
 def annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
-    """Yield the errors in annotations."""
+    """Yield the errors in ``annotations``: in the keys, and in the total size."""
     size = 0
     for key, value in annotations.items():
         size += len(key.encode()) + len(value.encode())

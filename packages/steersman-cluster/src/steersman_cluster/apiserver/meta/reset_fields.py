@@ -1,4 +1,4 @@
-"""The reset fields of resources: fields that a write never changes, so that no writer owns them."""
+"""The reset fields of resources: fields that a write never changes, so no manager owns them."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
@@ -37,7 +37,7 @@ _SIGNING_REQUESTS: Final = ("certificates.k8s.io", "certificatesigningrequests")
 def reset_fields(
     resource: GroupResource, subresource: str, *, has_status: bool, custom: bool
 ) -> FieldSet:
-    """Return the reset fields of a resource, or of one of its subresources."""
+    """Return the reset fields of ``resource``, or of its ``subresource`` if that is not empty."""
     which = (resource.group, resource.resource)
     if subresource == "status":
         return _METADATA_AND_SPEC if custom else _BUT_STATUS.get(which, _SPEC)

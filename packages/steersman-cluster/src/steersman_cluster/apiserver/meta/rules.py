@@ -19,7 +19,7 @@ Object: TypeAlias = dict[str, Any]
 
 
 class RuleContext(Protocol):
-    """A protocol for what rules may use besides the object: time, random numbers, other objects."""
+    """A protocol for what rules use besides the object: time, random numbers, other objects."""
 
     @property
     def clock(self) -> Clock: ...
@@ -28,21 +28,25 @@ class RuleContext(Protocol):
     def rng(self) -> Random: ...
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """Return the stored object, or None; the namespace of cluster-scoped objects is ``""``."""
+        """Return the stored object, or None if it does not exist.
+
+        ``namespace`` is ``""`` for a cluster-scoped object.
+        """
         ...
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
-        """Return all stored objects of a resource: in ``namespace``, or in every namespace if it is
-        empty.
+        """Return all stored objects of a resource in ``namespace``.
+
+        If ``namespace`` is empty, the objects of every namespace are returned.
         """
         ...
 
 
 class ObjectReader(RuleContext, Protocol):
-    """A protocol for code that caches something derived from the stored objects."""
+    """Access to the stored objects, for code that caches what it derives from them."""
 
     def last_change(self, *resources: GroupResource) -> int:
-        """Return the revision at which any of the resources last changed."""
+        """Return the revision of the last change of any object of ``resources``."""
         ...
 
 

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError, aggregated
 
 
 class StatusError(Exception):
-    """The server rejected the request; nothing was written."""
+    """An error response to a request, of which the server has written nothing."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ def no_such_path() -> StatusError:
 
 
 def method_not_allowed(resource: GroupResource, action: str) -> StatusError:
-    """An error for an action that the resource does not support."""
+    """An error for ``action``, which the resource does not support."""
     return StatusError(
         405,
         "MethodNotAllowed",
@@ -105,7 +105,7 @@ def already_exists(resource: GroupResource, name: str) -> StatusError:
 
 
 def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
-    """An error for a write based on an outdated version, or with a failed precondition."""
+    """An error for a write with an outdated resourceVersion, or with a failed precondition."""
     return StatusError(
         409,
         "Conflict",
@@ -115,27 +115,27 @@ def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
 
 
 def apply_conflict(message: str, causes: Sequence[dict[str, str]]) -> StatusError:
-    """An error for an apply of fields that other managers own."""
+    """An error for an apply of fields that other field managers own."""
     return StatusError(409, "Conflict", message, details={"causes": list(causes)})
 
 
 def expired(message: str, *, metadata: dict[str, Any] | None = None) -> StatusError:
-    """An error for a revision that has been compacted."""
+    """An error for a request at a revision that has been compacted."""
     return StatusError(410, "Expired", message, metadata=metadata)
 
 
 def too_large(message: str) -> StatusError:
-    """An error for a body that is longer than the server accepts."""
+    """An error for a request body that is longer than the server accepts."""
     return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {message}")
 
 
 def unsupported_media_type(message: str) -> StatusError:
-    """An error for a body with a media type that the path does not accept."""
+    """An error for a request body with a media type that the path does not accept."""
     return StatusError(415, "UnsupportedMediaType", message)
 
 
 def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> StatusError:
-    """An error for an invalid object; ``group_kind`` is written ``Deployment.apps``."""
+    """An error for an invalid object; ``group_kind`` is, for example, ``Deployment.apps``."""
     errors = list(errors)
     kind, _, group = group_kind.partition(".")
     message = f'{group_kind} "{name}" is invalid'

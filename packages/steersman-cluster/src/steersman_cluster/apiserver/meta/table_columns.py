@@ -15,7 +15,7 @@ CellOf: TypeAlias = Callable[[Object, Ages], Cell]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """The definition of a column; a column with priority 0 is always shown."""
+    """A column of a table; clients show a column with ``priority`` 0 even in narrow output."""
 
     name: str
     type: str = "string"
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printer:
-    """The columns of a kind, and the function that returns the cells of a row."""
+    """The columns of a kind's tables, and the function that returns the cells of a row."""
 
     columns: Sequence[Column]
     cells: Callable[[Object, Ages], Sequence[Cell]]

@@ -28,7 +28,7 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def joining(self, group: str) -> "User":
-        """Return the same user with one more group."""
+        """Return a user that differs from this one only in one more group, ``group``."""
         return self if group in self.groups else replace(self, groups=(*self.groups, group))
 
 
@@ -36,18 +36,19 @@ ANONYMOUS = User(name="system:anonymous", groups=(UNAUTHENTICATED,))
 
 
 def account_user(namespace: str, name: str) -> str:
-    """Return the user name of a service account."""
+    """Return the user name of the service account ``name`` in ``namespace``."""
     return f"{_ACCOUNT}{namespace}:{name}"
 
 
 def account_groups(namespace: str) -> tuple[str, ...]:
-    """Return the groups of every service account in a namespace."""
+    """Return the groups to which every service account in ``namespace`` belongs."""
     return ACCOUNTS, f"{ACCOUNTS}:{namespace}"
 
 
 def account_of(user: str) -> tuple[str, str] | None:
-    """Return the namespace and the name of the service account with the user name ``user``, or
-    None.
+    """Return the namespace and the name of the service account whose user name is ``user``.
+
+    Returns None if ``user`` is not the user name of a service account.
     """
     if not user.startswith(_ACCOUNT):
         return None
@@ -58,7 +59,7 @@ def account_of(user: str) -> tuple[str, str] | None:
 
 
 def node_of(user: str) -> str | None:
-    """Return the node with the user name ``user``, or None."""
+    """Return the name of the node whose user name is ``user``; None if there is none."""
     if not user.startswith(_NODE):
         return None
     name = user.removeprefix(_NODE)

@@ -25,9 +25,9 @@ _PATH_RULE = ("verbs", "nonResourceURLs")
 
 
 class AccessReviews:
-    """The handlers that set the status of each kind of review.
+    """The handlers of all kinds of review; a handler sets the status of a review.
 
-    In a LocalSubjectAccessReview, the namespace is part of the metadata.
+    In a LocalSubjectAccessReview, unlike in the other kinds, the metadata contains a namespace.
     """
 
     def __init__(
@@ -50,7 +50,10 @@ class AccessReviews:
         return plural in self._answers
 
     def answer(self, plural: str, review: Object, *, user: User) -> Object:
-        """Return the review with its status; some kinds are returned without their spec."""
+        """Return ``review``, an object of the resource ``plural``, with its status.
+
+        Some kinds of review are returned without their spec.
+        """
         return self._answers[plural](review, user)
 
     def _self_access(self, review: Object, user: User) -> Object:

@@ -56,7 +56,7 @@ _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/
 def read_body(
     request: APIRequest, scope: RequestScope, options: WriteOptions, content_type: str
 ) -> Object:
-    """Return the decoded object of the body."""
+    """Decode the body, of the media type ``content_type``, and return its object."""
     if content_type == PROTOBUF and scope.expected(request).kinds is None:
         # A custom resource has no protobuf message.
         raise unsupported_media_type(MEDIA_TYPES)
@@ -114,10 +114,10 @@ def _note_whole_floats(obj: Object, request: APIRequest) -> None:
 
 
 def patch_body(request: APIRequest, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
-    """Return the patch, and its unknown and duplicate fields.
+    """Return the patch in the body, and the complaints about unknown and duplicate fields.
 
-    If ``lenient`` is true, field validation is off, and the fields are not searched for. Each patch
-    type has its own message for a body that cannot be decoded.
+    If ``lenient`` is true, field validation is off, and there are no complaints. If the body cannot
+    be decoded, the message of the error depends on ``language``, the patch type.
     """
     try:
         patch = msgspec.json.decode(request.body)
@@ -155,11 +155,12 @@ def patched_object(
     patch: Any,
     mistakes: list[str],
 ) -> Object:
-    """Return the decoded result of a patch; it shares no parts with the live object.
+    """Return the object decoded from ``patched``, the result of applying ``patch``.
 
-    Raises an error if ``patched`` is not an object of the kind, or if the patch has ``mistakes``
-    and field validation is strict. The message contains ``patched``; for a strategic merge patch,
-    it contains the patch.
+    The returned object shares no parts with the live object. ``mistakes`` are the complaints about
+    the patch. Raises an error if ``patched`` is not an object of the kind, or if there are
+    complaints and field validation is strict. The error's message contains ``patched``; for a
+    strategic merge patch, the message contains ``patch`` instead.
     """
     if language == STRATEGIC_PATCH:
         # kube-apiserver decodes into the Go type of this kind.
@@ -225,7 +226,10 @@ def _conversion_error(
 
 
 def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
-    """Return the applied configuration, and its duplicate fields; the body is YAML or JSON."""
+    """Return the applied configuration, and the complaints about its duplicate fields.
+
+    The body is YAML or JSON.
+    """
     try:
         applied, complaints = _json_or_yaml(request.body)
     except BadYaml as error:
@@ -243,7 +247,7 @@ def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
 def settle_applied(request: APIRequest, options: WriteOptions, complaints: list[str]) -> None:
     """Turn ``complaints`` into warnings, or raise an error if field validation is strict.
 
-    Call this after all other errors of the apply could have been raised.
+    All other errors of the apply take precedence, so this function is called last.
     """
     if not complaints or options.field_validation == "Ignore":
         return

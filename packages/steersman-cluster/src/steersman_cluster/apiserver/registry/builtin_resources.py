@@ -59,7 +59,7 @@ def builtin_resources(
 def builtin_resources_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
 ) -> list[ServedResource]:
-    """Return all built-in resources; Services depend on ``network``.
+    """Return all built-in resources; the rules of Services allocate from ``network``.
 
     All servers of a process share the other resources.
     """
@@ -75,7 +75,7 @@ def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[ServedRes
 
 
 class FieldManagers:
-    """The field manager of every resource, created when it is first needed."""
+    """The field managers of all resources, each created at its first use."""
 
     def __init__(self, registry: ResourceRegistry, schemas: BuiltinSchemas) -> None:
         self._registry = registry
@@ -84,7 +84,7 @@ class FieldManagers:
         self._made: dict[tuple[int, str], FieldManager] = {}
 
     def of(self, served: ServedResource, subresource: str) -> FieldManager:
-        """Return the field manager of a resource in one version, or of a subresource."""
+        """Return the field manager of a resource in one version, or of one of its subresources."""
         if self._revision != self._registry.revision:
             self._revision = self._registry.revision
             self._made.clear()

@@ -1,7 +1,7 @@
 """The controller of CustomResourceDefinitions: names, serving, and finalization.
 
-On a real control plane, controllers do this asynchronously. In steersman, it is complete before the
-server responds to the request that changed a CRD.
+On a kube-apiserver, controllers do this work asynchronously. In steersman, the work is complete
+before the server responds to the request that changed a CustomResourceDefinition.
 """
 
 from steersman.names import GroupResource
@@ -45,7 +45,7 @@ class DefinitionController:
         self._served: dict[str, tuple[Object, tuple[ServedResource, ...]]] = {}
 
     def sync(self) -> None:
-        """Update the status of every CRD, and serve or finalize its resources."""
+        """Update the status of every stored CRD, and serve or finalize its custom resources."""
         if self._has_terminating:
             self._sync_once()
         # Repeated after each change: a deleted definition frees its names for another.

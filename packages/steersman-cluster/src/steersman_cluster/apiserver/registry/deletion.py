@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.storage import Entry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionPlan:
-    """The effect of a deletion: store ``updated``, remove the object, or both."""
+    """The effect of a deletion: storing ``updated``, removing the object, both, or neither."""
 
     updated: Object | None = None
     removes: bool = False
@@ -32,7 +32,7 @@ class DeletionPlan:
 def plan_deletion(
     obj: Object, options: DeleteOptions, served: ServedResource, *, now: datetime
 ) -> DeletionPlan:
-    """Return the effect of the deletion on ``obj``."""
+    """Return the effect on ``obj`` of a deletion with ``options`` at the time ``now``."""
     metadata: dict[str, Any] = obj["metadata"]
     deadline, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
     changed: dict[str, Any] = {}
@@ -81,7 +81,11 @@ def _deletion_fields(deadline: datetime, grace_seconds: int) -> dict[str, Any]:
 
 
 def should_delete_during_update(obj: Object, replaced: Object) -> bool:
-    """Return whether an update has removed the last finalizer of a terminating object."""
+    """Return whether the update of ``replaced`` to ``obj`` completes a deletion.
+
+    This is the case if ``replaced`` is terminating without a grace period, and ``obj`` has no
+    finalizers.
+    """
     was = replaced["metadata"]
     return (
         not obj["metadata"].get("finalizers")
@@ -95,7 +99,7 @@ def _is_terminating(obj: Object) -> bool:
 
 
 def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: DeleteOptions) -> None:
-    """Run validating admission of the deletion of ``entry``'s object."""
+    """Run validating admission for the deletion of ``entry``'s object."""
     if scope.admission.is_idle:
         return
     obj, served, store = entry.value or {}, request.served, scope.store
@@ -183,8 +187,8 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
 def answer(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
     """Return the response body of a deletion.
 
-    The body is the object if it still exists, or if its kind returns deleted objects. Otherwise it
-    is a Status.
+    The body is the deleted object if it is still stored, or if its kind returns deleted objects.
+    Otherwise, the body is a Status.
     """
     if not deletion.is_removed or served.rules.returns_deleted:
         return encoder.unstored(deletion.obj, served)

@@ -36,10 +36,10 @@ def not_allowed() -> StatusError:
 
 
 def is_out_of_scope(info: RequestInfo, served: ServedResource) -> bool:
-    """Return whether the scope of the path differs from the scope of the custom resource.
+    """Return whether the path of a request for a custom resource has the wrong scope.
 
     kube-apiserver's handler of custom resources passes such a request on, and no other handler
-    serves it.
+    serves it. For a built-in resource, the result is False.
     """
     if not served.custom:
         return False
@@ -72,7 +72,10 @@ def check_scope(info: RequestInfo, served: ServedResource) -> None:
 
 
 def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerator[bytes, None]:
-    """Run the handler of a request, after ``check_scope``; a watch returns a generator of lines."""
+    """Check the request with ``check_scope``, and run its handler.
+
+    The result is an ``Answer``; for a watch, it is a generator of lines.
+    """
     info, served = request.info, request.served
     if served.rules.kept_seconds is not None:
         scope.store.delete_expired(served.stored_as, rules=served.rules)

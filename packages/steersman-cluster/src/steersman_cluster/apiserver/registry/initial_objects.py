@@ -1,4 +1,4 @@
-"""The objects of a new cluster: namespaces, RBAC's bootstrap policy, the Service ``kubernetes``."""
+"""The objects of a new cluster: namespaces, bootstrap RBAC policy, Service ``kubernetes``."""
 
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -43,10 +43,10 @@ def create_initial_objects(
     service_addresses: IPv4Network,
     field_managers: FieldManagers,
 ) -> None:
-    """Create the initial objects that do not exist; existing ones keep their changes.
+    """Create the initial objects that do not exist.
 
-    Only the Service ``kubernetes`` and its endpoints are updated: the server's address may have
-    changed since its last start.
+    Existing objects are not changed, except for the Service ``kubernetes`` and its endpoints. These
+    are updated, because the server's address may have changed since its last start.
     """
     now = store.clock.now()
     policy: list[Object] = msgspec.json.decode(POLICY.read_bytes())

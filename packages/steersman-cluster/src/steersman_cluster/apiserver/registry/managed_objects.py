@@ -1,8 +1,9 @@
 """Objects that the server creates and deletes together with other objects.
 
-Each version of a custom group has an APIService, and each cluster IP of a Service has an IPAddress.
-kube-apiserver manages them asynchronously. In steersman, they are up to date before the server
-responds to the request that changed a CustomResourceDefinition or a Service.
+Each version of a custom API group has an APIService, and each cluster IP of a Service has an
+IPAddress. kube-apiserver creates and deletes APIServices and IPAddresses asynchronously. In
+steersman, they are up to date before the server responds to the request that changed a
+CustomResourceDefinition or a Service.
 """
 
 from contextlib import suppress
@@ -48,9 +49,7 @@ TRIGGERS = frozenset((_API_SERVICES, SERVICES, SLICES))
 
 
 class ManagedObjects:
-    """The controller of the APIServices of CustomResourceDefinitions and the IPAddresses of
-    Services.
-    """
+    """The controller of CRDs' APIServices and of Services' IPAddresses."""
 
     def __init__(
         self,
@@ -72,8 +71,9 @@ class ManagedObjects:
         self._addresses = registry.versions(_ADDRESSES)[0]
 
     def sync(self) -> None:
-        """Create missing objects, and delete objects whose CustomResourceDefinition or Service is
-        deleted.
+        """Create missing APIServices and IPAddresses, and delete superfluous ones.
+
+        An object is superfluous if its CustomResourceDefinition or Service no longer exists.
         """
         # Repeated after each change: a write may require another.
         while self._synced != (now := self._state()):

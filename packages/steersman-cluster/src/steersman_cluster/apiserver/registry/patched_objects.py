@@ -20,7 +20,7 @@ _NOTHING: Final = Schema()
 
 
 def in_go_order(value: Any, schema: Schema | None) -> Any:
-    """Return the value with its fields in the order of the Go types, and its maps sorted."""
+    """Return ``value`` with fields in the order of the Go types, and with sorted maps."""
     if schema is None or schema.preserve_unknown:
         return value
     if isinstance(value, list):
@@ -45,7 +45,10 @@ def _sorted(value: Any, _: Schema | None = None) -> Any:
 
 
 def shown_after_merge(made: Object, patch: Any, schema: Schema | None) -> str:
-    """Return the result of a merge patch as text; ``schema`` is None for a custom resource."""
+    """Return ``made``, the result of applying the merge patch ``patch``, as text.
+
+    ``schema`` is None for a custom resource.
+    """
     write = in_go_order if schema is not None else _sorted
     return _text(_merged(made, patch, schema, write))
 
@@ -62,7 +65,10 @@ def _merged(made: Any, patch: Any, schema: Schema | None, write: _Write) -> Any:
 
 
 def shown_after_operations(made: Object, patch: Any, schema: Schema | None) -> str:
-    """Return the result of a JSON patch as text; ``schema`` is None for a custom resource."""
+    """Return ``made``, the result of applying the JSON patch ``patch``, as text.
+
+    ``schema`` is None for a custom resource.
+    """
     through: set[_Steps] = {()}
     given: set[_Steps] = set()
     for operation in patch or ():

@@ -13,9 +13,9 @@ from steersman_cluster.apiserver.storage import Key
 def charged_quotas_of(
     request: APIRequest, scope: RequestScope, kept: Object, old: Object | None
 ) -> Sequence[Object]:
-    """Return the quotas of the namespace that count the written object, with their new usage.
+    """Return the quotas that the write of ``kept`` over ``old`` charges, with their new usage.
 
-    Raises an error if a quota is exceeded.
+    Raises an error if the write exceeds a quota of the namespace.
     """
     if not request.served.namespaced:
         return ()
@@ -24,7 +24,7 @@ def charged_quotas_of(
 
 
 def charge(request: APIRequest, scope: RequestScope, quota: Object) -> None:
-    """Write the new usage of a quota."""
+    """Store ``quota``, which contains its new usage."""
     key = Key(str(QUOTAS), f"{request.info.namespace}/{quota['metadata']['name']}")
     entry = scope.store.view.get(key)
     if entry is not None:

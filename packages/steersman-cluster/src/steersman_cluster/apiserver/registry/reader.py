@@ -1,4 +1,4 @@
-"""Get and list: stored objects as of a revision, in one response or in pages."""
+"""Get and list: stored objects as of a revision; a list is one response or several pages."""
 
 import base64
 import binascii
@@ -40,14 +40,14 @@ _NOW = -1
 
 
 class Position(NamedTuple):
-    """The position where a list continues: after a key, as of a revision."""
+    """The position where a list continues: after the key ``after``, as of ``revision``."""
 
     after: str
     revision: int
 
 
 def get(request: APIRequest, scope: RequestScope) -> bytes:
-    """Return one object."""
+    """Return the requested object, encoded."""
     store, served, info = scope.store, request.served, request.info
     if info.flag("export"):
         raise status_errors.bad_request(
@@ -66,7 +66,7 @@ def get(request: APIRequest, scope: RequestScope) -> bytes:
 
 
 def list_(request: APIRequest, scope: RequestScope) -> bytes:
-    """Return a page of a list; all pages of a list are of the same revision."""
+    """Return a page of a list, encoded; all pages of a list are of the same revision."""
     store, served, info = scope.store, request.served, request.info
     options = ListOptions.of(info)
     page = selected_page(store, served, info, options)
@@ -77,7 +77,7 @@ def list_(request: APIRequest, scope: RequestScope) -> bytes:
 def list_metadata(
     page: Page, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> dict[str, object]:
-    """Return the ListMeta: the revision, the continue token and the remaining count."""
+    """Return the ListMeta of ``page``: revision, continue token and remaining item count."""
     metadata: dict[str, object] = {"resourceVersion": str(page.revision)}
     if served.custom:
         metadata = {"continue": "", **metadata}
@@ -94,7 +94,10 @@ def list_metadata(
 def selected_page(
     store: Store, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> Page:
-    """Return the page that the options select."""
+    """Return a page of the objects that ``options`` select.
+
+    The page also depends on the limit and the continue token in ``options``.
+    """
     selects = selection(served, options)
     position = _position(store, options)
     # A list at resourceVersion 0 is not limited.
@@ -135,12 +138,15 @@ def _filtered(page: Page, selects: Selects, limit: int) -> Page:
 
 
 def prefix_of(served: ServedResource, info: RequestInfo) -> str:
-    """Return the prefix of the keys that a request reads: its namespace, or ""."""
+    """Return the common prefix of the keys that a request reads.
+
+    The prefix is the namespace with a slash; "" if the request is not limited to a namespace.
+    """
     return f"{info.namespace}/" if served.namespaced and info.namespace else ""
 
 
 def selection(served: ServedResource, options: ListOptions) -> Selects | None:
-    """Return the predicate of the label and field selectors; None if they select everything."""
+    """Return the predicate of the selectors in ``options``; None if they select every object."""
     by_label = parse_label_selector(options.label_selector)
     by_field = parse_field_selector(
         options.field_selector,
@@ -165,7 +171,11 @@ def selection(served: ServedResource, options: ListOptions) -> Selects | None:
 
 
 def parsed_version(text: str) -> int:
-    """Return the number in a resourceVersion, which is opaque only to clients."""
+    """Return the number in the resourceVersion ``text``.
+
+    An invalid resourceVersion raises an error with code 400. Only clients must treat a
+    resourceVersion as opaque.
+    """
     try:
         return _version(text)
     except _NoVersion as problem:
@@ -173,9 +183,10 @@ def parsed_version(text: str) -> int:
 
 
 def version_or_failure(text: str) -> int:
-    """Return a resourceVersion as a number; an invalid one raises an error with code 500.
+    """Return the number in the resourceVersion ``text``.
 
-    For some requests, kube-apiserver reports code 500 instead of 400.
+    An invalid resourceVersion raises an error with code 500: for some requests, kube-apiserver
+    reports 500 instead of 400.
     """
     try:
         return _version(text)
@@ -202,7 +213,7 @@ def _version(text: str) -> int:
 
 
 def check_not_future(wanted: int, store: Store, *, is_copied: bool = True) -> None:
-    """Reject a revision that is newer than the current one."""
+    """Raise ``too_large_version`` if the revision ``wanted`` is newer than the current one."""
     current = store.view.revision
     if wanted > current:
         raise too_large_version(wanted, current, is_copied=is_copied)

@@ -1,4 +1,4 @@
-"""The dependencies of request handlers: the store, decoding, field management and admission."""
+"""The dependencies of request handlers: store, decoding, field management, admission."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.webhooks import RequestRunner
 
 
 class Answer(NamedTuple):
-    """A status code and an encoded body; the server adds the media type."""
+    """The status code and the encoded body of a response; the server adds the media type."""
 
     status: int
     body: bytes
@@ -60,9 +60,10 @@ class RequestScope:
         self._escalation = Escalation(authorizer)
 
     def resolve(self, request: APIRequest) -> APIRequest:
-        """Return ``request`` with the resource that serves it.
+        """Return ``request`` with the ``ServedResource`` that handles it.
 
-        That resource has the rules of the subresource, and conversion by webhook for this request.
+        The resource has the rules of the requested subresource. If a webhook converts the objects,
+        the resource uses the webhook responses of this request.
         """
         served, info = request.registered, request.info
         if info.subresource:
@@ -74,8 +75,9 @@ class RequestScope:
         return msgspec.structs.replace(request, served=served)
 
     def request_for(self, request: APIRequest, info: RequestInfo) -> APIRequest:
-        """Return a request for the object in ``info``, which the server handles as part of
-        ``request``.
+        """Return a request for the object that ``info`` names.
+
+        The server handles the returned request as part of ``request``.
         """
         served = self._resources.versions(info.group_resource)[0]
         other = msgspec.structs.replace(
@@ -96,7 +98,7 @@ class RequestScope:
         return self._field_managers.of(request.registered, body_part(request.info.subresource))
 
     def delete_options(self, request: APIRequest) -> DeleteOptions:
-        """Return the delete options of the body or the query."""
+        """Return the delete options in the request's body or query."""
         return DeleteOptions.of(
             request.info,
             request.body,
@@ -113,13 +115,14 @@ class RequestScope:
         return self._resources.versions(request.served.group_resource)
 
     def authorize(self, request: APIRequest, verb: str) -> None:
-        """Reject the request unless the user may also use ``verb`` on its object."""
+        """Reject the request unless its user also has permission for ``verb`` on its object."""
         attributes = msgspec.structs.replace(attributes_of(request.info), verb=verb)
         authorize(self._authorizer, request.user, attributes)
 
     def check_grant(self, request: APIRequest, obj: Object, old: Object | None) -> None:
-        """Reject the role or binding ``obj`` if it grants permissions that the request's user
-        lacks.
+        """Reject the role or binding ``obj`` if it grants permissions that the user lacks.
+
+        ``old`` is the object that ``obj`` replaces; the user is that of ``request``.
         """
         if self._escalation.is_about(request.info.group):
             self._escalation.check(request.user, attributes_of(request.info), obj, old)

@@ -56,9 +56,9 @@ class ChangeSignal:
 class Store:
     """The store of one server: it reads from one view of the log, and writes to the log.
 
-    A handler does not yield between a read and the write that depends on it. If another process has
-    written the object in between, its revision differs from the expected one, and the log rejects
-    the write.
+    A handler does not yield to other tasks between a read and the write that depends on it. If
+    another process has written the object in between, the object's revision differs from the
+    expected one, and the log rejects the write.
     """
 
     def __init__(self, log: RevisionLog, *, clock: Clock, rng: Random) -> None:
@@ -80,8 +80,7 @@ class Store:
         return self._change_signals[resource]
 
     def listen(self, resource: GroupResource, listener: Callable[[Object], None]) -> None:
-        """Call ``listener`` with the object of each write to a resource, before the server
-        responds.
+        """Call ``listener`` at each write to ``resource``, before the server responds.
 
         The argument is the new object, or the last state of a deleted object. The listener must
         neither write nor raise.
@@ -89,9 +88,9 @@ class Store:
         self._listeners.setdefault(str(resource), []).append(listener)
 
     def on_first_write(self, resource: GroupResource, call: Callable[[], None]) -> bool:
-        """Call ``call`` at the first write to a resource, and return True.
+        """Register ``call`` to be called at the first write to ``resource``; return True.
 
-        If the resource already has objects, returns False, and never calls ``call``.
+        If ``resource`` already has objects, return False, and never call ``call``.
         """
         if self.every(resource):
             return False
@@ -109,24 +108,28 @@ class Store:
         return True
 
     def end_watches(self, resource: str) -> None:
-        """End all watches of a resource whose CustomResourceDefinition has changed."""
+        """End all watches of ``resource``, because its CustomResourceDefinition has changed."""
         if (change_signal := self._change_signals.pop(resource, None)) is not None:
             change_signal.is_closed = True
             change_signal.notify()
 
     def entry(self, served: ServedResource, namespace: str, name: str) -> Entry | None:
-        """Return the stored entry of an object."""
+        """Return the stored entry of an object, or None."""
         return self.view.get(Key(served.stored_as, served.place(namespace, name)))
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """Return the stored object, or None; the namespace of cluster-scoped objects is ``""``."""
+        """Return the stored object, or None if it does not exist.
+
+        ``namespace`` is ``""`` for a cluster-scoped object.
+        """
         place = f"{namespace}/{name}" if namespace else name
         entry = self.view.get(Key(str(resource), place))
         return None if entry is None else entry.value
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
-        """Return all stored objects of a resource: in ``namespace``, or in every namespace if it is
-        empty.
+        """Return all stored objects of a resource in ``namespace``.
+
+        If ``namespace`` is empty, the objects of every namespace are returned.
         """
         name = str(resource)
         if not self.log.resource_log(name).places:
@@ -135,17 +138,18 @@ class Store:
         return [entry.value for entry in page.entries if entry.value is not None]
 
     def last_change(self, *resources: GroupResource) -> int:
-        """Return the revision at which any of ``resources`` last changed; at most the view's
-        revision.
+        """Return the revision of the last change of any object of ``resources``.
+
+        The result is at most the view's revision.
         """
         last = max(self.log.resource_log(str(each)).last_revision for each in resources)
         return min(last, self.view.revision)
 
     def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
-        """Store ``obj`` with a new resourceVersion.
+        """Store ``obj`` with a new resourceVersion, and return its entry.
 
-        The stored object is shared with all readers, so the caller must not change ``obj``
-        afterwards.
+        ``replacing`` is the entry that ``obj`` replaces; None for a new object. The stored object
+        is shared with all readers, so the caller must not change ``obj`` afterwards.
         """
         obj["metadata"]["resourceVersion"] = str(self.log.revision + 1)
         obj = ordered(obj)
@@ -164,13 +168,13 @@ class Store:
         return entry
 
     def delete(self, entry: Entry, *, rules: Rules) -> Entry:
-        """Delete the object of an entry."""
+        """Delete the object of ``entry``, and return the entry of the deletion."""
         tombstone = self.log.append(entry.key, None, expected=entry.revision)
         self._notify(tombstone, rules, entry.value)
         return tombstone
 
     def delete_expired(self, resource: str, *, rules: Rules) -> None:
-        """Delete objects that have reached the time to live of their kind."""
+        """Delete the objects of ``resource`` whose time to live, set by ``rules``, has passed."""
         now_at = self.clock.monotonic()
         dues = self._expirations(resource, now_at + (rules.kept_seconds or 0.0))
         while dues and dues[0][0] <= now_at:

@@ -56,7 +56,7 @@ def _identity(obj: Object) -> Object:
 
 
 def create(request: APIRequest, scope: RequestScope) -> Answer:
-    """Handle a POST to a collection."""
+    """Handle the POST of a new object to a collection."""
     content_type = request.content_type
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, content_type)
@@ -107,7 +107,7 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
 def patched(
     request: APIRequest, scope: RequestScope, live: Object, language: str, options: WriteOptions
 ) -> Object:
-    """Return the result of applying the body's patch to ``live``."""
+    """Return the result of applying the body's patch, of the type ``language``, to ``live``."""
     lenient = options.field_validation == "Ignore"
     document, mistakes = patch_body(request, language, lenient=lenient)
     if language == JSON_PATCH:
@@ -198,7 +198,7 @@ def _set_namespace(request: APIRequest, obj: Object) -> None:
 
 
 def check_uid(request: APIRequest, obj: Object, entry: Entry) -> None:
-    """Raise a conflict if ``obj`` has a UID that differs from the stored object's."""
+    """Raise a conflict if ``obj`` contains a UID that is not that of the stored object."""
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
         key = f"/registry/{request.served.registry}/{entry.key.place}"

@@ -39,12 +39,12 @@ class APIRequest(msgspec.Struct, kw_only=True):
 
     @property
     def body(self) -> bytes:
-        """The body; empty if there is none."""
+        """The request body; empty if there is none."""
         return self.http.body or b""
 
     @property
     def content_type(self) -> str:
-        """The media type of the body."""
+        """The media type of the request body."""
         return body_type(self.http)
 
     @property
@@ -55,5 +55,8 @@ class APIRequest(msgspec.Struct, kw_only=True):
         return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
 
     def live(self, entry: Entry) -> Object:
-        """Return an entry's object in the version of the request; callers must not mutate it."""
+        """Return ``entry``'s object in the version of the request.
+
+        The caller must not change the object.
+        """
         return self.served.from_stored(entry.value or {})

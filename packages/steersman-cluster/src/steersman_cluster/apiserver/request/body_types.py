@@ -20,7 +20,7 @@ def body_part(subresource: str) -> str:
 
 
 class BodyTypes:
-    """The decoder of each body that the server accepts."""
+    """The decoders and the schemas of the bodies that the server accepts."""
 
     def __init__(self, schemas: BuiltinSchemas) -> None:
         self._expectations = BodyDecoders.of(schemas)

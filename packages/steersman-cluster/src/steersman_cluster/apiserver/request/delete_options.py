@@ -28,7 +28,7 @@ _DECODER_PREFIX = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOptions:
-    """The options of a deletion, with its preconditions."""
+    """The options of a deletion, including its preconditions."""
 
     dry_run: bool = False
     grace_seconds: int | None = None
@@ -41,13 +41,13 @@ class DeleteOptions:
     def of(
         cls, info: RequestInfo, body: bytes, *, content_type: str, expected: BodyDecoder
     ) -> "DeleteOptions":
-        """Return the options in the body if there is one, else those in the query."""
+        """Return the options in ``body``; if there is no body, the options in the query."""
         written = _read(body, content_type, expected) if body else _from_query(info)
         return cls.written(written)
 
     @classmethod
     def written(cls, written: Object) -> "DeleteOptions":
-        """Return the options of a DeleteOptions object."""
+        """Return the options in ``written``, a DeleteOptions object."""
         preconditions = written.get("preconditions") or {}
         dry_run = written.get("dryRun") or []
         policy, orphan = written.get("propagationPolicy"), written.get("orphanDependents")
@@ -73,7 +73,7 @@ class DeleteOptions:
         )
 
     def shown(self, *, grace_seconds: int | None) -> Object:
-        """Return the options as a DeleteOptions object."""
+        """Return the options as a DeleteOptions object with the grace period ``grace_seconds``."""
         preconditions = {"uid": self.uid, "resourceVersion": self.resource_version}
         written: Object = {
             "gracePeriodSeconds": grace_seconds,
@@ -91,7 +91,7 @@ class DeleteOptions:
         return self.propagation is not None or self.orphan_dependents is not None
 
     def check(self, obj: Object, served: ServedResource) -> None:
-        """Raise a conflict if the preconditions do not match the object."""
+        """Raise a conflict if ``obj`` does not meet the preconditions."""
         metadata = obj["metadata"]
         for wanted, actual, word, perhaps in (
             (self.uid, metadata["uid"], "UID", "deleted and then recreated"),
@@ -116,10 +116,11 @@ class DeleteOptions:
     def finalizers(
         self, current: list[str], *, orphans: bool, false_means_foreground: bool = False
     ) -> list[str]:
-        """Return the finalizers, with the garbage collector's finalizer of the propagation policy.
+        """Return ``current`` with the garbage collector's finalizer for the propagation policy.
 
-        ``orphans``: the default policy of the kind is Orphan. ``false_means_foreground``: the
-        option ``orphanDependents: false`` means Foreground.
+        The finalizers of other policies are removed. ``orphans``: whether the default policy of the
+        kind is Orphan. ``false_means_foreground``: whether the option ``orphanDependents: false``
+        means Foreground.
         """
         orphan, foreground = ORPHAN in current, FOREGROUND in current
         if self.orphan_dependents is not None:

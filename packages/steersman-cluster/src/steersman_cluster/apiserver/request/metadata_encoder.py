@@ -18,27 +18,28 @@ VERSIONS = ("v1", "v1beta1")
 
 
 class MetadataEncoder(NamedTuple):
-    """An encoder of metadata; ``kind`` is the requested kind, of an object or of a list."""
+    """An encoder of objects' metadata; ``kind`` is the requested kind, an object or a list."""
 
     kind: str
     version: str
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str]) -> "MetadataEncoder | None":
-        """Return the encoder that a media type's parameters request; None if they request another
-        form.
+        """Return the encoder that ``parameters``, those of a media type, request.
+
+        Returns None if ``parameters`` do not request metadata.
         """
         kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
         known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in VERSIONS
         return cls(kind, version) if known else None
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode the metadata of an entry's object."""
+        """Encode the metadata of ``entry``'s object."""
         self.check(served, is_list=False)
         return self._opening() + object_encoder.metadata_in(entry, served) + b"}"
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
-        """Encode the metadata of an object without an entry."""
+        """Encode the metadata of ``obj``, which has no stored entry."""
         self.check(served, is_list=False)
         return self._object(
             object_encoder.ordered(object_encoder.partial_view(obj, served)), served
@@ -56,7 +57,7 @@ class MetadataEncoder(NamedTuple):
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """Encode the metadata of a list's objects."""
+        """Encode a list with the metadata of ``entries``; ``metadata`` is the ListMeta."""
         self.check(served, is_list=True)
         object_encoder.prefetch(entries, served)
         head = {**self._head(LIST), "metadata": without_empty(metadata), "items": None}
@@ -67,16 +68,16 @@ class MetadataEncoder(NamedTuple):
         return b"".join((opening.removesuffix(b"null}"), b"[", begin, items, b"}]}"))
 
     def lines(self) -> WatchEncoder | None:
-        """Return the encoder of a watch; None if a list was requested."""
+        """Return the encoder of a watch; None if the client requested the kind of a list."""
         return None if self.kind == LIST else self
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """Encode one event of a watch."""
+        """Encode a watch event of type ``kind`` with the metadata of ``entry``'s object."""
         metadata = object_encoder.metadata_in(entry, served)
         return object_encoder.line(kind, self._opening() + metadata + b"}")
 
     def deleted(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode the DELETED event of an object that no longer matches the watch."""
+        """Encode the DELETED event of an object that no longer matches the watch's selectors."""
         gone = object_encoder.deleted_object(entry, served)
         return object_encoder.line(b"DELETED", self._object(gone, served))
 
@@ -87,12 +88,12 @@ class MetadataEncoder(NamedTuple):
         *,
         initial_events_end: bool,
     ) -> bytes:
-        """Encode a BOOKMARK event."""
+        """Encode a BOOKMARK event whose resourceVersion is ``revision``."""
         metadata = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         return object_encoder.line(b"BOOKMARK", self._partial(metadata))
 
     def failure(self, status: Object) -> bytes:
-        """Encode the ERROR event that ends a watch."""
+        """Encode the ERROR event with ``status``, which ends a watch."""
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
     def _object(self, obj: Object, served: ServedResource) -> bytes:
@@ -144,5 +145,5 @@ class MetadataEncoder(NamedTuple):
 
 
 def without_empty(metadata: Mapping[str, object]) -> dict[str, object]:
-    """Return the ListMeta without empty fields."""
+    """Return ``metadata``, a ListMeta, without empty fields."""
     return {name: value for name, value in metadata.items() if value != ""}

@@ -62,7 +62,7 @@ def header(request: Request, name: str) -> str:
 
 
 def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the media types of an Accept header with their parameters, by preference."""
+    """Yield the media types of an Accept header with their parameters, in order of preference."""
     found: list[_Clause] = []
     for clause in accept.split(","):
         media_type, *parameters = clause.split(";")
@@ -84,7 +84,7 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def accepted_format(accept: str, forms: Iterable[str]) -> str:
-    """Return the one of ``forms`` that ``accept`` prefers; "" if none is acceptable."""
+    """Return the one of the media types ``forms`` that ``accept`` prefers; "" if none fits."""
     for media_type, _ in clauses(accept or "*/*"):
         kind, _, subtype = media_type.partition("/")
         for encoder in forms:
@@ -142,13 +142,16 @@ _USUAL_FOR_BUILTIN: Mapping[str, ResponseFormat] = {
 
 
 def wants_plain(request: Request) -> bool:
-    """Return whether the client accepts whole objects in JSON, as nearly all clients do."""
+    """Return whether the Accept header is missing or is only JSON, as for nearly all clients.
+
+    The response then contains whole objects in JSON.
+    """
     accept = header(request, "Accept")
     return not accept or accept == JSON
 
 
 def no_table(version: str) -> ResponseEncoder | None:  # noqa: ARG001 - as those that have one
-    """Return None, for responses that have no table."""
+    """Return None: this function stands for the lack of tables in ``negotiate``."""
     return None
 
 
@@ -160,10 +163,10 @@ def negotiate(
     lists: bool = False,
     table: Callable[[str], ResponseEncoder | None] = no_table,
 ) -> ResponseFormat:
-    """Return the format of the response; an unsupported transformation is skipped.
+    """Return the format of the response, the one that the client prefers.
 
-    ``table`` returns the encoder of a table in a version, or None. The errors for built-in and
-    ``custom`` resources differ.
+    A media type with an unsupported transformation is skipped. ``table`` returns the encoder of a
+    table in a version, or None. The errors for built-in and ``custom`` resources differ.
     """
     if wants_plain(request):
         return PLAIN
@@ -189,7 +192,7 @@ def negotiate(
 
 
 def document_language(accept: str) -> str:
-    """Return the media type of a document without transformations."""
+    """Return the preferred media type of a document that has no transformations."""
     for media_type, parameters in clauses(accept or JSON):
         language = _RANGES.get(media_type, "")
         whole = language and _is_whole(parameters)
@@ -199,7 +202,10 @@ def document_language(accept: str) -> str:
 
 
 def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
-    """Return the first media type whose transformation parameters equal ``encoder``, or ""."""
+    """Return the first media type whose transformation parameters equal ``encoder``.
+
+    Returns "" if ``accept`` contains no such media type.
+    """
     for media_type, parameters in clauses(accept):
         language = _RANGES.get(media_type, "")
         wanted = language and {key: parameters.get(key) for key in _TRANSFORMS} == encoder
@@ -209,7 +215,7 @@ def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
 
 
 def check_route(accept: str, available: tuple[str, ...]) -> None:
-    """Raise an error if ``accept`` contains none of the media types ``available`` at a path."""
+    """Raise an error if ``accept`` contains none of ``available``, a path's media types."""
     wanted = [clause.partition(";")[0].strip() for clause in (accept or JSON).split(",")]
     if not any(each == "*/*" or each in available for each in wanted):
         why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
@@ -223,7 +229,10 @@ def not_acceptable(available: tuple[str, ...]) -> status_errors.StatusError:
 
 
 def error_language(request: Request) -> str:
-    """Return the media type of an error, which has no transformations."""
+    """Return the media type of an error response; the default is JSON.
+
+    An error response has no transformations.
+    """
     for media_type, parameters in clauses(header(request, "Accept")):
         language = _RANGES.get(media_type, "")
         if language and _is_whole(parameters) and _is_served(language, parameters, versions=("",)):
@@ -261,7 +270,10 @@ def _form(
 
 
 def body_type(request: Request) -> str:
-    """Return the media type of the body; the default is JSON."""
+    """Return the media type of the request body, by default JSON.
+
+    Raises an error if the media type is unsupported.
+    """
     content_type = header(request, "Content-Type").partition(";")[0].strip().lower() or JSON
     if content_type not in BUILTIN_MEDIA_TYPES:
         raise unsupported_media_type(BUILTIN_MEDIA_TYPES)
@@ -269,7 +281,11 @@ def body_type(request: Request) -> str:
 
 
 def patch_type(request: Request, *, custom: bool) -> str:
-    """Return the patch type; custom resources do not support strategic merge patches."""
+    """Return the patch type of the request body, which is its media type.
+
+    Raises an error for an unsupported type; ``custom`` resources do not support strategic merge
+    patches.
+    """
     language = header(request, "Content-Type").partition(";")[0]
     if language not in PATCHES or (custom and language == STRATEGIC_PATCH):
         if custom:
@@ -280,7 +296,7 @@ def patch_type(request: Request, *, custom: bool) -> str:
 
 
 def unsupported_media_type(spoken: tuple[str, ...]) -> status_errors.StatusError:
-    """Return the error for an unsupported media type of the body."""
+    """Return the error for a request body whose media type is not one of ``spoken``."""
     return status_errors.unsupported_media_type(
         "the body of the request was in an unknown format - accepted media types include: "
         + ", ".join(spoken)

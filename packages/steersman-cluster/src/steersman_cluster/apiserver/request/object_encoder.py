@@ -20,7 +20,7 @@ _METADATA_IS = b'"metadata":'  # the start of the cached JSON
 
 
 def ordered(obj: Object) -> Object:
-    """Return the object with kind and apiVersion first, and its metadata in Go's order."""
+    """Return ``obj`` with kind and apiVersion first, and with its metadata in Go's order."""
     metadata = obj["metadata"]
     head = {name: metadata[name] for name in IN_ORDER if name in metadata}
     for name in ("labels", "annotations"):
@@ -35,12 +35,12 @@ def ordered(obj: Object) -> Object:
 
 
 def rest_of(obj: Object) -> bytes:
-    """Return the JSON after kind and apiVersion, without the closing brace."""
+    """Return the JSON of ``obj`` without kind and apiVersion, and without the opening brace."""
     return msgspec.json.encode({name: obj[name] for name in obj if name not in _HEAD})[1:]
 
 
 def rest_of_entry(entry: Entry, served: ServedResource) -> bytes:
-    """Return the JSON of an entry's object after kind and apiVersion, without the closing brace.
+    """Return the result of ``rest_of`` for ``entry``'s object in the served version.
 
     For a deletion, this is the deleted object with the revision of the deletion.
     """
@@ -61,7 +61,7 @@ def _kept(entry: Entry) -> bytes:
 
 
 def prefetch(entries: Iterable[Entry], served: ServedResource) -> None:
-    """Convert all entries together, so that webhook conversion needs only one call."""
+    """Convert the objects of all ``entries`` together, so that a webhook is called only once."""
     if served.converts_by_webhook:
         served.prefetch([_shown(each) for each in entries])
 
@@ -79,22 +79,22 @@ def last_seen(entry: Entry) -> Object:
 
 
 def shown_in(entry: Entry, served: ServedResource) -> Object:
-    """Return an entry's object, or the deleted one, in the served version."""
+    """Return ``entry``'s object in the served version; for a deletion, the deleted object."""
     return served.from_stored(_shown(entry))
 
 
 def one(entry: Entry, served: ServedResource) -> bytes:
-    """Encode an entry's object."""
+    """Encode ``entry``'s object."""
     return served.opening + rest_of_entry(entry, served)
 
 
 def unstored(obj: Object, served: ServedResource) -> bytes:
-    """Encode an object without an entry."""
+    """Encode ``obj``, which has no stored entry."""
     return served.opening + rest_of(ordered(served.from_stored(obj)))
 
 
 def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]) -> bytes:
-    """Encode a list."""
+    """Encode a list of the objects of ``entries``; ``metadata`` is the ListMeta."""
     head = {
         "kind": served.list_kind,
         "apiVersion": served.gvk.api_version,
@@ -111,12 +111,12 @@ def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str
 
 
 def line(kind: bytes, shown: bytes) -> bytes:
-    """Return the line of a watch event of type ``kind`` with the encoded object ``shown``."""
+    """Return the line of a watch event of type ``kind``; ``shown`` is the encoded object."""
     return b"".join((b'{"type":"', kind, b'","object":', shown, b"}\n"))
 
 
 def event(kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-    """Encode one event of a watch."""
+    """Encode a watch event of type ``kind`` with ``entry``'s object."""
     return b"".join(
         (
             b'{"type":"',
@@ -130,20 +130,23 @@ def event(kind: bytes, entry: Entry, served: ServedResource) -> bytes:
 
 
 def deleted(entry: Entry, served: ServedResource) -> bytes:
-    """Encode the DELETED event of an object that was deleted or no longer matches the watch."""
+    """Encode the DELETED event of an object that was deleted or no longer matches a watch."""
     if entry.value is None:
         return event(b"DELETED", entry, served)
     return line(b"DELETED", served.opening + rest_of(served.from_stored(last_seen(entry))))
 
 
 def bookmark(revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-    """Encode a BOOKMARK event."""
+    """Encode a BOOKMARK event whose resourceVersion is ``revision``."""
     obj = bookmark_object(revision, served, initial_events_end=initial_events_end)
     return line(b"BOOKMARK", served.opening + msgspec.json.encode(obj)[1:])
 
 
 def bookmark_object(revision: int, served: ServedResource, *, initial_events_end: bool) -> Object:
-    """Return the object of a bookmark without kind and apiVersion: only its metadata is set."""
+    """Return the object in a BOOKMARK event, without kind and apiVersion.
+
+    Only the metadata of the object is set.
+    """
     metadata = bookmark_metadata(revision, initial_events_end=initial_events_end)
     if served.rules.hidden_annotation:
         annotations = {served.rules.hidden_annotation: "0", **metadata.get("annotations", {})}
@@ -152,7 +155,7 @@ def bookmark_object(revision: int, served: ServedResource, *, initial_events_end
 
 
 def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, Any]:
-    """Return the metadata of a bookmark."""
+    """Return the metadata of the object in a BOOKMARK event."""
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
     if initial_events_end:
         metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
@@ -160,16 +163,16 @@ def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, A
 
 
 def partial_view(obj: Object, served: ServedResource) -> Object:
-    """Return an object as tables and metadata encoders read it.
+    """Return ``obj`` in the version from which tables and metadata are encoded.
 
-    They read a custom resource in the version of the request, and a built-in one in the stored
-    version, as kube-apiserver does.
+    For a custom resource, this is the version of the request. For a built-in resource, it is the
+    stored version, as in kube-apiserver.
     """
     return served.from_stored(obj) if served.custom else obj
 
 
 def entry_partial_view(entry: Entry, served: ServedResource) -> Object:
-    """Return the ``partial_view`` of an entry's object; for a deletion, of the deleted object."""
+    """Return the ``partial_view`` of ``entry``'s object (for a deletion, of the deleted one)."""
     if served.custom and served.converts:
         # Converted once, for all requests.
         found: Object = msgspec.json.decode(one(entry, served))
@@ -178,12 +181,12 @@ def entry_partial_view(entry: Entry, served: ServedResource) -> Object:
 
 
 def deleted_object(entry: Entry, served: ServedResource) -> Object:
-    """Return the ``partial_view`` of an object that no longer matches the watch."""
+    """Return the ``partial_view`` of the last object that matched the watch's selectors."""
     return partial_view(last_seen(entry), served)
 
 
 def metadata_in(entry: Entry, served: ServedResource) -> bytes:
-    """Return the JSON of an entry's metadata, cut out of the cached object if possible."""
+    """Return the JSON of the metadata of ``entry``'s object, if possible from cached JSON."""
     if (served.custom and served.converts) or served.rules.hidden_annotation:
         return msgspec.json.encode(metadata_of(entry_partial_view(entry, served), served))
     end = entry.metadata_end
@@ -194,7 +197,7 @@ def metadata_in(entry: Entry, served: ServedResource) -> bytes:
 
 
 def metadata_of(obj: Object, served: ServedResource) -> dict[str, Any]:
-    """Return the metadata of an object for the metadata encoders."""
+    """Return the metadata of ``obj``, without the annotation that its kind hides."""
     metadata: dict[str, Any] = obj["metadata"]
     hidden = served.rules.hidden_annotation
     if not hidden or hidden not in (metadata.get("annotations") or ()):

@@ -15,7 +15,7 @@ _INTEGER_LIMIT = 2**63
 
 
 def boolean(info: RequestInfo, name: str) -> bool | None:
-    """Return a query parameter as a boolean; None if it is missing.
+    """Return the query parameter ``name`` as a boolean; None if it is missing.
 
     Every value except "false" and "0" is true.
     """
@@ -23,7 +23,7 @@ def boolean(info: RequestInfo, name: str) -> bool | None:
 
 
 def integer(info: RequestInfo, name: str) -> int | None:
-    """Return a query parameter as an integer; None if it is missing."""
+    """Return the query parameter ``name`` as an integer; None if it is missing."""
     text = info.option(name)
     if not text:
         return None
@@ -147,8 +147,9 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, info: RequestInfo, *, kind: str, is_apply: bool = False) -> "WriteOptions":
-        """Return the options of a create, update or patch; ``kind`` is the kind of options in
-        errors.
+        """Return the options of a create, update or patch.
+
+        ``kind`` is, for example, CreateOptions; error messages contain it.
         """
         errors: list[FieldError] = []
         manager, force = info.option("fieldManager"), boolean(info, "force")
@@ -176,14 +177,14 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def dry_run_errors(dry_run: list[str]) -> list[FieldError]:
-    """Return the errors of dryRun, whose only value is All."""
+    """Return the errors in ``dry_run``, the values of dryRun; the only valid value is All."""
     if all(each == "All" for each in dry_run):
         return []
     return [field_errors.not_supported("dryRun", dry_run, ["All"])]
 
 
 def manager_errors(manager: str, where: str) -> list[FieldError]:
-    """Return the errors of a field manager's name: its length, and unprintable characters."""
+    """Return the errors in the name of a field manager: its length, unprintable characters."""
     errors: list[FieldError] = []
     if len(manager.encode()) > LONGEST_MANAGER:
         errors.append(field_errors.too_long(where, "", LONGEST_MANAGER))

@@ -57,12 +57,12 @@ def _encoders() -> _Encoders:
 
 
 def encode_document(document: Object) -> bytes:
-    """Encode a document of a built-in kind, such as a Status, as a body."""
+    """Encode a document of a built-in kind, such as a Status, as a response body."""
     return _encoders().body(document)
 
 
 def error_frame(status: Object) -> bytes:
-    """Encode the ERROR event that ends a watch."""
+    """Encode the ERROR event with ``status``, which ends a watch."""
     return watch_frame(b"ERROR", encode_document(status))
 
 
@@ -80,14 +80,14 @@ def _list_body(
 
 
 class ProtobufEncoder:
-    """The encoder of whole objects."""
+    """The protobuf encoder of whole objects."""
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode an entry's object."""
+        """Encode ``entry``'s object."""
         return _object_body(_message_of(entry, served), served)
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
-        """Encode an object without an entry, given in the stored version."""
+        """Encode ``obj``, which has no stored entry and is in the stored version."""
         return _object_body(_encoders().message(served.from_stored(obj), served), served)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:  # noqa: ARG002 - as JSON
@@ -101,7 +101,7 @@ class ProtobufEncoder:
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """Encode a list."""
+        """Encode a list of the objects of ``entries``; ``metadata`` is the ListMeta."""
         items = [_message_of(entry, served) for entry in entries]
         return _list_body(served.gvk.api_version, served.list_kind, metadata, items)
 
@@ -110,24 +110,24 @@ class ProtobufEncoder:
         return self
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """Encode one event of a watch."""
+        """Encode a watch event of type ``kind`` with ``entry``'s object."""
         return watch_frame(kind, self.one(entry, served))
 
     def deleted(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode the DELETED event of an object that was deleted or no longer matches."""
+        """Encode the DELETED event of an object that was deleted or no longer matches a watch."""
         if entry.value is None:
             return self.event(b"DELETED", entry, served)
         return watch_frame(b"DELETED", self.unstored(object_encoder.last_seen(entry), served))
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-        """Encode a BOOKMARK event."""
+        """Encode a BOOKMARK event whose resourceVersion is ``revision``."""
         obj = object_encoder.bookmark_object(
             revision, served, initial_events_end=initial_events_end
         )
         return watch_frame(b"BOOKMARK", _object_body(_encoders().message(obj, served), served))
 
     def failure(self, status: Object) -> bytes:
-        """Encode the ERROR event that ends a watch."""
+        """Encode the ERROR event with ``status``, which ends a watch."""
         return error_frame(status)
 
 
@@ -145,17 +145,17 @@ def _message_of(entry: Entry, served: ServedResource) -> bytes:
 
 
 class ProtobufMetadataEncoder(NamedTuple):
-    """The protobuf encoder of metadata, which supports custom resources, too."""
+    """The protobuf encoder of metadata, which also encodes the metadata of custom resources."""
 
     only: MetadataEncoder
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode the metadata of an entry's object."""
+        """Encode the metadata of ``entry``'s object."""
         self.only.check(served, is_list=False)
         return self._object(object_encoder.entry_partial_view(entry, served), served)
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
-        """Encode the metadata of an object without an entry."""
+        """Encode the metadata of ``obj``, which has no stored entry."""
         self.only.check(served, is_list=False)
         return self._object(object_encoder.partial_view(obj, served), served)
 
@@ -171,7 +171,7 @@ class ProtobufMetadataEncoder(NamedTuple):
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """Encode the metadata of a list's objects."""
+        """Encode a list with the metadata of ``entries``; ``metadata`` is the ListMeta."""
         self.only.check(served, is_list=True)
         object_encoder.prefetch(entries, served)
         found = (
@@ -181,17 +181,17 @@ class ProtobufMetadataEncoder(NamedTuple):
         return _list_body(self._api_version, LIST, metadata, [_partial(each) for each in found])
 
     def lines(self) -> WatchEncoder | None:
-        """Return the encoder of a watch; None if a list was requested."""
+        """Return the encoder of a watch; None if the client requested the kind of a list."""
         return None if self.only.kind == LIST else self
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """Encode one event of a watch."""
+        """Encode a watch event of type ``kind`` with the metadata of ``entry``'s object."""
         return watch_frame(
             kind, self._object(object_encoder.entry_partial_view(entry, served), served)
         )
 
     def deleted(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode the DELETED event of an object that no longer matches the watch."""
+        """Encode the DELETED event of an object that no longer matches the watch's selectors."""
         return watch_frame(
             b"DELETED", self._object(object_encoder.deleted_object(entry, served), served)
         )
@@ -203,12 +203,12 @@ class ProtobufMetadataEncoder(NamedTuple):
         *,
         initial_events_end: bool,
     ) -> bytes:
-        """Encode a BOOKMARK event."""
+        """Encode a BOOKMARK event whose resourceVersion is ``revision``."""
         metadata = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         return watch_frame(b"BOOKMARK", self._body(metadata))
 
     def failure(self, status: Object) -> bytes:
-        """Encode the ERROR event that ends a watch."""
+        """Encode the ERROR event with ``status``, which ends a watch."""
         return error_frame(status)
 
     def _object(self, obj: Object, served: ServedResource) -> bytes:

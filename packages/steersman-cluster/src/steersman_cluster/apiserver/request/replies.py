@@ -57,12 +57,16 @@ def path_not_found() -> Reply:
 
 
 def unavailable() -> Reply:
-    """Return the reply for a group version that another server serves."""
+    """Return the reply for an API group version that another server serves."""
     return unsniffed_text(503, "service unavailable\n")
 
 
 def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """Return a reply with an encoded document; JSON is converted to YAML if requested."""
+    """Return a reply with the encoded document ``body``.
+
+    If ``language`` is YAML, ``body`` is JSON and is converted. If ``pretty`` is true, JSON is
+    indented.
+    """
     if not body:
         return Reply(status=status, headers=_COMMON)
     if language == PROTOBUF:
@@ -80,7 +84,7 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
 
 
 def error_reply(refusal: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """Return the reply for an error."""
+    """Return the reply for the error ``refusal``."""
     found = refusal.status()
     body = encode_document(found) if language == PROTOBUF else msgspec.json.encode(found)
     reply = document(refusal.code, body, language=language, pretty=pretty)
@@ -91,7 +95,7 @@ def error_reply(refusal: StatusError, *, language: str = JSON, pretty: bool = Fa
 
 
 def with_warnings(reply: Reply, warnings: list[str]) -> Reply:
-    """Return the reply with a Warning header for each warning, without duplicates.
+    """Return ``reply`` with a Warning header for each warning, without duplicates.
 
     If the warnings are too long in total, each is shortened, and the last ones are omitted.
     """
@@ -122,7 +126,7 @@ def _quoted(sentence: str) -> str:
 
 
 def is_pretty(request: Request, info: RequestInfo) -> bool:
-    """Return whether the JSON of the response is indented, because a person reads it."""
+    """Return whether to indent the JSON of the response, so that a person can read it."""
     if "pretty" in info.query:
         return info.flag("pretty")
     return header(request, "User-Agent").startswith(_READERS)

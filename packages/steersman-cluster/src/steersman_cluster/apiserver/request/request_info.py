@@ -1,4 +1,4 @@
-"""RequestInfo: the verb, resource, namespace and name of a request, from its path and query."""
+"""RequestInfo: the verb, resource, namespace and name in the path and query of a request."""
 
 import msgspec
 
@@ -43,11 +43,11 @@ class RequestInfo(msgspec.Struct, frozen=True, kw_only=True):
         return GroupResource(self.group, self.resource)
 
     def option(self, name: str) -> str:
-        """Return the first value of a query parameter."""
+        """Return the first value of the query parameter ``name``."""
         return self.query[name][0] if name in self.query else ""
 
     def flag(self, name: str) -> bool:
-        """Return whether a query parameter is present and true."""
+        """Return whether the query parameter ``name`` is present and true."""
         return name in self.query and self.query[name][0].lower() not in FALSE
 
 

@@ -123,13 +123,13 @@ class ServedResource:
 
     @cached_property
     def opening(self) -> bytes:
-        """The start of each object's JSON: kind and apiVersion."""
+        """The start of the JSON of each object: kind and apiVersion."""
         head = {"kind": self.gvk.kind, "apiVersion": self.gvk.api_version}
         return msgspec.json.encode(head)[:-1] + b","
 
     @cached_property
     def blank(self) -> Object:
-        """The fields of an empty object that Go encodes; none for a custom resource."""
+        """The fields that Go encodes for an empty object; none for a custom resource."""
         if self.custom:
             return {}
         whole: Object = _as_go_writes(self.schema)({})
@@ -147,7 +147,7 @@ class ServedResource:
 
     @cached_property
     def list_opening(self) -> bytes:
-        """The start of each list item's JSON; built-in items omit kind and apiVersion."""
+        """The start of the JSON of each item in a list; built-in items omit kind and apiVersion."""
         return self.opening if self.custom else b"{"
 
     @cached_property
@@ -178,7 +178,7 @@ class ServedResource:
 
     @cached_property
     def has_standard_finalizers(self) -> bool:
-        """Whether the name of a finalizer must be a standard one or contain a domain."""
+        """Whether a finalizer must be well known or contain a domain."""
         return has_standard_finalizers(self.gvk.group, custom=self.custom)
 
     def validated_form(self, obj: Object) -> Object:
@@ -210,23 +210,26 @@ class ServedResource:
         return None if status is None or status.absent is UNSET else _as_go_writes(status)
 
     def drop_status(self, obj: Object) -> None:
-        """Remove the status that a client sent with a new object."""
+        """Remove from ``obj``, a new object, the status that the client sent."""
         if self._canonical_status is None:
             obj.pop("status", None)
         else:
             obj["status"] = self._canonical_status({})
 
     def restore_status(self, obj: Object, old: Object) -> None:
-        """Restore the old status, because a write of the object does not change the status."""
+        """Replace the status of ``obj`` with that of ``old``.
+
+        A write of the object itself does not change the status.
+        """
         if "status" in old:
             obj["status"] = old["status"]
         else:
             obj.pop("status", None)
 
     def restore_all_but_status(self, obj: Object, old: Object) -> None:
-        """Restore all fields of the old object, except for the status and some metadata.
+        """Replace the fields of ``obj`` with those of ``old``, except for the status.
 
-        A write of the status changes only the status.
+        Some metadata is not replaced, either. A write of the status changes only the status.
         """
         for name in [name for name in obj if name not in _APART and name not in old]:
             del obj[name]
@@ -240,7 +243,7 @@ class ServedResource:
             obj["metadata"] = {**was, **own}
 
     def is_new_generation(self, obj: Object, old: Object) -> bool:
-        """Return whether the update changes a field that increments the generation."""
+        """Return whether ``obj`` differs from ``old`` in a field that increments the generation."""
         if not self.custom:
             parts = self.rules.generation_of
             return any(not same_json(_part(obj, part), _part(old, part)) for part in parts)
@@ -250,7 +253,7 @@ class ServedResource:
         return any(not same_json(obj.get(name), old.get(name)) for name in names)
 
     def place(self, namespace: str, name: str) -> str:
-        """Return the key of an object within the log of its resource."""
+        """Return the key of an object within the log of its resource, such as ``default/web``."""
         return f"{namespace}/{name}" if self.namespaced else name
 
 
@@ -287,7 +290,7 @@ class ResourceRegistry:
         return self._versions.get(resource, [])
 
     def is_builtin(self, group: str) -> bool:
-        """Return whether the group is built in."""
+        """Return whether Kubernetes itself defines the API group."""
         return any(each == group for each, _, _ in self._builtin)
 
     def is_remote(self, group: str, version: str) -> bool:
@@ -296,21 +299,21 @@ class ResourceRegistry:
         return claim is not None and claim.remote
 
     def defined(self) -> set[tuple[str, str]]:
-        """Return all group versions of CRDs, even if another server serves the group version."""
+        """Return all API group versions of CRDs, including those that another server serves."""
         served = (each for versions in self._custom.values() for each in versions)
         return {(each.gvk.group, each.gvk.version) for each in served}
 
     def groups(self) -> frozenset[str]:
-        """Return all groups with a served resource."""
+        """Return all API groups with a served resource."""
         return frozenset(group for group, _, _ in self._all)
 
     def __iter__(self) -> Iterator[ServedResource]:
         return iter(self._all.values())
 
     def define(self, definition: str, served: Iterable[ServedResource]) -> None:
-        """Replace the served resources of a CRD; an empty ``served`` removes them.
+        """Replace the served resources of the CRD with the name ``definition``.
 
-        ``definition`` is the name of the CRD.
+        If ``served`` is empty, the CRD has no served resources afterwards.
         """
         self._custom[definition] = tuple(served)
         if not self._custom[definition]:
@@ -318,10 +321,10 @@ class ResourceRegistry:
         self._rebuild()
 
     def claim(self, claims: Mapping[tuple[str, str], GroupVersionInfo]) -> None:
-        """Set the group versions that APIServices register.
+        """Set the API group versions that APIServices register.
 
-        The custom resources of a group version are not served if its APIService refers to another
-        server.
+        If the APIService of a group version refers to another server, this server does not serve
+        the custom resources of the group version.
         """
         if claims != self.claims:
             self.claims = claims

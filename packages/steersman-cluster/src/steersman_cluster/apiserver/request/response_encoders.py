@@ -15,18 +15,18 @@ from steersman_cluster.apiserver.storage import Entry
 
 
 class WatchEncoder(Protocol):
-    """The encoder of one watch."""
+    """The encoder of the events of one watch."""
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """Encode an event."""
+        """Encode a watch event of type ``kind`` with ``entry``'s object."""
         ...
 
     def deleted(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode the DELETED event of an object that was deleted or no longer matches."""
+        """Encode the DELETED event of an object that was deleted or no longer matches the watch."""
         ...
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-        """Encode a BOOKMARK event."""
+        """Encode a BOOKMARK event whose resourceVersion is ``revision``."""
         ...
 
 
@@ -34,11 +34,11 @@ class ResponseEncoder(Protocol):
     """The encoder of one response."""
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """Encode an entry's object."""
+        """Encode ``entry``'s object."""
         ...
 
     def unstored(self, obj: Object, served: ServedResource) -> bytes:
-        """Encode an object without an entry, given in the stored version."""
+        """Encode ``obj``, which has no stored entry and is in the stored version."""
         ...
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
@@ -52,7 +52,7 @@ class ResponseEncoder(Protocol):
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """Encode a list."""
+        """Encode a list of the objects of ``entries``; ``metadata`` is the ListMeta."""
         ...
 
     def lines(self) -> WatchEncoder | None:
@@ -60,7 +60,7 @@ class ResponseEncoder(Protocol):
         ...
 
     def failure(self, status: Object) -> bytes:
-        """Encode the ERROR event that ends a watch."""
+        """Encode the ERROR event with ``status``, which ends a watch."""
         ...
 
 

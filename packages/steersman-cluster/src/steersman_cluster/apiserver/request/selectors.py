@@ -50,7 +50,7 @@ NOTHING: Final = Selector(matches=_never)
 
 
 class Requirement(NamedTuple):
-    """One condition on one label."""
+    """One condition of a label selector, on one label."""
 
     key: str
     operator: str  # as in the text: "in", "=", …; "exists" and "!" have no values
@@ -83,7 +83,10 @@ def label_selector(selector: Mapping[str, Any] | None) -> Selector:
 def parse_field_selector(
     text: str, *, known: Collection[str], unsupported: str = NOT_KNOWN
 ) -> Selector:
-    """Parse ``metadata.name=web,status.phase!=Running``; ``known`` are the supported fields."""
+    """Parse ``metadata.name=web,status.phase!=Running``; raise an error for invalid text.
+
+    ``known`` contains the supported fields; ``unsupported`` is the message for other fields.
+    """
     terms = _field_terms(text)
     for term in terms:
         if term.name not in known:
@@ -92,7 +95,10 @@ def parse_field_selector(
 
 
 def selected_name(field_selector: str) -> str:
-    """Return the name that a field selector requires; "" for none or for an invalid selector."""
+    """Return the object name that ``field_selector`` requires.
+
+    Returns "" if the selector requires no name, or is invalid.
+    """
     try:
         terms = _field_terms(field_selector)
     except StatusError:

@@ -67,13 +67,13 @@ class BuiltinSchemas:
         """Return the schemas that the package contains.
 
         All servers of a process share them, because no server changes them. Reading and compiling
-        the schemas takes longer than everything else in the start of a server.
+        the schemas is the slowest part of the start of a server.
         """
         return cls(load_all_facts(), msgspec.json.decode(GO_TYPES.read_bytes()))
 
     @cached_property
     def resources(self) -> Sequence[BuiltinResource]:
-        """Return every resource of every group version."""
+        """Return every built-in resource of every API group version."""
         return tuple(
             BuiltinResource(
                 gvk=GroupVersionKind(
@@ -93,7 +93,7 @@ class BuiltinSchemas:
 
     @cached_property
     def written(self) -> dict[str, Any]:
-        """Return each schema as in the OpenAPI documents, by its full name."""
+        """Return every schema in the form of the OpenAPI documents, by its full name."""
         return {
             name: schema
             for document in self._documents.values()
@@ -109,11 +109,11 @@ class BuiltinSchemas:
         }
 
     def of(self, gvk: GroupVersionKind) -> Schema:
-        """Return the schema of a kind; raise ``KeyError`` if there is none."""
+        """Return the schema of the kind ``gvk``; raise ``KeyError`` if there is none."""
         return self.named(self._names[gvk.group, gvk.version, gvk.kind])
 
     def named(self, name: str) -> Schema:
-        """Return the schema of a type by its full name."""
+        """Return the schema of the type with the full name ``name``."""
         if name not in self._compiled:
             written = self.written[name]
             schema = _node(written, name=name)
@@ -177,8 +177,9 @@ def _node(written: Mapping[str, Any], *, name: str | None) -> Schema:
 
 
 def _merged(schema: Schema, written: Mapping[str, Any]) -> Schema:
-    """Return ``schema`` with the settings in ``written``, such as the default; properties are
-    shared.
+    """Return ``schema`` with the settings in ``written``, such as the default.
+
+    The properties are shared with ``schema``.
     """
     return replace(
         schema,

@@ -1,6 +1,6 @@
-"""The part of an old object that corresponds to a part of a new one, and whether it is unchanged.
+"""Which part of an old object corresponds to a part of a new one, and whether both are equal.
 
-Ratcheting ignores errors in unchanged parts. Both schema validation and CEL rules use it.
+Ratcheting ignores errors in unchanged parts. Both schema validation and CEL rules use ratcheting.
 """
 
 from collections.abc import Mapping
@@ -38,10 +38,10 @@ def correlated_element(
 
 
 def by_key(elements: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
-    """Return the elements of a list by the values of ``keys``.
+    """Return the elements of a list, by their values of the fields ``keys``.
 
-    An element that lacks one of the keys is omitted. If several elements have the same values, the
-    first of them is returned.
+    An element that lacks one of the keys is omitted. Of several elements with the same values, only
+    the first is returned.
     """
     found: dict[Any, Any] = {}
     for each in elements:
@@ -54,10 +54,10 @@ def by_key(elements: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
 
 
 def is_unchanged(value: Any, old: Any, schema: Written) -> bool:
-    """Return whether two values are equal according to the schema.
+    """Return whether ``value`` and ``old`` are equal according to the schema.
 
-    The order of a list of type ``map`` is irrelevant. A field that the schema does not specify
-    counts as changed.
+    In a list of type ``map``, the order of the elements is irrelevant. A field that the schema does
+    not specify counts as changed.
     """
     if value is None or old is None:
         return value is old

@@ -36,9 +36,9 @@ class Defaults:
         return bool(self._fields or self._inside or self._additional or self._items)
 
     def fill(self, value: Any) -> None:
-        """Set the defaults inside ``value``.
+        """Set the defaults in the fields inside ``value``.
 
-        A default replaces a missing field, and a null if the field is not nullable.
+        A default replaces a missing field. It also replaces a null if the field is not nullable.
         """
         if isinstance(value, dict):
             for name, field in self._fields.items():

@@ -1,4 +1,4 @@
-"""Embedded resources of custom resources: they need an apiVersion, a kind and valid metadata."""
+"""Embedded resources of custom resources: each needs apiVersion, kind and valid metadata."""
 
 import re
 from collections.abc import Iterator
@@ -26,15 +26,19 @@ class BadEmbeddedResource(Exception):
 
 
 def decode_metadata(obj: dict[str, Any], schema: Schema) -> list[str]:
-    """Decode the metadata of embedded resources in place, and return the unknown paths."""
+    """Decode the metadata of the resources embedded in ``obj`` in place.
+
+    Returns the paths of the unknown fields in the metadata.
+    """
     inside = _inside(obj, schema, "")
     return sorted(path for each in inside for path in decode_metadata_inside(*each))
 
 
 def decode_metadata_inside(value: Any, schema: Schema, path: str) -> list[str]:
-    """Decode the metadata of the embedded resources in ``value``; return the unknown paths.
+    """Decode the metadata of the embedded resources in ``value`` in place.
 
-    ``value`` may itself be an embedded resource.
+    ``value`` is at ``path``, and may itself be an embedded resource. Returns the paths of the
+    unknown fields in the metadata.
     """
     unknown: list[str] = []
     if schema.embedded_resource and isinstance(value, dict):
@@ -45,12 +49,15 @@ def decode_metadata_inside(value: Any, schema: Schema, path: str) -> list[str]:
 
 
 def embedded_errors(obj: dict[str, Any], schema: Schema) -> list[FieldError]:
-    """Return the errors of the embedded resources of an object, after ``decode_metadata``."""
+    """Return the errors in the resources embedded in ``obj``; call ``decode_metadata`` before."""
     return [error for each in _inside(obj, schema, "") for error in part_errors(*each)]
 
 
 def part_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
-    """Return the errors of the embedded resources in ``value``, which may itself be one."""
+    """Return the errors in the embedded resources in ``value``, which is at ``path``.
+
+    ``value`` may itself be an embedded resource.
+    """
     found: list[FieldError] = []
     if schema.embedded_resource and isinstance(value, dict):
         found += _resource_errors(value, path)

@@ -8,18 +8,21 @@ _PART: Final = re.compile(r"[.\[\]]|'(?:[^'\\]|\\.)*'|[^.\[\]]+")
 
 
 class BadFieldPath(Exception):
-    """The path does not resolve."""
+    """The path does not resolve to a field of the schema."""
 
 
 class SchemaField(NamedTuple):
-    """The field that a path resolves to."""
+    """The field that a path resolves to: the names on the path, and the schema of the field."""
 
     steps: tuple[str, ...]
     schema: Mapping[str, Any]
 
 
 def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = True) -> SchemaField:
-    """Resolve a path in a schema; raise ``BadFieldPath`` with kube-apiserver's message."""
+    """Return the field that ``path`` resolves to; raise ``BadFieldPath`` if there is none.
+
+    The error's message is kube-apiserver's. ``allows_brackets``: whether ``['a.b']`` is valid.
+    """
     parts = iter(_PART.findall(path))
     steps: list[str] = []
 
@@ -50,7 +53,7 @@ def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = Tr
 
 
 def path_error(path: str, schema: Mapping[str, Any]) -> str | None:
-    """Return why a path does not resolve; None if it does."""
+    """Return the message why ``path`` does not resolve to a field of ``schema``, or None."""
     try:
         resolved(path, schema)
     except BadFieldPath as error:

@@ -1,4 +1,4 @@
-"""The string formats that kube-apiserver checks, often more leniently than their standards."""
+"""The string formats that kube-apiserver checks, often more leniently than the standards."""
 
 import re
 import unicodedata
@@ -224,12 +224,12 @@ _NUMERIC: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
 def text_format(name: str) -> Callable[[str], bool] | None:
-    """Return the check of a format; None if the format does not exist."""
+    """Return the function that checks a text for the format ``name``; None for other names."""
     return _FORMATS.get(name.replace("-", ""))
 
 
 def recognized(name: str, type_name: str | None) -> bool:
-    """Return whether kube-apiserver checks the format ``name`` for values of type ``type_name``."""
+    """Return whether kube-apiserver checks the format ``name`` for the type ``type_name``."""
     if type_name in (None, "", "string"):
         return text_format(name) is not None
     return name in _NUMERIC.get(type_name, ())

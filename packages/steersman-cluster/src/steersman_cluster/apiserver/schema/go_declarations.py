@@ -1,4 +1,4 @@
-"""The Go declarations of the fields of built-in types, and their effect on encoded objects."""
+"""The Go declarations of built-in types' fields, and their effect on encoded objects."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,9 +26,9 @@ _ELEMENT = {"string": "string", "integer": "int32", "boolean": "bool"}
 
 
 def as_declared(schema: Schema, declaration: str) -> Schema:
-    """Return ``schema`` for a field with a Go declaration.
+    """Return ``schema`` with what ``declaration`` specifies: a field's declaration in Go.
 
-    The declaration is "Go type,omission,embedded struct,number,name".
+    The format of ``declaration`` is "Go type,omission,embedded struct,number,name".
     """
     go_type, omission, embedding, number, go_name = declaration.rsplit(",", 4)
     pointer = go_type.startswith("*")
@@ -46,8 +46,9 @@ def as_declared(schema: Schema, declaration: str) -> Schema:
 
 
 def zero_of(schema: Schema, *, pointer: bool = False) -> Any:
-    """Return what Go encodes for a value that was never set; ``{}`` stands for the zeros of a
-    struct.
+    """Return what Go encodes for a value of the type ``schema`` that was never set.
+
+    ``{}`` stands for a struct with zero values. A ``pointer`` is encoded as null (None).
     """
     if pointer:
         return None

@@ -13,7 +13,7 @@ MapType: TypeAlias = Literal["granular", "atomic"]
 
 
 class Unset:
-    """The type of ``UNSET``, which means that no value is given; ``None`` is a JSON null."""
+    """The type of ``UNSET``, which means that a value is missing; ``None`` is a JSON null."""
 
     def __repr__(self) -> str:
         return "UNSET"

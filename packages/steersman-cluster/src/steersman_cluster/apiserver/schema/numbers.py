@@ -12,9 +12,9 @@ _LARGEST_FLOAT32: Final = 3.4028235677973366e38  # larger values round to infini
 
 
 def is_integral(value: float) -> bool:
-    """Return whether kube-apiserver treats a float as an integer.
+    """Return whether kube-apiserver treats the float ``value`` as an integer.
 
-    It does if the float is close to an integer and not too large.
+    A float counts as an integer if it is close to an integer and is not too large.
     """
     if not -_LARGEST_SAFE <= value <= _LARGEST_SAFE:
         return False
@@ -27,9 +27,10 @@ def is_integral(value: float) -> bool:
 def number_check(
     of: type, written: Mapping[str, Any], types: tuple[str, ...], format_name: str
 ) -> Callable[[Any, Any, str, list[FieldError]], None] | None:
-    """Return the check of format, ``multipleOf`` and bounds for numbers of the type ``of``.
+    """Return a function that checks numbers of the Python type ``of`` against a schema.
 
-    Returns None if every number is valid.
+    The function checks the format, ``multipleOf`` and the bounds in the schema ``written``. Returns
+    None if every number is valid.
     """
     type_name = types[0] if len(types) == 1 else ""
     if type_name not in ("integer", "number"):

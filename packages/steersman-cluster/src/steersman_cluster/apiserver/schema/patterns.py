@@ -1,10 +1,10 @@
 """Regular expressions in Go's syntax (RE2).
 
-A pattern that Go rejects is rejected with Go's message. RE2 itself runs each pattern on which
+A pattern that Go rejects is rejected with Go's message. RE2 itself runs each pattern for which
 Python's ``re`` could take exponential time; RE2's time is linear in the text. ``re`` runs all other
-patterns, because it needs less time for a call. If RE2 is not installed (it comes with
+patterns, because a call of ``re`` takes less time. If RE2 is not installed (it comes with
 ``steersman[dev]``), ``re`` runs every pattern. Go and Python differ in ``$``, ``\\s``, flags inside
-a pattern, and classes. These are translated, so both engines give the same result.
+a pattern, and classes. These constructs are translated, so both engines give the same result.
 """
 
 import re
@@ -68,7 +68,7 @@ class BadPattern(Exception):
 
 
 def compile_pattern(pattern: str) -> Callable[[str], object]:
-    """Return a function that returns whether a text contains a match of ``pattern``."""
+    """Return a function whose result is true if a text contains a match of ``pattern``."""
     reader = _Reader(pattern)
     translated = reader.translated()
     if not reader.is_harmless and (search := _linear_search(pattern)) is not None:
@@ -77,9 +77,7 @@ def compile_pattern(pattern: str) -> Callable[[str], object]:
 
 
 def _linear_search(pattern: str) -> Callable[[str], object] | None:
-    """Return RE2's search function for a pattern; None if RE2 is not installed or rejects the
-    pattern.
-    """
+    """Return RE2's search function for ``pattern``; None if RE2 is missing or rejects it."""
     if (linear := _linear(pattern)) is None:
         return None
     # On bytes, RE2 does not have to convert the positions of matches to characters.
@@ -107,7 +105,7 @@ def _linear(pattern: str) -> Any:
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern with Python's ``re``."""
+    """Compile ``pattern``, which is in Go's syntax, with Python's ``re``."""
     return re.compile(_Reader(pattern).translated(), re.ASCII)
 
 

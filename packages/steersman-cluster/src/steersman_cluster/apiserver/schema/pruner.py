@@ -1,7 +1,7 @@
 """Pruning: removes the fields of a custom resource that its schema does not specify.
 
-Built-in kinds need no pruning. Decoding into Go structs drops unknown fields, ignores nulls of
-fields that are not nullable, and decodes metadata as ObjectMeta.
+Objects of built-in kinds need no pruning: decoding them into Go structs drops unknown fields,
+ignores nulls in fields that are not nullable, and decodes metadata as ObjectMeta.
 """
 
 from typing import Any, Final, TypeAlias
@@ -27,9 +27,9 @@ _GREATEST_INTEGER: Final = (1 << 63) - 1
 
 
 def accept(obj: Object, schema: Schema) -> list[str]:
-    """Prune a custom resource in place, and return the paths of its unknown fields.
+    """Prune the custom resource ``obj`` in place; return the paths of its unknown fields.
 
-    The metadata of embedded resources is decoded, too. The metadata of the object itself must have
+    The metadata of embedded resources is decoded, too. The metadata of ``obj`` itself must have
     been decoded before.
     """
     try:
@@ -39,10 +39,11 @@ def accept(obj: Object, schema: Schema) -> list[str]:
 
 
 def accept_applied(obj: Object, schema: Schema) -> None:
-    """Normalize the result of an apply in place, without pruning it.
+    """Normalize ``obj``, the result of an apply, in place, without pruning it.
 
-    kube-apiserver prunes when it decodes, and an apply is merged after decoding. Unknown fields and
-    nulls therefore reach validation; they are dropped when the object is read from storage.
+    kube-apiserver prunes an object when it decodes it, but merges an applied object only after
+    decoding. Unknown fields and nulls therefore reach validation. They are dropped when the object
+    is read from storage.
     """
     try:
         _regular(obj)
@@ -57,7 +58,7 @@ def _mismatch(obj: Object, error: BadEmbeddedResource | NoFloat) -> StatusError:
 
 
 def whole_floats(value: Any) -> list[Path]:
-    """Return the paths of whole numbers that were written with a decimal point, such as ``1.0``."""
+    """Return the paths of whole numbers that were written as floats, such as ``1.0``."""
     kind = type(value)
     found: list[Path] = []
     for key, each in value.items() if kind is dict else enumerate(value) if kind is list else ():
@@ -71,7 +72,10 @@ def whole_floats(value: Any) -> list[Path]:
 
 
 def prune(value: Any, schema: Schema) -> list[str]:
-    """Remove unknown fields and invalid nulls in place, and return the unknown paths."""
+    """Remove unknown fields and invalid nulls from ``value`` in place.
+
+    Returns the paths of the unknown fields.
+    """
     unknown: list[str] = []
     if isinstance(value, dict):
         _prune_object(value, schema, "", unknown, schema.preserve_unknown)

@@ -60,7 +60,7 @@ class BadScalar(Exception):
 
 
 def quantity(text: str) -> str:
-    """Return a quantity in the canonical form."""
+    """Return the quantity ``text`` in its canonical form."""
     text = text.strip()
     try:
         return Quantity(text).canonical()
@@ -71,7 +71,7 @@ def quantity(text: str) -> str:
 
 
 def moment(text: str) -> str | None:
-    """Return a timestamp in UTC, to the second; None for Go's zero time."""
+    """Return the timestamp ``text`` in UTC, to the second; None for Go's zero time."""
     return _short_moment(text) if len(text) <= _USUAL else _moment(text)
 
 
@@ -90,9 +90,9 @@ _short_moment = lru_cache(maxsize=1024)(_moment)
 
 
 def micro_moment(text: str) -> str | None:
-    """Return a timestamp in UTC, to the microsecond; None for Go's zero time.
+    """Return the timestamp ``text`` in UTC, to the microsecond; None for Go's zero time.
 
-    The text must contain six decimal places of the second.
+    The seconds in ``text`` must have six decimal places.
     """
     layout = "2006-01-02T15:04:05.000000Z07:00"
     try:
@@ -106,19 +106,20 @@ def micro_moment(text: str) -> str | None:
 
 
 def date_problem(text: str) -> str:
-    """Return why a text is not a date."""
+    """Return Go's message for ``text``, which is not a valid date."""
     return _moment_problem(text, "2006-01-02", _DATE_AND_HOUR[:5])
 
 
 def local_moment_problem(text: str) -> str:
-    """Return Go's message for a text that is not a timestamp without a zone."""
+    """Return Go's message for ``text``, which is not a valid timestamp without a zone."""
     return _moment_problem(text, "2006-01-02T15:04:05", _TO_SECOND[:-1])
 
 
 def base64(text: str) -> str:
     """Return base64 text without its line breaks.
 
-    Raises ``BadScalar`` for other characters outside the alphabet, and for leftover bits.
+    Raises ``BadScalar`` if ``text`` contains any other character outside of the base64 alphabet, or
+    has leftover bits.
     """
     bare = text.replace("\n", "").replace("\r", "")
     if _BASE64(bare) is None:

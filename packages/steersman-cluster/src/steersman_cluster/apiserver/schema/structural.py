@@ -58,7 +58,8 @@ _ABSENT_AS_NULL: Final = frozenset(("default", LIST_TYPE, MAP_TYPE))
 def compile_schema(written: Written, *, object_meta: Schema) -> Schema:
     """Compile the schema of a custom resource.
 
-    The resource and its embedded resources get the fields of all objects.
+    The fields of all objects (apiVersion, kind and metadata) are added to the schemas of the
+    resource and of its embedded resources.
     """
     return _node(written, object_meta, is_resource=True)
 
@@ -102,7 +103,10 @@ def _node(written: Written, object_meta: Schema, *, is_resource: bool = False) -
 
 
 def unsupported_error(written: Written, path: str) -> FieldError | None:
-    """Return the first error that makes the structure of the schema unreadable."""
+    """Return the error for the first unsupported construct in a schema; None if there is none.
+
+    The structure of a schema with such a construct cannot be read.
+    """
     found = next(_unsupported(written), None)
     return invalid(path, "", found) if found else None
 
@@ -120,7 +124,7 @@ def _unsupported(written: Written) -> Iterator[str]:
 
 
 def children(written: Written, path: str) -> Iterator[tuple[Written, str]]:
-    """Yield each direct subschema with its path."""
+    """Yield each direct subschema of ``written``, which is at ``path``, with its path."""
     if isinstance(additional := written.get("additionalProperties"), Mapping):
         yield additional, f"{path}.additionalProperties"
     for name, each in (written.get("properties") or {}).items():
@@ -140,7 +144,10 @@ def children(written: Written, path: str) -> Iterator[tuple[Written, str]]:
 
 
 def structural_errors(written: Written, path: str) -> list[FieldError]:
-    """Return the reasons why the schema is not structural, in kube-apiserver's order."""
+    """Return the reasons why the schema ``written`` is not structural.
+
+    The reasons are in kube-apiserver's order.
+    """
     found = list(_invariants(written, path, "at the root"))
     for name, rules in _nested_rules(written):
         found += _incomplete(rules, written, path, f"{path}.{name}")

@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.schema.node import Schema
 class Uniqueness:
     """The check for duplicates in the lists of type ``set`` and ``map`` of a schema.
 
-    It visits only values that may contain such a list.
+    The check visits only values that can contain such a list.
     """
 
     __slots__ = ("_additional", "_fields", "_items", "_keys", "_kind")
@@ -31,7 +31,7 @@ class Uniqueness:
         return bool(self._kind != "atomic" or self._fields or self._additional or self._items)
 
     def errors(self, value: Any, path: str = "") -> list[FieldError]:
-        """Return the errors about duplicates in ``value`` and everything inside it."""
+        """Return the errors about duplicates in ``value``, which is at ``path``, at any depth."""
         found: list[FieldError] = []
         if isinstance(value, dict):
             for key, each in value.items():

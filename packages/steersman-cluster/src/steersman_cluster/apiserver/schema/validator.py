@@ -1,7 +1,7 @@
 """Validation of custom resources against their schema, with kube-apiserver's messages.
 
-A schema is compiled to nodes. Each node lists, for each type that a value can have, the checks that
-remain; for most values there are none. Paths are built only if a check runs.
+A schema is compiled to nodes. For each type of value, a node lists the checks that such a value
+must pass; for most values there are none. Paths are built only if a check runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -42,7 +42,7 @@ _FORMATS: Final[Mapping[type, str]] = {int: "int64", float: "float64"}
 
 
 class Validator:
-    """The compiled schema of a custom resource; it can validate any number of values."""
+    """The compiled schema of a custom resource, which can validate any number of values."""
 
     def __init__(self, written: Written) -> None:
         self._root = _Node(written)
@@ -50,8 +50,8 @@ class Validator:
     def errors(self, value: Any, *, old: Any = UNSET, at: str = "") -> list[FieldError]:
         """Return the errors in ``value``, which is at the path ``at`` of its object.
 
-        ``old`` is the value that it replaces. Errors in parts that are unchanged since ``old`` are
-        ignored.
+        ``old`` is the value that ``value`` replaces. Errors in parts of ``value`` that equal those
+        of ``old`` are ignored.
         """
         found: list[FieldError] = []
         self._root.check(value, old, "", found)

@@ -94,9 +94,9 @@ _AUTHORIZER: Final[Mapping[str, CelType]] = {
 
 
 def declared(*, params: bool, authorizer: bool = True) -> Mapping[str, CelType]:
-    """Return the types of all variables that an expression may use.
+    """Return the types of all variables that a CEL expression may use, by name.
 
-    ``params`` and ``authorizer``: whether the expression may use these variables.
+    ``params`` and ``authorizer``: whether the variables with these names exist.
     """
     return {
         **_COMMON,
@@ -108,7 +108,10 @@ def declared(*, params: bool, authorizer: bool = True) -> Mapping[str, CelType]:
 def compiled(
     text: str, variables: Mapping[str, CelType], *, result: type | CelType | None = bool
 ) -> Compiled:
-    """Return the compiled expression, or the error that the compilation raised."""
+    """Compile the CEL expression ``text``; return the error if that fails.
+
+    ``text`` may use ``variables``, and its value must be of the type ``result``.
+    """
     try:
         return Expression.compile(text, variables=variables, result=result)
     except NotCompiled as problem:
@@ -116,9 +119,9 @@ def compiled(
 
 
 def variables_of(spec: Object) -> Mapping[str, Compiled]:
-    """Return the compiled expressions of a policy's ``variables``, in order.
+    """Return the compiled expressions of a policy's ``variables``, by name and in order.
 
-    Each expression may use the previous variables.
+    Each expression may use the variables before it.
     """
     found: dict[str, Compiled] = {}
     common = declared(params=spec.get("paramKind") is not None)
@@ -131,8 +134,10 @@ def variables_of(spec: Object) -> Mapping[str, Compiled]:
 def with_variables(
     variables: Mapping[str, CelType], named: Mapping[str, Compiled]
 ) -> Mapping[str, CelType]:
-    """Return ``variables`` with one more: an object whose fields are the policy's ``named``
-    variables.
+    """Return ``variables`` plus the variable ``variables`` of a policy's CEL expressions.
+
+    The additional variable is an object whose fields are ``named``, the variables that the policy
+    defines.
     """
     fields = {
         name: each.result if isinstance(each, Expression) else DYN for name, each in named.items()

@@ -53,7 +53,7 @@ _IDENTIFIER: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 def webhook_errors(configuration: Object) -> list[FieldError]:
-    """Return the errors in a mutating or validating webhook configuration."""
+    """Return the errors in a MutatingWebhookConfiguration or ValidatingWebhookConfiguration."""
     seen: set[str] = set()
     errors: list[FieldError] = []
     for index, webhook in enumerate(configuration.get("webhooks") or ()):
@@ -346,7 +346,7 @@ def _annotation_value_errors(
 
 
 def binding_errors(*, actions: bool) -> Callable[[Object], list[FieldError]]:
-    """Return a function that validates policy bindings.
+    """Return a function that validates the bindings of admission policies.
 
     ``actions``: whether a binding must have validationActions.
     """

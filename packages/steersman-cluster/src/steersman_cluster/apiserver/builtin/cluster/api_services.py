@@ -1,4 +1,4 @@
-"""APIServices: which server serves a group version."""
+"""APIServices: which server serves an API group version."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator

@@ -24,9 +24,9 @@ LOCAL = Availability("True", "Local", "Local APIServices are always available")
 
 
 def availability(api_service: Object, around: RuleContext) -> Availability:
-    """Return the status, reason and message of the condition for ``api_service``.
+    """Return the status, reason and message of the ``Available`` condition of ``api_service``.
 
-    This server serves its own groups, but forwards no requests to other servers.
+    This server serves its own API groups, but forwards no requests to other servers.
     """
     spec = api_service["spec"]
     service: Object | None = spec.get("service")
@@ -69,7 +69,10 @@ def _is_ready(endpoint_slice: Object, port: str) -> bool:
 
 
 def with_condition(api_service: Object, found: Availability, *, now: str) -> Object:
-    """Return the APIService with the condition; the same object if the condition is unchanged."""
+    """Return ``api_service`` with ``found`` as its ``Available`` condition.
+
+    If the condition is unchanged, the result is ``api_service`` itself.
+    """
     conditions: list[Object] = (api_service.get("status") or {}).get("conditions") or []
     old = next((each for each in conditions if each.get("type") == "Available"), None)
     since = now

@@ -72,7 +72,7 @@ def bootstrap_objects(
     now: datetime,
     service_addresses: IPv4Network = ADDRESSES,
 ) -> list[Object]:
-    """Return all objects, namespaces first, for a server at ``address`` and ``port``."""
+    """Return all initial objects of a server at ``address`` and ``port``, namespaces first."""
     return [
         *map(_namespace, NAMESPACES),
         *_api_services(format_time(now)),
@@ -141,7 +141,7 @@ def _service(address: str, port: int, addresses: IPv4Network, now: str) -> Itera
 
 
 def ip_address_of(address: str, service: Object) -> Object:
-    """Return the IPAddress that assigns the address to the Service."""
+    """Return the IPAddress that assigns ``address`` to ``service``."""
     about = service["metadata"]
     parent = {"resource": "services", "namespace": about["namespace"], "name": about["name"]}
     return _object(
@@ -161,7 +161,11 @@ def ip_address_of(address: str, service: Object) -> Object:
 def api_service(
     group: str, version: str, *, priorities: tuple[int, int], managed: str, now: str
 ) -> Object:
-    """Return the APIService of a group version that this server serves."""
+    """Return the APIService of an API group version that this server serves.
+
+    ``priorities`` are those of the group and of the version. ``managed`` is the value of the label
+    that contains the way in which the APIService is managed.
+    """
     of_group, of_version = priorities
     available = {
         "type": "Available",

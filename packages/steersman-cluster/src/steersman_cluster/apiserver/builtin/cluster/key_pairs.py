@@ -15,7 +15,7 @@ _BLOCK = re.compile(
 
 
 def key_pair_problem(certificate: bytes, key: bytes) -> str | None:
-    """Return the error that Go's TLS package would report about the pair, or None."""
+    """Return the error that Go's TLS package reports about the two PEM texts, or None."""
     return _certificate_problem(_block_types(certificate)) or _key_problem(_block_types(key))
 
 
@@ -53,7 +53,7 @@ def _key_problem(types: list[str]) -> str | None:
 
 
 def chain_problem(pem: bytes) -> str | None:
-    """Return why the certificate chain ``pem``, which a signer has issued, is invalid, or None."""
+    """Return why ``pem`` is not a valid certificate chain from a signer; None if it is valid."""
     blocks = list(_BLOCK.finditer(pem))
     for block in blocks:
         type_, content = block["type"].decode(errors="replace"), block["content"]

@@ -24,7 +24,10 @@ FINALIZER = "kubernetes"
 def check_namespace(
     around: RuleContext, namespace: str, *, resource: GroupResource, name: str, creating: bool
 ) -> None:
-    """Reject a write into a missing namespace, and a new object in a terminating one."""
+    """Reject any write into a missing namespace, and a create in a terminating namespace.
+
+    ``resource`` and ``name`` are those of the written object.
+    """
     found = around.find(NAMESPACES, "", namespace)
     if found is None:
         raise status_errors.not_found(NAMESPACES, namespace)
@@ -44,13 +47,13 @@ def check_namespace(
 
 
 def check_deletable(name: str) -> None:
-    """Raise an error for a namespace that must not be deleted."""
+    """Raise an error if ``name`` is a namespace that must not be deleted."""
     if name in IMMORTAL:
         raise status_errors.forbidden(NAMESPACES, name, "this namespace may not be deleted")
 
 
 def terminating(namespace: Object, now: str) -> Object:
-    """Return the namespace as it is stored after its first DELETE."""
+    """Return ``namespace`` as its first DELETE stores it."""
     return {
         **namespace,
         "metadata": {**namespace["metadata"], "deletionTimestamp": now},

@@ -27,7 +27,7 @@ OLD_LABELS: Final[Mapping[str, str]] = {
 
 
 def label_warning(key: str) -> str:
-    """Return the warning about a deprecated label; "" for any other label."""
+    """Return the warning about the deprecated label ``key``; "" for any other label."""
     return OLD_LABELS.get(key, "")
 
 

@@ -1,4 +1,4 @@
-"""PriorityLevelConfigurations: how many requests of a level run concurrently, and how many wait."""
+"""PriorityLevelConfigurations: how many requests of a level run, and how many wait."""
 
 from collections.abc import Iterator
 from math import ceil, log2
@@ -20,7 +20,7 @@ HASH_BITS: Final = 60
 
 
 def priority_level_errors(level: Object) -> list[FieldError]:
-    """Return the errors in the spec of a priority level."""
+    """Return the errors in the spec of a PriorityLevelConfiguration."""
     return list(_spec_errors(level.get("spec") or {}, level["metadata"].get("name", "")))
 
 

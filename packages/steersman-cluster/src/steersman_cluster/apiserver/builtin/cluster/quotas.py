@@ -58,7 +58,7 @@ _STANDARD: Final = frozenset(
 
 
 def is_standard(name: str) -> bool:
-    """Return whether ``name`` is one of the resources that quotas define, not an extended one."""
+    """Return whether Kubernetes itself defines the resource name ``name`` for quotas."""
     return name in _STANDARD or name.startswith(("hugepages-", "requests.hugepages-"))
 
 

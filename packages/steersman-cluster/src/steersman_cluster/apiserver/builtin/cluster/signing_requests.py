@@ -1,4 +1,4 @@
-"""Validation of the spec of a CertificateSigningRequest: the request, usages and signer."""
+"""Validation of the spec of a CertificateSigningRequest: request, usages and signer."""
 
 from base64 import b64decode
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ USAGES = (
 
 
 def request_errors(request: Object) -> list[FieldError]:
-    """Return the errors in a new request."""
+    """Return the errors in ``request``, a new CertificateSigningRequest."""
     return list(_errors(request.get("spec", {})))
 
 

@@ -6,12 +6,18 @@ from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy
 
 
 def is_address(text: str) -> bool:
-    """Return whether the lenient parser of older Kubernetes versions accepts ``text`` as an IP."""
+    """Return whether ``text`` is an IP address.
+
+    The parser is the lenient one of older Kubernetes versions, which accepts leading zeros.
+    """
     return sloppy_ip(text) is not None
 
 
 def address_warnings(path: str, text: str) -> list[str]:
-    """Return the warnings about a valid address."""
+    """Return a warning if ``text``, a valid IPv6 address, is not in canonical form.
+
+    For an IPv4 address, there is no warning.
+    """
     address = sloppy_ip(text)
     if not isinstance(address, IPv6Address) or str(address) == text:
         return []
@@ -19,7 +25,10 @@ def address_warnings(path: str, text: str) -> list[str]:
 
 
 def network_warnings(path: str, text: str) -> list[str]:
-    """Return a warning if ``text``, a valid IPv6 CIDR, is not in canonical form."""
+    """Return a warning if ``text``, a valid IPv6 CIDR, is not in canonical form.
+
+    For an IPv4 CIDR, there is no warning.
+    """
     found = sloppy_cidr(text)
     if found is None or not isinstance(found[0], IPv6Address):
         return []

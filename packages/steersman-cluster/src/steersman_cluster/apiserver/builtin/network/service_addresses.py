@@ -28,7 +28,10 @@ WITHOUT_ADDRESS = "ExternalName"
 
 
 def needs_address(spec: Object) -> bool:
-    """Return whether a Service with ``spec`` has a cluster IP, which may be ``None``."""
+    """Return whether the type of the Service is one with a cluster IP.
+
+    This includes headless Services, whose cluster IP is ``None``.
+    """
     return bool(spec.get("type") != WITHOUT_ADDRESS)
 
 
@@ -38,7 +41,10 @@ def is_headless(spec: Object) -> bool:
 
 
 def align(spec: Object, old: Object | None) -> None:
-    """Make ``clusterIP`` and ``clusterIPs`` consistent if a client has changed only one of them."""
+    """Set ``clusterIP`` or ``clusterIPs`` to match the other one.
+
+    ``old`` is the spec that ``spec`` replaces: the field that the client has not changed is set.
+    """
     first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
     if old is None:
         if first and not several:
@@ -52,7 +58,7 @@ def align(spec: Object, old: Object | None) -> None:
 
 
 def keep(spec: Object, old: Object) -> None:
-    """Restore the allocated cluster IPs that an update omits."""
+    """Copy from ``old`` to ``spec`` the allocated cluster IPs that an update omits."""
     if needs_address(old) and needs_address(spec):
         for field in ("clusterIP", "clusterIPs"):
             if not spec.get(field) and old.get(field):
@@ -60,7 +66,11 @@ def keep(spec: Object, old: Object) -> None:
 
 
 def settle_families(name: str, spec: Object, old: Object | None) -> None:
-    """Default the IP families and their policy; raise an error if they are contradictory."""
+    """Set the defaults of the IP families and of their policy.
+
+    Raises an error if the families and the policy contradict each other. ``name`` is the name of
+    the Service, and ``old`` is the spec that ``spec`` replaces.
+    """
     if not needs_address(spec) or _is_unchanged_preference(spec, old):
         return
     selectorless = spec.get("clusterIP") == "None" and not spec.get("selector")
@@ -87,11 +97,7 @@ def settle_families(name: str, spec: Object, old: Object | None) -> None:
 
 
 def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
-    """Return the contradictions between ``ipFamilyPolicy`` and the lists of cluster IPs and
-    families.
-
-    If the policy determines the result, the list is shortened in place instead.
-    """
+    """Return the contradictions between ``ipFamilyPolicy`` and the cluster IPs and IP families."""
     errors: list[FieldError] = []
     single = spec["ipFamilyPolicy"] == "SingleStack"
     for field, one in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
@@ -122,7 +128,10 @@ def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
-    """Pick the cluster IP of a new Service; a requested address is used if it is free."""
+    """Set the cluster IP of a new Service to a free address, unless the client requests one.
+
+    Raises an error if the requested address is not free.
+    """
     if not needs_address(spec) or spec.get("clusterIPs", [""])[0] == "None":
         return
     wanted = spec.get("clusterIPs", [""])[0]
@@ -148,7 +157,10 @@ def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
 
 
 def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
-    """Return the errors in cluster IPs, families and policy that do not depend on the cluster."""
+    """Return the errors in cluster IPs, IP families and IP family policy of ``spec``.
+
+    Errors that depend on the cluster, such as an address that is not free, are not included.
+    """
     if not needs_address(spec):
         return []
     first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
@@ -190,7 +202,7 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def address_change_errors(spec: Object, old: Object) -> list[FieldError]:
-    """Return the errors for forbidden changes of cluster IPs and families in an update."""
+    """Return the errors for forbidden changes of cluster IPs and IP families in an update."""
     if not needs_address(spec) or not needs_address(old):
         return []
     both_headless = is_headless(spec) and is_headless(old)
@@ -224,7 +236,7 @@ def _changed(spec: Object, old: Object, field: str, one: str) -> list[FieldError
 
 
 def is_ipv6(address: str) -> bool:
-    """Return whether the text is an IPv6 address."""
+    """Return whether ``address`` is an IPv6 address."""
     return isinstance(sloppy_ip(address), IPv6Address)
 
 

@@ -1,8 +1,8 @@
 """The allocation of cluster IPs and node ports.
 
-The allocator is an index of the stored Services and has no other state. Picking a value does not
-allocate it. The value is allocated when a Service that contains it is stored. A request that fails,
-or that is a dry run, therefore allocates nothing.
+The allocator is an index of the stored Services and has no other state. Picking an address or port
+does not allocate it. An address or port is allocated when a Service that contains it is stored. A
+request that fails, or that is a dry run, therefore allocates nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -46,15 +46,16 @@ class ServiceNetwork:
         )
 
     def rebuild(self, services: Iterable[Object]) -> None:
-        """Rebuild the index from the stored Services."""
+        """Rebuild the index of allocated addresses and ports from the stored ``services``."""
         self._taken_addresses.clear()
         self._taken_ports.clear()
         for service in services:
             self.stored(None, service)
 
     def stored(self, old: Object | None, new: Object | None) -> None:
-        """Release the values of ``old``, and allocate the values of ``new``, after a Service was
-        written.
+        """Update the index after a write of a Service, of which ``new`` has replaced ``old``.
+
+        Releases the addresses and ports of ``old``, and allocates those of ``new``.
         """
         if old is not None:
             self._taken_addresses.difference_update(addresses_of(old))
@@ -84,7 +85,7 @@ class ServiceNetwork:
         return None
 
     def pick_port(self, *, besides: Collection[int] = ()) -> int | None:
-        """Return a free port that is not in ``besides``; None if there is none."""
+        """Return a free port that is not in ``besides``; None if there is no such port."""
         for part in self._ports:
             for port in _from_anywhere(part, self._rng):
                 if port not in self._taken_ports and port not in besides:
@@ -114,12 +115,12 @@ class ServiceNetwork:
 
 
 def addresses_of(service: Object) -> Iterator[str]:
-    """Return the cluster IPs of a Service."""
+    """Return the cluster IPs of ``service``; a headless Service has none."""
     return (each for each in service["spec"].get("clusterIPs", ()) if each != "None")
 
 
 def ports_of(service: Object) -> Iterator[int]:
-    """Yield the node ports of a Service, including the port of its health check."""
+    """Yield the node ports of ``service``, including the health check node port."""
     spec = service["spec"]
     yield from (each["nodePort"] for each in spec.get("ports", ()) if each.get("nodePort"))
     if spec.get("healthCheckNodePort"):

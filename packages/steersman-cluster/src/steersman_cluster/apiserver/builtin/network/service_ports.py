@@ -9,12 +9,12 @@ WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 
 
 def has_node_ports(spec: Object) -> bool:
-    """Return whether ports of this type of Service may have node ports."""
+    """Return whether the type of the Service permits node ports."""
     return spec.get("type") in WITH_NODE_PORTS
 
 
 def wants_node_ports(spec: Object) -> bool:
-    """Return whether every port of the Service gets a node port, even if none is requested."""
+    """Return whether each port of the Service requires a node port, even if none is requested."""
     kind = spec.get("type")
     balanced = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
     return bool(kind == "NodePort" or balanced)
@@ -26,7 +26,7 @@ def needs_health_check(spec: Object) -> bool:
 
 
 def keep_ports(spec: Object, old: Object) -> None:
-    """Restore the allocated node ports that an update omits."""
+    """Copy from ``old`` to ``spec`` the allocated node ports that an update omits."""
     if wants_node_ports(old) and wants_node_ports(spec):
         before = {each.get("name", ""): each.get("nodePort", 0) for each in old.get("ports", ())}
         written = {each.get("nodePort", 0) for each in spec.get("ports", ())}
@@ -39,7 +39,11 @@ def keep_ports(spec: Object, old: Object) -> None:
 
 
 def take_ports(name: str, spec: Object, old: Object | None, network: ServiceNetwork) -> None:
-    """Set a node port on each port of the Service; a requested one is used if it is free."""
+    """Set the node ports that the Service needs: requested ports, or else free ones.
+
+    ``old`` is the spec that ``spec`` replaces; None for a new Service. The ports include the health
+    check node port.
+    """
     taken: set[int] = set()
     if has_node_ports(spec):
         if old is None:

@@ -83,7 +83,7 @@ def service_change_errors(service: Object, old_service: Object) -> list[FieldErr
 
 
 def service_status_errors(service: Object, old: Object) -> list[FieldError]:
-    """Return the errors in a status that the controller of a load balancer writes."""
+    """Return the errors in the status, which the controller of a load balancer writes."""
     known = {each.get("ip") for each in _ingress(old)}
     ingress = list(_ingress(service))
     if ingress and service["spec"].get("type") != "LoadBalancer":
@@ -183,7 +183,7 @@ def _external_ip_errors(spec: Object) -> Iterator[FieldError]:
 
 
 def special_address(address: str) -> list[str]:
-    """Return why a valid address cannot receive traffic."""
+    """Return why ``address``, a valid IP address, cannot be that of an endpoint or external IP."""
     found = ip_address(address)
     if found.is_unspecified:
         return [f"may not be unspecified ({address})"]

@@ -69,7 +69,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
 
 
 def default_service(service: Object) -> None:
-    """Set the defaults of all Services."""
+    """Set the defaults of ``service``."""
     spec = service.setdefault("spec", {})
     kind = spec.get("type") or "ClusterIP"
     spec["type"] = kind

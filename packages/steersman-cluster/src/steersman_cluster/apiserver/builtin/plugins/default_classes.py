@@ -6,7 +6,10 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def newest_default(classes: Iterable[Object], *annotations: str) -> str | None:
-    """Return the name of the newest class that one of the annotations marks as the default."""
+    """Return the name of the newest default class; None if there is none.
+
+    A class is a default class if one of ``annotations`` marks it.
+    """
     found = [each["metadata"] for each in classes if _is_default(each, annotations)]
     # Two classes with the same creation time are ordered by name.
     found.sort(key=lambda about: str(about["name"]))

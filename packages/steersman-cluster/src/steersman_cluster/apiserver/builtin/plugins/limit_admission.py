@@ -21,7 +21,7 @@ Amounts = Mapping[str, Quantity]
 
 
 def limit_pod(pod: Object, around: RuleContext) -> None:
-    """Set the default requests and limits of the containers."""
+    """Set the default requests and limits from LimitRanges on the containers of ``pod``."""
     for limit_range in around.every(LIMIT_RANGES, namespace=pod["metadata"].get("namespace", "")):
         requests, limits = _usual(limit_range)
         said: list[str] = []

@@ -1,4 +1,4 @@
-"""The admission plugins for new Pods, for example for priority, tolerations and runtime class."""
+"""The admission plugins for new Pods, for example for priority and runtime class."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -74,7 +74,7 @@ def _set_priority(pod: Object, around: RuleContext) -> None:
 
 
 def add_default_tolerations(spec: Object) -> None:
-    """Add tolerations, limited in time, for a node that is not ready or unreachable."""
+    """Add tolerations for nodes that are not ready or unreachable; they expire after a time."""
     tolerations = spec.get("tolerations") or []
     for state in ("not-ready", "unreachable"):
         key = f"node.kubernetes.io/{state}"

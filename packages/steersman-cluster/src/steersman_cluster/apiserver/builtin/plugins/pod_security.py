@@ -1,4 +1,4 @@
-"""The admission plugin PodSecurity: it validates a namespace's labels, and Pods against them."""
+"""The admission plugin PodSecurity: validates a namespace's labels, and Pods against them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,10 @@ class Standard(NamedTuple):
         return f"{self.level}:{self.version}"
 
     def violations(self, annotations: Mapping[str, str], spec: Object) -> list[tuple[str, str]]:
-        """Return how a Pod with ``annotations`` and ``spec`` violates the standard."""
+        """Return how a Pod with ``annotations`` and ``spec`` violates the standard.
+
+        Each item contains what the standard forbids, and where it occurs in the Pod.
+        """
         if self.level == "privileged":
             return []
         minor = NEWEST if self.version == "latest" else min(int(self.version[3:]), NEWEST)
@@ -80,7 +83,7 @@ def _detail(found: Sequence[tuple[str, str]]) -> str:
 
 
 def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str]:
-    """Reject a Pod that violates the enforced standard.
+    """Reject a Pod that violates the standard which its namespace enforces.
 
     Returns warnings if the Pod violates only the standard of the mode ``warn``.
     """
@@ -134,10 +137,10 @@ def _validate_template(
 def validate_namespace_policy(
     namespace: Object, old: Object | None, around: RuleContext
 ) -> Sequence[str]:
-    """Reject labels that became invalid.
+    """Reject Pod Security labels of a namespace that became invalid with this write.
 
     If the enforced standard may have become stricter, returns warnings about existing Pods that
-    violate it.
+    violate the new one.
     """
     if not _is_labelled(namespace):
         return ()

@@ -1,7 +1,7 @@
 """The checks of the Pod Security Standards baseline and restricted.
 
-Each check validates a Pod as of a minor version of Kubernetes. A check returns what is forbidden
-and where it occurs, or None if there is no violation.
+Each check applies the rules of a minor version of Kubernetes to a Pod. A check returns what is
+forbidden and where it occurs, or None if there is no violation.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ NEWEST: Final = 35  # no check has changed since
 
 
 class Pod(NamedTuple):
-    """The parts of a Pod, or of a Pod template, that are checked."""
+    """The checked parts of a Pod or Pod template, and the minor version of the checks."""
 
     annotations: Mapping[str, str]
     spec: Object
@@ -385,7 +385,10 @@ _OVERRIDDEN: Final[Mapping[Check, int]] = {
 
 
 def violations(pod: Pod, *, restricted: bool) -> list[tuple[str, str]]:
-    """Return what the baseline or the restricted standard forbids in a Pod, and where it occurs."""
+    """Return what the baseline standard, or the ``restricted`` one, forbids in ``pod``.
+
+    Each item also contains where the violation occurs in ``pod``.
+    """
     checks = [
         check
         for check, since in _BASELINE

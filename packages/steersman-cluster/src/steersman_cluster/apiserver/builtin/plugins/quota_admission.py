@@ -1,7 +1,7 @@
-"""The admission plugin ResourceQuota: rejects a write that exceeds a quota, and charges quotas.
+"""The admission plugin ResourceQuota, which rejects writes that exceed a quota.
 
-The plugin also rejects writes as long as the quota controller has not yet written the usage into
-the status of a quota.
+The plugin charges the other writes to the quotas. It also rejects writes as long as the quota
+controller has not yet written the usage into the status of a quota.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,8 +31,8 @@ def charged_quotas(
 ) -> list[Object]:
     """Return the quotas of which ``obj`` uses more than ``old``, with their new usage.
 
-    ``quotas`` contains the quotas of the namespace. Raises a ``StatusError`` if the write exceeds
-    one.
+    ``quotas`` contains the quotas of the namespace. Raises a ``StatusError`` if the write exceeds a
+    quota.
     """
     if resource in _IGNORED or not is_counted(resource, obj, old):
         return []

@@ -34,14 +34,14 @@ Usage = dict[str, Quantity]
 
 
 def is_counted(resource: GroupResource, obj: Object, old: Object | None) -> bool:
-    """Return whether a write of ``obj`` over ``old`` can change the usage of a quota."""
+    """Return whether a write of ``obj`` in place of ``old`` can change the usage of a quota."""
     if resource in (_SERVICES, _CLAIMS) or old is None:
         return True
     return resource == _PODS and _has_deadline(obj) != _has_deadline(old)
 
 
 def usage(resource: GroupResource, obj: Object) -> Usage:
-    """Return the usage of the object, by resource name."""
+    """Return what ``obj`` uses of each resource name that a quota can contain."""
     counted = {f"count/{resource}": ONE}
     if resource in _OLD_COUNTS:
         return {**counted, resource.resource: ONE}
@@ -117,7 +117,7 @@ def _claim_usage(claim: Object) -> Usage:
 
 
 def matching(resource: GroupResource, names: Mapping[str, str]) -> list[str]:
-    """Return the names in a quota that objects of the resource can use."""
+    """Return those of ``names``, the resource names in a quota, that ``resource`` can use."""
     return [name for name in names if _may_use(resource, name)]
 
 
@@ -136,10 +136,10 @@ def _may_use(resource: GroupResource, name: str) -> bool:
 
 
 def missing(resource: GroupResource, obj: Object, names: list[str]) -> str:
-    """Return which requests and limits the containers must set, because a quota limits them.
+    """Return which requests and limits are missing in ``obj``, although a quota limits them.
 
-    ``names`` contains the resources that the quota limits. The result is the text for the error; ""
-    if nothing is missing.
+    ``names`` contains the resource names in the quota. The result is the text for the error; "" if
+    nothing is missing.
     """
     if resource != _PODS or (obj["spec"].get("resources") or {}):
         return ""

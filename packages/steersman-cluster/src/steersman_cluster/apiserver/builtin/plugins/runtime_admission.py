@@ -12,7 +12,7 @@ _OTHER_OVERHEAD: Final = "Pod's Overhead doesn't match RuntimeClass's defined Ov
 
 
 def set_runtime(pod: Object, around: RuleContext) -> None:
-    """Set the overhead, node selector and tolerations of the Pod's RuntimeClass."""
+    """Set the overhead, node selector and tolerations of the RuntimeClass on ``pod``."""
     spec = pod["spec"]
     if not (class_name := spec.get("runtimeClassName")):
         return
@@ -28,7 +28,7 @@ def set_runtime(pod: Object, around: RuleContext) -> None:
 
 
 def validate_overhead(pod: Object, around: RuleContext) -> None:
-    """Reject an overhead that differs from the one in the RuntimeClass."""
+    """Reject a Pod whose overhead differs from the one in its RuntimeClass."""
     spec = pod["spec"]
     class_name = spec.get("runtimeClassName")
     found = around.find(_CLASSES, "", class_name) if class_name else None

@@ -1,4 +1,4 @@
-"""Environment variables, and their references to fields, resources, and keys of other objects."""
+"""Environment variables, and their references to fields, resources and keys of objects."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -63,7 +63,7 @@ _ONE_OF: Final = (
 
 
 def env_errors(variables: Sequence[Reference], path: str) -> list[FieldError]:
-    """Return the errors in ``env``."""
+    """Return the errors in ``variables``, the ``env`` of a container."""
     errors: list[FieldError] = []
     for index, variable in enumerate(variables):
         name = variable.get("name", "")
@@ -91,7 +91,7 @@ def _value_from_errors(source: Reference, path: str, has_value: bool) -> list[Fi
 
 
 def env_from_errors(sources: Sequence[Reference], path: str) -> list[FieldError]:
-    """Return the errors in ``envFrom``."""
+    """Return the errors in ``sources``, the ``envFrom`` of a container."""
     errors: list[FieldError] = []
     for index, source in enumerate(sources):
         if prefix := source.get("prefix"):
@@ -206,7 +206,7 @@ _SOURCES: Final[Mapping[str, Callable[[Reference, str], list[FieldError]]]] = {
 def file_volume_errors(
     variables: Sequence[Reference], volumes: Mapping[str, Reference], path: str
 ) -> list[FieldError]:
-    """Return the errors for variables that are read from files in ``volumes``."""
+    """Return the errors in ``variables`` whose values are read from files in ``volumes``."""
     errors: list[FieldError] = []
     for index, variable in enumerate(variables):
         reference = (variable.get("valueFrom") or {}).get("fileKeyRef")
@@ -224,10 +224,10 @@ def file_volume_errors(
 
 
 def hidden(variables: Sequence[Reference]) -> Collection[int]:
-    """Return the indexes of variables that replace an earlier variable with the same name.
+    """Return the indexes of variables that hide an earlier variable with the same name.
 
-    A variable is not included if its value consists of a reference to the earlier variable and
-    other text.
+    A variable whose value contains a reference to the earlier variable, and also other text, is not
+    included.
     """
     seen: set[str] = set()
     found: list[int] = []

@@ -49,7 +49,7 @@ _MOST_EXIT_CODES: Final = 255
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodContext:
-    """The fields of a Pod that the rules of its containers depend on."""
+    """The fields of a Pod on which the rules of its containers depend."""
 
     volumes: Mapping[str, Object]
     claims: Collection[str]
@@ -84,7 +84,7 @@ def init_container_errors(
 ) -> list[FieldError]:
     """Return the errors in init containers, including sidecars.
 
-    ``others`` contains the regular containers, whose names must differ.
+    ``others`` contains the regular containers; an init container must not have the name of one.
     """
     errors: list[FieldError] = []
     names = {each.get("name", "") for each in others}
@@ -117,7 +117,7 @@ def init_container_errors(
 def ephemeral_container_errors(
     containers: Sequence[Object], path: str, others: Sequence[Object], around: PodContext
 ) -> list[FieldError]:
-    """Return the errors in a Pod's ephemeral containers."""
+    """Return the errors in ephemeral containers; ``others`` contains all other containers."""
     errors: list[FieldError] = []
     targets = {each.get("name", "") for each in others}
     names = set(targets)

@@ -19,7 +19,7 @@ def descending_errors(path: str, field: str) -> list[FieldError]:
 def own_path_errors(path: str, field: str) -> list[FieldError]:
     """Return the errors for a path that leaves its base directory, or starts with ``..``.
 
-    Names that start with ``..`` are reserved for the volume's own files.
+    Names that start with ``..`` are reserved for files that the volume itself creates.
     """
     errors = descending_errors(path, field)
     if path.startswith("..") and not path.startswith("../"):

@@ -89,7 +89,7 @@ def template_metadata_errors(template: Object, path: str) -> list[FieldError]:
 def pod_annotation_errors(
     annotations: Mapping[str, str], spec: Object, path: str
 ) -> list[FieldError]:
-    """Return the errors in annotations that have a meaning for Pods."""
+    """Return the errors in those annotations that have a meaning for Pods."""
     errors: list[FieldError] = []
     if MIRROR_POD in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"

@@ -52,7 +52,10 @@ _RENAMED_VOLUMES: Final = {"storageos": "storageOS"}
 
 
 def name_warnings(obj: Object, use: str) -> list[str]:
-    """Return a warning about a name that is used as a hostname but is not a DNS label."""
+    """Return a warning if the name of ``obj`` is not a DNS label.
+
+    ``use`` is the use of the name that requires a DNS label, such as hostnames.
+    """
     if not (wrong := dns_label(obj["metadata"].get("name", ""))):
         return []
     return [

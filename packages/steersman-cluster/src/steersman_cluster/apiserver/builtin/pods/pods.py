@@ -192,7 +192,7 @@ def _selectable(pod: Object) -> Mapping[str, str]:
 
 
 def grace_seconds(pod: Object, asked: int | None) -> int:
-    """Return the grace period for the deletion of ``pod``.
+    """Return the grace period, in seconds, for the deletion of ``pod``.
 
     ``asked`` is the period that the client requests. The result is 0 if the Pod was never
     scheduled, or has ended.
@@ -205,7 +205,7 @@ def grace_seconds(pod: Object, asked: int | None) -> int:
 
 
 def set_condition(status: Object, condition: Object, *, now: datetime) -> None:
-    """Add or replace a condition of a Pod."""
+    """Add ``condition`` to the status of a Pod, or replace the one of the same type."""
     conditions: list[Object] = [*(status.get("conditions") or ())]
     olds = [each for each in conditions if each.get("type") == condition["type"]]
     changed_at: str = format_time(now)
@@ -229,9 +229,10 @@ def check_binding(binding: Object, name: str) -> None:
 
 
 def bound(pod: Object, binding: Object, *, node: Object | None, now: datetime) -> Object:
-    """Return the Pod as assigned to a node by a valid ``binding``.
+    """Return ``pod`` as assigned to a node by a valid ``binding``.
 
-    ``node`` is the target node, if it exists. Raises an error if the Pod cannot be assigned to it.
+    ``node`` is the target node; None if it does not exist. Raises an error if the Pod cannot be
+    assigned to the target node.
     """
     target: Object = binding["target"]
     metadata, spec = {**pod["metadata"]}, {**pod["spec"]}

@@ -73,7 +73,7 @@ def port_errors(port: int | str, path: str) -> list[FieldError]:
 
 
 def handler_errors(handler: Handler, path: str, grace_seconds: int | None) -> list[FieldError]:
-    """Return the errors in the handler of a probe or hook, of which there must be exactly one."""
+    """Return the errors in the handler of a probe or hook; there must be exactly one handler."""
     errors: list[FieldError] = []
     first = True
     for name, check in _HANDLERS.items():
@@ -92,7 +92,7 @@ def handler_errors(handler: Handler, path: str, grace_seconds: int | None) -> li
 def probe_errors(
     container: Handler, name: str, path: str, grace_seconds: int | None
 ) -> list[FieldError]:
-    """Return the errors in a container's liveness, readiness or startup probe."""
+    """Return the errors in the probe ``name`` (liveness, readiness or startup) of a container."""
     probe: Handler | None = container.get(name)
     if probe is None:
         return []

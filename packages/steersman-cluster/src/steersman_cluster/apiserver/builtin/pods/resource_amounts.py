@@ -49,7 +49,7 @@ def is_native(name: str) -> bool:
 
 
 def is_extended(name: str) -> bool:
-    """Return whether the name is an extended resource, which a device plugin advertises."""
+    """Return whether ``name`` is an extended resource, which a device plugin advertises."""
     return (
         not is_native(name)
         and not name.startswith("requests.")
@@ -58,7 +58,7 @@ def is_extended(name: str) -> bool:
 
 
 def may_be_overcommitted(name: str) -> bool:
-    """Return whether the limit of the resource ``name`` may exceed the request."""
+    """Return whether the limit of the resource ``name`` is permitted to exceed the request."""
     return is_native(name) and not name.startswith(_HUGE_PAGES)
 
 
@@ -93,12 +93,12 @@ def pod_resource_errors(name: str, path: str) -> list[FieldError]:
 
 
 def may_be_fractional(amount: str) -> bool:
-    """Return False if the text of the quantity shows that it is an integer, else True."""
+    """Return False if the text of the quantity shows that it is an integer, otherwise True."""
     return amount[-1] in "mun" or "." in amount or "-" in amount[1:]
 
 
 def amount_errors(name: str, amount: str, path: str) -> list[FieldError]:
-    """Return the errors in the quantity of a resource."""
+    """Return the errors in ``amount``, the quantity of the resource ``name``."""
     errors: list[FieldError] = []
     if amount.startswith("-") and Quantity(amount) < _ZERO:
         errors.append(invalid(path, amount, NOT_NEGATIVE))
@@ -130,8 +130,10 @@ def requirements_errors(
     claims: Collection[str] = (),
     name_errors: Callable[[str, str], list[FieldError]] = container_resource_errors,
 ) -> list[FieldError]:
-    """Return the errors in ``resources``; ``claims`` contains the claim names that the Pod
-    declares.
+    """Return the errors in the requests, limits and claims of a container or Pod.
+
+    ``resources`` contains these three. ``claims`` contains the names of the ResourceClaims that the
+    Pod declares.
     """
     if not resources:
         return []
@@ -200,7 +202,7 @@ def _claim_errors(
 
 
 def round_up(amounts: MutableMapping[str, str]) -> None:
-    """Round up quantities that are finer than a thousandth, in place."""
+    """Round up quantities with more than three decimal places, in place."""
     for name, amount in amounts.items():
         if may_be_fractional(amount) and not amount.endswith("m"):
             rounded = Quantity(f"{Quantity(amount).milli_value()}m")
@@ -209,9 +211,10 @@ def round_up(amounts: MutableMapping[str, str]) -> None:
 
 
 def aggregated(spec: Object, kind: str) -> dict[str, Quantity]:
-    """Return the total requests or limits of all containers.
+    """Return the total of the containers' ``requests`` or ``limits``, as ``kind`` names them.
 
-    Init containers run one after the other, sidecars run at the same time as the others.
+    Init containers run one after the other, so only the largest one counts. Sidecars run at the
+    same time as the other containers.
     """
     total: dict[str, Quantity] = {}
     for container in spec.get("containers") or ():

@@ -209,7 +209,7 @@ def _min_domains_errors(count: int | None, action: str, path: str) -> list[Field
 
 
 def readiness_gate_errors(gates: Sequence[Object], path: str) -> list[FieldError]:
-    """Return the errors in readiness gates: extra conditions that a Pod requires to be ready."""
+    """Return the errors in readiness gates: extra conditions that a ready Pod must have."""
     return [
         error
         for index, gate in enumerate(gates)
@@ -235,7 +235,10 @@ def scheduling_gate_errors(gates: Sequence[Object], path: str) -> list[FieldErro
 
 
 def merge_label_keys(pod: Object) -> None:
-    """Merge ``matchLabelKeys`` and ``mismatchLabelKeys`` into the selectors of the same terms."""
+    """Add ``matchLabelKeys`` and ``mismatchLabelKeys`` to the label selectors of their terms.
+
+    The terms are those of Pod affinity, Pod anti-affinity and topology spread constraints.
+    """
     spec: Object = pod["spec"]
     labels: Object = pod["metadata"].get("labels") or {}
     for constraint in spec.get("topologySpreadConstraints") or ():

@@ -208,7 +208,7 @@ def _local_profile_errors(profile: str, path: str) -> list[FieldError]:
 
 
 def system_errors(spec: Object, path: str) -> list[FieldError]:
-    """Return the errors in ``os``, and in settings that the operating system does not support."""
+    """Return the errors in ``os``, and in settings that the named operating system lacks."""
     if (system := spec.get("os")) is None:
         return []
     if not (name := system.get("name")):

@@ -43,12 +43,12 @@ def need(source: Source, path: str, *names: str) -> list[FieldError]:
 
 
 def needs_all(*names: str) -> Check:
-    """Return a check that requires the fields in ``names``, and checks nothing else."""
+    """Return a check whose only rule is that the fields in ``names`` are required."""
     return lambda source, path: need(source, path, *names)
 
 
 def driver_errors(driver: str, path: str) -> list[FieldError]:
-    """Return the errors in the name of a driver."""
+    """Return the errors in ``driver``, the name of a driver."""
     if not driver:
         return [required(path)]
     errors = all_invalid(path, driver, dns_subdomain(driver.lower()))
@@ -85,7 +85,7 @@ def _nfs_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def is_initiator(name: str) -> bool:
-    """Return whether the text is an iSCSI initiator name in one of its three formats."""
+    """Return whether ``name`` is an iSCSI initiator name in one of the three formats."""
     return bool(_INITIATOR.fullmatch(name)) or _has_qualified_name(name)
 
 

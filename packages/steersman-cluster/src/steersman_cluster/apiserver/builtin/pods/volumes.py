@@ -49,7 +49,7 @@ _LONGEST_TOKEN_SECONDS: Final = 2**32
 
 
 def mode_errors(holder: Source, name: str, path: str) -> list[FieldError]:
-    """Return the error in the permission bits in the field ``name`` of ``holder``."""
+    """Return the errors in the permission bits in the field ``name`` of ``holder``."""
     mode = holder.get(name)
     return [] if mode is None or 0 <= mode <= 0o777 else [invalid(f"{path}.{name}", mode, _MODE)]
 
@@ -247,7 +247,10 @@ def has_source(volume: Object) -> bool:
 def volume_errors(
     volumes: Sequence[Object], path: str, pod_name: str
 ) -> tuple[dict[str, Object], list[FieldError]]:
-    """Return the volumes that containers may mount, by name, and the errors in the others."""
+    """Return the volumes that containers can mount, by name, and all errors in ``volumes``.
+
+    ``pod_name`` is "" for the volumes of a Pod template.
+    """
     errors: list[FieldError] = []
     found: dict[str, Object] = {}
     claims = {f"{pod_name}-{each.get('name')}" for each in volumes if "ephemeral" in each}

@@ -50,7 +50,7 @@ _protect = protected_by("kubernetes.io/pvc-protection")
 
 
 def default_claim_spec(spec: Object) -> None:
-    """Set the defaults of the spec of a PersistentVolumeClaim, or of a template of such claims."""
+    """Set the defaults in the spec of a PersistentVolumeClaim or of a template for claims."""
     fill(spec, volumeMode="Filesystem")
 
 

@@ -96,7 +96,7 @@ def volume_spec_errors(
 ) -> list[FieldError]:
     """Return the errors in the spec of a PersistentVolume.
 
-    ``inline``: the spec is that of a volume in a VolumeAttachment, which has fewer fields.
+    ``inline``: whether the spec is that of a volume in a VolumeAttachment, which has fewer fields.
     """
     errors: list[FieldError] = []
     modes = spec.get("accessModes") or []

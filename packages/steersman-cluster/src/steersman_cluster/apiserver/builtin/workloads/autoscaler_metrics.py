@@ -35,7 +35,11 @@ _EITHER: Final = {
 def reference_errors(
     reference: Object, path: str, *, needs_group: bool, any_version: bool = False
 ) -> list[FieldError]:
-    """Return the errors in a reference to an object."""
+    """Return the errors in a reference to an object by kind, name and apiVersion.
+
+    ``needs_group``: whether apiVersion must contain an API group. ``any_version``: whether
+    apiVersion is not validated.
+    """
     errors = segment_errors(reference.get("kind"), f"{path}.kind")
     errors += segment_errors(reference.get("name"), f"{path}.name")
     version = reference.get("apiVersion", "")
@@ -52,7 +56,7 @@ def reference_errors(
 
 
 def metric_errors(metric: Object, path: str) -> list[FieldError]:
-    """Return the errors in a metric."""
+    """Return the errors in one of the metrics of a HorizontalPodAutoscaler."""
     errors: list[FieldError] = []
     kind = metric.get("type", "")
     if not kind:

@@ -1,8 +1,8 @@
 """Conversion of HorizontalPodAutoscalers between autoscaling/v1 and autoscaling/v2.
 
-autoscaling/v1 has fields for only one metric, the CPU utilization. The conversion to it stores
-everything else in annotations, in a format of that version, so that a client of v1 can write back
-what it has read.
+autoscaling/v1 has fields for only one metric, the CPU utilization. The conversion to autoscaling/v1
+stores everything else in annotations, in the format that autoscaling/v1 specifies. A client of v1
+can therefore write back what it has read.
 """
 
 import json
@@ -118,13 +118,13 @@ class _Behavior(msgspec.Struct, rename="pascal"):
 
 
 def utilization_metric(percent: int) -> Object:
-    """Return the only metric for which autoscaling/v1 has fields: the CPU utilization."""
+    """Return a metric for the CPU utilization, the only one for which v1 has fields."""
     target = {"type": "Utilization", "averageUtilization": percent}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
 def default_behavior(behavior: Object) -> None:
-    """Set the default scaling rules."""
+    """Set the default scaling rules in ``behavior``."""
     up, down = behavior.setdefault("scaleUp", {}), behavior.setdefault("scaleDown", {})
     quickly = [_policy("Pods", 4), _policy("Percent", 100)]
     fill(up, stabilizationWindowSeconds=0, selectPolicy="Max", policies=quickly)
@@ -136,7 +136,7 @@ def _policy(kind: str, value: int) -> Object:
 
 
 def to_v1(autoscaler: Object) -> Object:
-    """Convert an autoscaler from v2 to v1; annotations store what v1 has no fields for."""
+    """Convert an autoscaler from v2 to v1; annotations store data for which v1 has no fields."""
     spec, status = dict(autoscaler["spec"]), dict(autoscaler.get("status") or {})
     carried: dict[str, Any] = {}
     metrics = spec.pop("metrics", [])

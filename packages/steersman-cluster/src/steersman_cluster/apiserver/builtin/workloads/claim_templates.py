@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def claim_template_errors(template: Object, path: str) -> list[FieldError]:
-    """Return the errors in the template of the PersistentVolumeClaims that are created for Pods."""
+    """Return the errors in a template from which PersistentVolumeClaims are created for Pods."""
     metadata: Object = template.get("metadata") or {}
     errors = annotation_errors(metadata.get("annotations") or {}, f"{path}.metadata.annotations")
     errors += label_errors(metadata.get("labels") or {}, f"{path}.metadata.labels")
@@ -42,8 +42,8 @@ def claim_template_errors(template: Object, path: str) -> list[FieldError]:
 def claim_spec_errors(spec: Object, path: str, *, any_group: bool = False) -> list[FieldError]:
     """Return the errors in the spec of a PersistentVolumeClaim.
 
-    ``any_group``: the API group of a data source is not validated. This is set in an update of a
-    claim that already has a group.
+    ``any_group``: whether the API group of the data source is not validated. This is the case in an
+    update of a claim that already has such a group.
     """
     errors: list[FieldError] = []
     modes = spec.get("accessModes") or []

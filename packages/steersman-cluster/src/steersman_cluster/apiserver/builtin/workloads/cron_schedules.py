@@ -1,4 +1,4 @@
-"""Validation of CronJobs' schedules and time zones, with the messages of Kubernetes' parser."""
+"""Validation of CronJobs' schedules and time zones, with Kubernetes' messages."""
 
 import re
 
@@ -18,7 +18,7 @@ def schedule_problem(schedule: str) -> str:
 
 
 def zone_problems(zone: str) -> list[str]:
-    """Return why ``zone`` is not a known time zone."""
+    """Return why ``zone`` is not a known time zone; an empty list if it is one."""
     if not zone:
         return ["timeZone must be nil or non-empty string"]
     if not all(map(_zone_part, zone.split("/"))):

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets and evictions: whether a budget permits an eviction, and its new status."""
+"""PodDisruptionBudgets: whether a budget permits an eviction, and its status afterwards."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -26,10 +26,11 @@ _ALLOWED = "DisruptionAllowed"
 
 
 def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> Object | None:
-    """Return the budget after the eviction of ``pod``; None if the eviction does not use a budget.
+    """Return the budget of ``pod`` with the status that it has after the eviction of ``pod``.
 
-    ``budgets`` contains the budgets in the Pod's namespace. Raises a ``StatusError`` if the budget
-    permits no disruption.
+    Returns None if the eviction does not use a budget. ``budgets`` contains the budgets in the
+    Pod's namespace. Raises a ``StatusError`` if the budget permits no disruption, or if several
+    budgets select the Pod.
     """
     status: Object = pod.get("status") or {}
     if status.get("phase") in _NOT_RUNNING or "deletionTimestamp" in pod["metadata"]:
@@ -49,7 +50,7 @@ def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> 
 
 
 def marked_disrupted(pod: Object, *, now: datetime) -> Object:
-    """Return the Pod with the condition DisruptionTarget."""
+    """Return ``pod`` with the condition DisruptionTarget."""
     status = {**(pod.get("status") or {})}
     condition = {
         "type": "DisruptionTarget",

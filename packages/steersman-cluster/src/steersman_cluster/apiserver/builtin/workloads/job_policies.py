@@ -138,7 +138,8 @@ def _success_rule_errors(rule: Object, path: str, *, completions: int) -> Iterat
 def number_of_indexes(text: str, completions: int) -> int:
     """Return the number of indexes in a text such as ``1,3-5``.
 
-    Raises ``ValueError`` if the text is invalid.
+    Raises ``ValueError`` if ``text`` is invalid, or contains an index that is not below
+    ``completions``.
     """
     total, last = 0, -1
     for interval in text.split(",") if text else ():
@@ -151,7 +152,11 @@ def number_of_indexes(text: str, completions: int) -> int:
 
 
 def index_interval(text: str, completions: int) -> tuple[int, int]:
-    """Return the first and last index of ``3-5``, or of ``3``; raise ``ValueError`` if invalid."""
+    """Return the first and last index of a text such as ``3-5`` or ``3``.
+
+    Raises ``ValueError`` if ``text`` is invalid, or contains an index that is not below
+    ``completions``.
+    """
     limits = text.split("-")
     if len(limits) > 2:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Validation of a Job's status and of its changes: for example, a finished Job stays finished."""
+"""Validation of a Job's status and its changes; for example, a finished Job stays finished."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -42,9 +42,9 @@ class _Status:
 
 
 def job_status_errors(new: Object, old: Object) -> list[FieldError]:
-    """Return the errors in a status that replaces another one.
+    """Return the errors in the status of the Job ``new``, which replaces ``old``.
 
-    Some checks ignore an error that the old status already has.
+    Some checks ignore an error that the status of ``old`` already has.
     """
     spec: Object = new["spec"]
     status, before = _Status(new), _Status(old)

@@ -344,7 +344,7 @@ def _fixed_errors(spec: Object, before: Object, name: str, type_name: str) -> li
 
 
 def job_warnings(*, path: str = "spec") -> Callable[[Object, Object | None], list[str]]:
-    """Return a ``warnings`` function for Jobs, or for the Job template at ``path``."""
+    """Return a ``warnings`` function for Jobs, or for a kind with a Job template at ``path``."""
     of_template = template_warnings(path=f"{path}.template")
 
     def warnings(new: Object, old: Object | None) -> list[str]:

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:
-    """Return an error for each of the fields ``names`` that is negative."""
+    """Return an error for each of the fields ``names`` of ``holder`` that is negative."""
     return [
         invalid(f"{path}.{name}", holder[name], NOT_NEGATIVE)
         for name in names
@@ -31,7 +31,7 @@ def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) 
 
 
 def shown_selector(selector: Object | None) -> Any:
-    """Return a label selector as kube-apiserver prints it: labels first, with sorted keys."""
+    """Return ``selector`` as kube-apiserver prints it: labels first, with sorted keys."""
     if selector is None:
         return None
     parts = {
@@ -43,7 +43,10 @@ def shown_selector(selector: Object | None) -> Any:
 
 
 def selected_template_errors(spec: Object, path: str, kind: str) -> list[FieldError]:
-    """Return the errors in the selector and in the template, whose labels it must match."""
+    """Return the errors in the selector and in the Pod template.
+
+    The selector must select the template's labels. ``kind`` is the kind in error messages.
+    """
     selector: Object | None = spec.get("selector")
     if selector is None:
         errors = [required(f"{path}.selector")]
@@ -62,7 +65,7 @@ def selected_template_errors(spec: Object, path: str, kind: str) -> list[FieldEr
 
 
 def template_labels(spec: Object) -> Mapping[str, str]:
-    """Return the labels in the template of an object."""
+    """Return the labels in the Pod template of a workload with ``spec``."""
     metadata: Object = (spec.get("template") or {}).get("metadata") or {}
     return metadata.get("labels") or {}
 
@@ -77,7 +80,10 @@ def unselected_error(spec: Object, path: str) -> FieldError:
 def always_template_errors(
     spec: Object, path: str, kind: str, *, is_selected: bool
 ) -> list[FieldError]:
-    """Return the errors in a template whose Pods must run forever."""
+    """Return the errors in the template of a workload whose Pods must run forever.
+
+    ``is_selected``: whether the workload's selector selects the Pods of the template.
+    """
     errors = [] if is_selected else [unselected_error(spec, path)]
     template: Object = spec.get("template") or {}
     errors += template_errors(template, f"{path}.template")
@@ -85,7 +91,7 @@ def always_template_errors(
 
 
 def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
-    """Return the errors in settings that can end a Pod, although it must run forever."""
+    """Return the errors for settings that would end a Pod that must run forever."""
     errors: list[FieldError] = []
     if (policy := pod_spec.get("restartPolicy", "")) != "Always":
         errors.append(not_supported(f"{path}.restartPolicy", policy, ("Always",)))
@@ -96,7 +102,7 @@ def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
 
 
 def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
-    """Return the error for a changed selector.
+    """Return the error for a changed selector; an empty list if it is unchanged.
 
     A change would orphan the Pods that the old selector selects.
     """
@@ -107,7 +113,7 @@ def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
 
 
 def share_errors(value: int | str, path: str) -> list[FieldError]:
-    """Return the errors in a number of Pods or a percentage."""
+    """Return the errors in ``value``, a number of Pods or a percentage."""
     if isinstance(value, str):
         return all_invalid(path, value, percent(value))
     return [invalid(path, value, NOT_NEGATIVE)] if value < 0 else []
@@ -122,7 +128,7 @@ def share_number(value: int | str) -> int:
 
 
 def too_large_share_errors(value: int | str, path: str) -> list[FieldError]:
-    """Return the error for a percentage above 100%."""
+    """Return the error for ``value`` if it is a percentage above 100%."""
     is_too_large = isinstance(value, str) and not percent(value) and share_number(value) > 100
     return [invalid(path, value, "must not be greater than 100%")] if is_too_large else []
 
@@ -130,7 +136,11 @@ def too_large_share_errors(value: int | str, path: str) -> list[FieldError]:
 def counter_errors(
     status: Object, names: Sequence[str], *, available: str = "readyReplicas"
 ) -> list[FieldError]:
-    """Return the errors in a status with replica counts that exceed the total."""
+    """Return the errors for the replica counts ``names`` that exceed ``status.replicas``.
+
+    availableReplicas must not exceed readyReplicas; ``available`` is the name of that limit in the
+    error message.
+    """
     errors: list[FieldError] = []
     total = status.get("replicas", 0)
     for name in names:
@@ -144,7 +154,7 @@ def counter_errors(
 
 
 def collision_errors(new: Object, old: Object) -> list[FieldError]:
-    """Return the error for a decreased collision count."""
+    """Return the error for a decreased collision count; an empty list if it is not decreased."""
     count = (new.get("status") or {}).get("collisionCount", 0)
     if count >= (old.get("status") or {}).get("collisionCount", 0):
         return []
@@ -154,7 +164,11 @@ def collision_errors(new: Object, old: Object) -> list[FieldError]:
 def template_warnings(
     *, path: str = "spec.template", names_hosts: bool = True
 ) -> Callable[[Object, Object | None], list[str]]:
-    """Return a ``warnings`` function for a Pod template that is new or has changed."""
+    """Return a ``warnings`` function for a Pod template that is new or has changed.
+
+    The template is at ``path``. ``names_hosts``: whether the function also warns if the name of a
+    new object is not a DNS label, because the name becomes part of Pod names and hostnames.
+    """
 
     def warnings(new: Object, old: Object | None) -> list[str]:
         found = name_warnings(new, "Pod names and hostnames") if names_hosts and not old else []

@@ -1,4 +1,4 @@
-"""ComponentStatuses: their content is fixed, because the server does not probe components.
+"""ComponentStatuses, with fixed content: the server does not probe the components.
 
 The scheduler and the controller manager are always unhealthy. etcd, which represents the log of
 this process, is always healthy.

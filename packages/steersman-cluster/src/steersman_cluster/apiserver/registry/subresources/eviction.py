@@ -1,4 +1,4 @@
-"""POST of an Eviction, which deletes the Pod if its PodDisruptionBudget permits a disruption."""
+"""POST of an Eviction, which deletes the Pod if its disruption budget permits that."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ _SERVER_GROUPS = (AUTHENTICATED, ADMINISTRATORS)
 
 
 def evict(request: APIRequest, scope: RequestScope) -> None:
-    """Charge the budget, set the Pod's condition DisruptionTarget, and delete the Pod."""
+    """Charge the Pod's budget, set the Pod's condition DisruptionTarget, and delete the Pod."""
     eviction, written = read_post(request, scope)
     eviction = mutated(request, scope, eviction, written)
     options = DeleteOptions.written(eviction_options(eviction, request.info.name))

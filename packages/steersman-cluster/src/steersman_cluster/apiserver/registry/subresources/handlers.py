@@ -54,7 +54,10 @@ def _bound(
 
 
 def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
-    """Handle the POST of a Binding to the resource ``bindings``; its name is the Pod's name."""
+    """Handle the POST of a Binding to the resource ``bindings``.
+
+    The name of the Binding is the name of the Pod.
+    """
     binding, options = read_post(request, scope)
     binding = mutated(request, scope, binding, options)
     if not (name := binding["metadata"].get("name")):

@@ -1,7 +1,8 @@
-"""The subresources that kube-apiserver proxies to the kubelet: log, exec, attach, portforward.
+"""The subresources that kube-apiserver proxies to the kubelet, such as log and exec.
 
-steersman runs no kubelet that listens on a port. The client therefore receives kube-apiserver's
-error for a Pod without a node, a node without an address, or a closed port.
+They are log, exec, attach and portforward. steersman runs no kubelet that listens on a port. The
+client therefore receives kube-apiserver's error for a Pod without a node, a node without an
+address, or a closed port.
 """
 
 from steersman.names import GroupResource
@@ -20,7 +21,7 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def log(request: APIRequest, scope: RequestScope) -> Answer:
-    """Handle the GET of a log; the log is empty while the Pod is not scheduled."""
+    """Handle the GET of a Pod's log, which is empty as long as the Pod is not scheduled."""
     pod = _pod(request, scope)
     container = _container(request, pod)
     if not pod["spec"].get("nodeName"):
@@ -29,17 +30,17 @@ def log(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def execute(request: APIRequest, scope: RequestScope) -> Answer:
-    """Run a command in a container."""
+    """Handle a request to run a command in a container."""
     return _connect(request, scope, "exec")
 
 
 def attach(request: APIRequest, scope: RequestScope) -> Answer:
-    """Attach to the input and output of a container."""
+    """Handle a request to attach to the input and output of a container."""
     return _connect(request, scope, "attach")
 
 
 def forward_ports(request: APIRequest, scope: RequestScope) -> Answer:
-    """Forward ports of a Pod."""
+    """Handle a request to forward ports of a Pod."""
     pod = _pod(request, scope)
     raise _unreachable(scope, _placed(pod), f"portForward/{_named(pod)}", method=_method(request))
 

@@ -1,4 +1,4 @@
-"""Decoding and mutating admission of objects that are POSTed to a subresource and not stored."""
+"""Decoding and mutating admission of objects that are POSTed to a subresource, not stored."""
 
 from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.cluster.namespaces import check_namespace
@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.request.options import WriteOptions
 
 
 def mutated(request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions) -> Object:
-    """Return the object after mutating admission."""
+    """Return ``obj`` after mutating admission."""
     if scope.admission.is_idle:
         return obj
     manager = options.field_manager or request.agent
@@ -22,7 +22,7 @@ def mutated(request: APIRequest, scope: RequestScope, obj: Object, options: Writ
 
 
 def read_post(request: APIRequest, scope: RequestScope) -> tuple[Object, WriteOptions]:
-    """Return the object of the body, with the request's namespace, and the write options."""
+    """Return the object in the body, with the request's namespace, and the write options."""
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, request.content_type)
     info = request.info

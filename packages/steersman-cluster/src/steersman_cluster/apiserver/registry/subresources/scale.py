@@ -1,4 +1,7 @@
-"""The scale subresource: clients read and write a Scale; the server stores the scaled object."""
+"""The scale subresource: clients read and write a Scale, which represents another object.
+
+The server stores only the other object, and no Scale.
+"""
 
 import msgspec
 

@@ -29,7 +29,7 @@ _SHORT = 0x80
 
 
 def varint(number: int) -> bytes:
-    """Encode a number of 64 bits as a varint, least significant bits first.
+    """Encode ``number``, an integer of 64 bits, as a varint: least significant bits first.
 
     A negative number is encoded in two's complement.
     """
@@ -45,12 +45,12 @@ def varint(number: int) -> bytes:
 
 
 def field_tag(number: int, wire_type: int) -> bytes:
-    """Return the tag of a field, which precedes its value."""
+    """Return the tag of the field ``number``; the encoded value follows the tag."""
     return varint(number << 3 | wire_type)
 
 
 def sized(content: bytes) -> bytes:
-    """Return the bytes with their length in front."""
+    """Return ``content`` with its length in front."""
     return varint(len(content)) + content
 
 
@@ -128,7 +128,7 @@ class MessageEncoders:
         self._structs: dict[int, Encode] = {}
 
     def of(self, schema: Schema) -> Encode:
-        """Return the encoder of objects of a type; its result has no size in front."""
+        """Return the function that encodes objects of a type, without a size in front."""
         # Cached by the properties: all uses of a type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:
@@ -257,7 +257,7 @@ def _encoded(number: int, value: _Value) -> Encode:
 
 
 def field_of(number: int) -> Encode:
-    """Return an encoder that puts a message into a field of another message."""
+    """Return a function that makes a message the field ``number`` of another message."""
     return _encoded(number, _Value(BYTES, bytes, b""))
 
 
@@ -280,14 +280,14 @@ def _envelope_opening(api_version: str, kind: str) -> bytes:
 
 
 def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
-    """Return a complete body: a message in an envelope with its kind."""
+    """Return a complete body: an envelope with ``api_version``, ``kind`` and ``message``."""
     # contentEncoding and contentType are empty strings.
     opening = _envelope_opening(api_version, kind)
     return b"".join((opening, varint(len(message)), message, b"\x1a\x00\x22\x00"))
 
 
 def watch_frame(event_type: bytes, body: bytes) -> bytes:
-    """Return the frame of a watch event: the length, then a WatchEvent that contains a body."""
+    """Return the frame of a watch event: its length, then a WatchEvent that contains ``body``."""
     # Field 2 of the event is a RawExtension, whose field 1 is the body.
     raw = b"\x0a" + varint(len(body))
     opening = b"\x0a" + sized(event_type) + b"\x12" + varint(len(raw) + len(body)) + raw

@@ -1,7 +1,8 @@
-"""Built-in kinds in protobuf, which Kubernetes' own clients send: the same objects as in JSON.
+"""Built-in kinds in protobuf, which Kubernetes' own clients send.
 
-The field numbers come from Go's types. As in proto2, a field that is not a pointer is always
-encoded, even if it is empty. The canonical form omits empty fields again.
+The decoded objects are the same as those in JSON. The field numbers come from Go's types. As in
+proto2, a field that is not a pointer is always encoded, even if it is empty. The canonical form of
+the decoded object omits empty fields again.
 """
 
 from collections.abc import Callable, Mapping
@@ -61,7 +62,7 @@ class Envelope(NamedTuple):
 
 
 def open_envelope(body: bytes) -> Envelope:
-    """Decode the envelope of a body; raise ``Malformed`` if that fails."""
+    """Decode the envelope of ``body``; raise ``Malformed`` if that fails."""
     if not body:
         raise Malformed("empty data")
     if not body.startswith(MAGIC):
@@ -151,13 +152,13 @@ _BY_TYPE: Mapping[str | None, ValueDecoder] = {
 
 
 class Messages:
-    """The messages of built-in types, each created at its first use."""
+    """The decoders of the messages of built-in types, each created at its first use."""
 
     def __init__(self) -> None:
         self._structs: dict[int, MessageDecoder] = {}
 
     def of(self, schema: Schema) -> MessageDecoder:
-        """Return the message of a struct."""
+        """Return the decoder of the message of ``schema``, which is the schema of a struct."""
         # Cached by the properties: all uses of a type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:

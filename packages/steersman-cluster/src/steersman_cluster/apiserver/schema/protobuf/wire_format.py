@@ -1,7 +1,7 @@
 """The protobuf wire format, decoded to JSON.
 
 A message is a sequence of numbered values. It contains neither the names nor the exact types of the
-values, so that a decoder requires the declaration of the fields. Error texts are Go's.
+values, so a decoder requires the declarations of the fields. Error texts are Go's.
 """
 
 import re
@@ -35,7 +35,11 @@ class ValueDecoder(NamedTuple):
 
 
 class FieldDecoder(NamedTuple):
-    """One field of a message: its name in error texts, and a function that sets it in an object."""
+    """The decoder of one field of a message.
+
+    It consists of the field's name in error texts, and of a function that sets the field in an
+    object.
+    """
 
     go_name: str
     wire_type: int
@@ -51,8 +55,9 @@ class MessageDecoder:
         self._fields = fields
 
     def read(self, data: bytes, into: Object) -> Object:
-        """Decode a message into ``into``, and return that object; raise ``Malformed`` if that
-        fails.
+        """Decode the message ``data`` into the object ``into``, and return ``into``.
+
+        Raises ``Malformed`` if that fails.
         """
         find = self._fields.get
         at, end = 0, len(data)
@@ -168,7 +173,10 @@ FLOAT = ValueDecoder(FIXED64, _float)
 
 
 def one(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
-    """A field with one value; if it occurs several times, the last value counts."""
+    """Return the decoder of a field with one value.
+
+    If the field occurs several times in a message, the last value counts.
+    """
     read = value.read
 
     def put(obj: Object, written: Any) -> None:
@@ -178,7 +186,11 @@ def one(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
 
 
 def many(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
-    """A repeated field: encoded once for each element, or packed into one value if numeric."""
+    """Return the decoder of a repeated field.
+
+    A message contains the field once for each element; if the elements are numeric, they may be
+    packed into one value.
+    """
     read = value.read
 
     def put(obj: Object, written: Any) -> None:
@@ -196,7 +208,10 @@ def many(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
 
 
 def part(name: str, go_name: str, message: MessageDecoder) -> FieldDecoder:
-    """A field that is a message; a second occurrence is merged into the first."""
+    """Return the decoder of a field that contains a message.
+
+    If the field occurs twice, the second message is merged into the first.
+    """
 
     def put(obj: Object, written: bytes) -> None:
         obj[name] = message.read(written, obj.get(name, {}))
@@ -205,7 +220,7 @@ def part(name: str, go_name: str, message: MessageDecoder) -> FieldDecoder:
 
 
 def entries(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
-    """A map field: one message for each key and its value."""
+    """Return the decoder of a map field, which is one message for each key and its value."""
     entry = MessageDecoder("Entry", {1: one("key", "Key", TEXT), 2: one("value", "Value", value)})
 
     def put(obj: Object, written: bytes) -> None:
@@ -216,7 +231,7 @@ def entries(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
 
 
 def embedded(go_name: str, message: MessageDecoder) -> FieldDecoder:
-    """A message whose fields JSON inlines into the enclosing object."""
+    """Return the decoder of a message whose fields JSON inlines into the enclosing object."""
 
     def put(obj: Object, written: bytes) -> None:
         message.read(written, obj)

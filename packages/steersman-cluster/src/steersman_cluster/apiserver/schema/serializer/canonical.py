@@ -1,8 +1,8 @@
 """The fast decoder: objects of built-in kinds as Go would encode them after decoding.
 
-Each type is compiled to one function that changes an object in place. It raises ``Irregular`` at
-the first value that Go would reject, or drop with a warning. ``inspection`` then finds the
-messages. Nearly all bodies are regular, and so are decoded fast.
+Each type is compiled to one function that changes an object in place. The function raises
+``Irregular`` at the first value that Go would reject, or drop with a warning. ``inspection`` then
+finds the messages. Nearly all bodies are regular, so they are decoded fast.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Member: TypeAlias = tuple[type | None, Walk, Walk]
 
 
 class Irregular(Exception):
-    """A value has the wrong type, is unknown, or is in a form that requires ``inspection``."""
+    """A value has the wrong type, is unknown, or is in a form that ``inspection`` must decode."""
 
 
 class _Dropped:
@@ -39,7 +39,7 @@ class Canonical:
         self._structs: dict[int, Walk] = {}
 
     def of(self, schema: Schema) -> Walk:
-        """Return the function that makes values of this schema canonical."""
+        """Return the function that makes values of the type ``schema`` canonical, in place."""
         if schema.format in _BY_FORMAT:
             return _BY_FORMAT[schema.format]
         if schema.format == "schema-or-other" and schema.items is not None:

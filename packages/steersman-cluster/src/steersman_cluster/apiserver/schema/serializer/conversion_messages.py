@@ -22,7 +22,10 @@ _OWN_WORDS: Final = frozenset(("quantity", "int-or-string", "date-time", "micro-
 
 
 def misconverted(value: Any, schema: Schema) -> str:
-    """Return the message of the first mismatch, in Go's order; "" if there is none."""
+    """Return the message of the first value that does not fit ``schema``; "" if all fit.
+
+    The first value is the one that Go visits first.
+    """
     return next(_mismatches(value, schema), "")
 
 

@@ -38,7 +38,7 @@ _SUMMARY_BYTES = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyDecoder:
-    """The decoder of bodies of one kind; ``BodyDecoders`` creates it."""
+    """The decoder of bodies of one kind; ``BodyDecoders`` creates each instance."""
 
     gvk: GroupVersionKind
     schema: Schema  # of the object, or only of its metadata if the kind is custom
@@ -48,7 +48,7 @@ class BodyDecoder:
 
 
 class OtherVersion(status_errors.StatusError):
-    """The body is a custom resource in a version that differs from the path's.
+    """The body is a custom resource in another version than the request's path.
 
     ``obj`` is the decoded object, whose unknown fields are still reported.
     """
@@ -59,7 +59,10 @@ class OtherVersion(status_errors.StatusError):
 
 
 class Decoded(NamedTuple):
-    """An object, and the complaints about dropped parts, such as ``unknown field "spec.foo"``."""
+    """The decoded object, and the complaints about dropped parts of its body.
+
+    A complaint is, for example, ``unknown field "spec.foo"``.
+    """
 
     obj: Object
     complaints: list[str]
@@ -77,7 +80,7 @@ class BodyDecoders:
     @classmethod
     @cache
     def of(cls, schemas: BuiltinSchemas) -> "BodyDecoders":
-        """Return the decoders for these schemas; all servers of the process share them."""
+        """Return the decoders for ``schemas``; all servers of the process share the decoders."""
         return cls(schemas)
 
     def builtin(self, gvk: GroupVersionKind) -> BodyDecoder:
@@ -103,9 +106,9 @@ class BodyDecoders:
 def decode(
     body: bytes, expected: BodyDecoder, *, content_type: str, is_own: bool = False
 ) -> Decoded:
-    """Return the decoded object; raise kube-apiserver's error if that fails.
+    """Decode ``body``; raise kube-apiserver's error if that fails.
 
-    Set ``is_own`` if steersman encoded the body, so that no key can occur twice.
+    Set ``is_own`` if steersman encoded ``body``, so that no key can occur twice.
     """
     try:
         if content_type == YAML:
@@ -123,7 +126,10 @@ def decode(
 
 
 def settle(complaints: list[str], expected: BodyDecoder, *, field_validation: str) -> list[str]:
-    """Return the complaints as warnings; raise an error if the field validation is strict."""
+    """Return the complaints as warnings; raise an error if ``field_validation`` is Strict.
+
+    If ``field_validation`` is Ignore, there are no warnings.
+    """
     if not complaints or field_validation == "Ignore":
         return []
     if field_validation == "Strict":
@@ -132,15 +138,16 @@ def settle(complaints: list[str], expected: BodyDecoder, *, field_validation: st
 
 
 def warning_lines(complaint: str) -> list[str]:
-    """Return the warnings of a complaint: several lines if a YAML document has several duplicate
-    keys.
+    """Return the warnings that report ``complaint``.
+
+    A complaint about several duplicate keys in a YAML document results in several warnings.
     """
     lines = complaint.removeprefix("yaml: unmarshal errors:\n").split("\n")
     return [line.strip() for line in lines]
 
 
 def canonical(obj: Object, expected: BodyDecoder) -> Decoded:
-    """Decode an object that is already parsed JSON; ``obj`` may be changed in place."""
+    """Decode ``obj``, the result of parsing a JSON body; ``obj`` may be changed in place."""
     if expected.kinds is None:
         return _custom(obj, expected, [])
     try:

@@ -1,7 +1,7 @@
 """The slow decoder: the messages of Go's decoder for a body that is not regular.
 
-It runs after the fast decoder failed, and visits every field in the order of the text, with its
-path. The result omits what Go would drop. Parts that Go accepts with a warning are listed as
+It runs after the fast decoder has failed, and visits every field, with its path, in the order of
+the text. The result omits what Go would drop. Parts that Go accepts with a warning are listed as
 complaints. Parts that Go rejects raise an error with Go's message.
 """
 
@@ -24,17 +24,17 @@ class Undecodable(Exception):
 
 
 class Inspected(NamedTuple):
-    """The decoded part of a body, and the complaints about the rest."""
+    """The decoded value, and the complaints about the dropped parts of the body."""
 
     value: Any
     complaints: list[str]
 
 
 def inspect(value: Any, schema: Schema, *, path: str = "") -> Inspected:
-    """Decode a parsed body with all of its complaints.
+    """Decode ``value``, a parsed body, and collect the complaints about it.
 
-    The objects in the body are ``Pairs`` or dicts, and its numbers may be ``Number``. The paths in
-    complaints start with ``path``; messages about types do not contain it.
+    The objects in ``value`` are ``Pairs`` or dicts, and its numbers may be ``Number``. The paths in
+    complaints start with ``path``; messages about types do not contain ``path``.
     """
     inspector = _Inspector()
     left = inspector.value(value, schema, _Place(path))
@@ -44,7 +44,7 @@ def inspect(value: Any, schema: Schema, *, path: str = "") -> Inspected:
 
 
 def duplicates(value: Any) -> list[str]:
-    """Return the complaints about duplicate keys in a body without a schema."""
+    """Return the complaints about duplicate keys in ``value``, a parsed body without a schema."""
     inspector = _Inspector()
     inspector.anything(value, "")
     return list(inspector.complaints)[:MOST_COMPLAINTS]
@@ -246,8 +246,9 @@ def _finite(value: Any) -> float | None:
 
 
 def whole(value: Any, *, bits: int) -> int | None:
-    """Return ``value`` as an integer; None if it is not written as one or has more than ``bits``
-    bits.
+    """Return ``value`` as an integer.
+
+    Returns None if ``value`` is not written as an integer, or has more than ``bits`` bits.
     """
     if what_is(value) != "number" or isinstance(value, float):
         return None

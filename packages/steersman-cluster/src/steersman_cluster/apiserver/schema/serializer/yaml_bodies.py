@@ -1,7 +1,7 @@
 """YAML as kube-apiserver reads it: JSON values, and complaints about duplicate keys.
 
-Values are built directly from the parser's events and counted as they are built. A few aliases of
-aliases could otherwise expand to more than the memory can hold.
+Values are built directly from the parser's events, and are counted at the same time. Without a
+limit, a few aliases of aliases could expand to more than the memory can contain.
 """
 
 import re
@@ -38,14 +38,14 @@ class BadYaml(Exception):
 
 
 class Read(NamedTuple):
-    """The first document, and the complaints about its text."""
+    """The value of the first YAML document, and the complaints about the document's text."""
 
     value: Value
     complaints: list[str]
 
 
 def parse_yaml(body: bytes) -> Read:
-    """Return the first document; None if there is none."""
+    """Parse the first YAML document in ``body``; its value is None if there is no document."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         events = loader(body)
