@@ -1,4 +1,4 @@
-"""The admission chain: webhooks and policies, run for every write before the object is stored."""
+"""The admission chain: webhooks and policies, applied to a write before it is stored."""
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
@@ -246,10 +246,9 @@ def _options(info: RequestInfo, kind: str) -> Object:
 
 
 def _repair_metadata(request: APIRequest, about: Object, before: Any) -> None:
-    """Replace invalid managedFields from a webhook by ``before``, and drop duplicate
-    ownerReferences.
+    """Repair the metadata ``about``, which webhooks have changed, in place.
 
-    ``about`` is the metadata that is repaired in place.
+    Invalid managedFields are replaced by ``before``, and duplicate ownerReferences are dropped.
     """
     given = about.get("managedFields")
     try:

@@ -21,7 +21,10 @@ class ConditionFailed(Exception):
 
 
 class MatchConditions:
-    """The match conditions of a webhook or policy, compiled once; an empty list always matches."""
+    """The match conditions of a webhook or policy, compiled once.
+
+    An empty list of conditions always matches.
+    """
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
-"""The matching of requests to webhooks and policies: by rules, and by namespace and object
-selectors.
+"""The matching of requests to webhooks and policies: by rules and by label selectors.
+
+The selectors apply to the object and to its namespace.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

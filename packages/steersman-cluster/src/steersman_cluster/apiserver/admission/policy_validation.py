@@ -1,4 +1,4 @@
-"""The validation of a request by policies: which policies match, and which validations fail."""
+"""The validation of a write request by policies: which match, and which validations fail."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -244,8 +244,9 @@ class WebhookDispatcher:
         )
 
     def _verdict(self, review: AdmissionReview, *, mutating: bool) -> AdmissionResponse:
-        """Return the webhook's response and collect its warnings; raise an error if the webhook
-        denies.
+        """Return the webhook's response to ``review``, and collect its warnings.
+
+        Raises an error if the webhook denies the request.
         """
         webhook = review.webhook
         verdict = response_of(self.answers[review.key], webhook, mutating=mutating)

@@ -1,4 +1,4 @@
-"""JSON patches of webhooks, with the error messages of kube-apiserver's JSON patch library."""
+"""JSON patches of webhooks, with error messages worded as in kube-apiserver."""
 
 from typing import Any
 
@@ -151,7 +151,7 @@ def _found(doc: Any, path: str) -> tuple[Any, str]:
 
 
 def _index_problem(elements: list[Any], step: str, *, adding: bool = False) -> str:
-    """Return the library's error message for a list index; an empty text if the index is valid."""
+    """Return the Go library's error message for an invalid list index, else an empty text."""
     length = len(elements) + 1 if adding else len(elements)
     try:
         index = int(step)

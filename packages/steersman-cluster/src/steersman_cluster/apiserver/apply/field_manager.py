@@ -167,9 +167,7 @@ class FieldManager:
         return self._known(managers or decoded(stored))
 
     def _known(self, managers: Managers) -> Managers:
-        """Return the managers whose version is served, with field sets that match the current
-        schema.
-        """
+        """Return the managers of served API versions, with field sets that match the schema."""
         known = {}
         for manager, managed in managers.items():
             if (schema := self.schemas.get(managed.api_version)) is not None:

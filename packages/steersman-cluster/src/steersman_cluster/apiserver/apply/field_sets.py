@@ -83,7 +83,7 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
-    """Return the fields of ``one`` that are neither one of the ``areas`` nor below one of them."""
+    """Return the fields of ``one`` that are not in ``areas``, nor below a field of ``areas``."""
     if not areas:
         return one
     left = {}

@@ -70,10 +70,11 @@ def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[A
 
 
 def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int | None]]:
-    """Yield the items of a merged list in order: applied items in order, live items in position.
+    """Yield the items of a merged list.
 
-    Each result is the name of an item, and the item's index in ``live`` if ``applied`` does not
-    contain the item, else None.
+    Items of ``applied`` follow its sequence; the others stay where they are in ``live``. Each
+    result is the name of an item, and the item's index in ``live`` if ``applied`` does not contain
+    the item, else None.
     """
     wanted, present = set(applied), set(live)
     following = _next_of(applied, present)

@@ -1,4 +1,4 @@
-"""The managedFields of a Scale subresource: the object's entries, reduced to the replicas field."""
+"""The managedFields of a Scale: its object's entries, reduced to the replicas field."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The fields of a value, and the fields that differ between two values, as the schema divides them.
+"""The fields of a value, and the fields in which two values differ, by schema.
 
 A struct, a map, and a list of type map or set are divided into fields. Everything else, and any
 value declared atomic, is one field. Without a declaration, maps are divided and lists are not.

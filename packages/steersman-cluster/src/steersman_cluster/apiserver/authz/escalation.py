@@ -147,7 +147,7 @@ def _aggregates(role: Object) -> bool:
 
 
 def _is_same(obj: Object, old: Object) -> bool:
-    """Whether the objects are equal, except for fields that Kubernetes' garbage collector sets."""
+    """Whether the objects are equal, except for fields that the garbage collector changes."""
     return _without_collected(obj) == _without_collected(old)
 
 

@@ -1,4 +1,4 @@
-"""Impersonation: only with the permission for each impersonated name, group and extra field.
+"""Impersonation, which requires permission for each impersonated name, group and extra.
 
 There are several modes of impersonation. The legacy mode requires the verb ``impersonate`` on
 everything that is impersonated, and applies to every request. Each other mode permits the

@@ -1,4 +1,4 @@
-"""Custom resources: kinds that CustomResourceDefinitions (CRDs) define while the server runs.
+"""Custom resources: kinds that CustomResourceDefinitions (CRDs) define at runtime.
 
 Takes:     CustomResourceDefinitions, as plain JSON
 Gives:     the served resources of a CRD, each version with its schema and rules; the rules for
@@ -9,7 +9,7 @@ Promises:  - a CRD that kube-apiserver rejects is rejected with the same causes
 Never:     stores objects, or reads custom resources other than those passed to it
 
 ``definition_rules``, ``version_validation``, ``schema_validation`` and ``conversion_validation``
-validate a CRD; messages show it in its ``internal_form``. ``definition_status`` and
+validate a CRD; error messages show the CRD in its ``internal_form``. ``definition_status`` and
 ``definition_resources`` derive its status and its served resources.
 """
 

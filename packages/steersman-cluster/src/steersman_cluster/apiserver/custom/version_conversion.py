@@ -1,4 +1,4 @@
-"""The conversion of a custom resource from the stored version to the served version, and back."""
+"""The conversion of a custom resource between its stored and its served version."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -54,7 +54,7 @@ def converting(
 
 
 def _with_default_status(served: ServedResource) -> ServedResource:
-    """Return ``served`` with the default status for objects that were created without a status.
+    """Return ``served``; an object without a status is served with the default status.
 
     A create drops the status after defaulting, so the stored object does not contain it.
     """

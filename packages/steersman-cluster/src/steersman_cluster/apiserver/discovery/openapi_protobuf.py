@@ -1,4 +1,7 @@
-"""An OpenAPI v2 document as protobuf, as kubectl requests it: gnostic's ``openapi.v2.Document``."""
+"""The OpenAPI v2 document as protobuf, in which kubectl requests it.
+
+The message type is gnostic's ``openapi.v2.Document``.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -175,9 +175,7 @@ class NonResourcePaths:
 
 
 def _moved(location: str, headers: Mapping[str, str]) -> Reply:
-    """Return a redirect to ``location``, for a client that requests a document with an outdated
-    hash.
-    """
+    """Return a redirect to ``location``: the hash in the request's URL is outdated."""
     kept = tuple((name.lower(), value) for name, value in headers.items())
     others = tuple(each for each in kept if each[0] != "cache-control")
     own = (("cache-control", "no-cache, private"), ("location", location))

@@ -317,8 +317,9 @@ def _document(url: str, ca: bytes, token: str) -> str:
 
 @contextmanager
 def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
-    """Write the kubeconfig at ``path`` while the block runs; never replace a file of another
-    program.
+    """Write a kubeconfig at ``path``, and delete it when the ``with`` block ends.
+
+    A file of another program is never replaced.
     """
     if path.exists() and not _is_ours(path):
         raise ClusterError(

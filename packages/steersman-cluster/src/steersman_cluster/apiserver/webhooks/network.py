@@ -132,9 +132,7 @@ class NetworkWebhookTransport:
         return connections
 
     async def _close_unused(self) -> None:
-        """Close the connections of the longest unused destination, if there are too many
-        destinations.
-        """
+        """If there are too many destinations, close the connections of the longest unused one."""
         if len(self._connections_to) <= MOST_DESTINATIONS:
             return
         unused = next(

@@ -101,7 +101,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _failure(delivered: WebhookResponse) -> str:
-    """Return the error message for an HTTP error; a Status in the body provides its own message."""
+    """Return the error message for an HTTP error, taken from the body if the body is a Status."""
     try:
         status = msgspec.json.decode(delivered.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

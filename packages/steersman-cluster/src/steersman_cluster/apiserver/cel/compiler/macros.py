@@ -1,4 +1,4 @@
-"""The macros that the parser library lacks: comprehensions over two variables, and ``sortBy``."""
+"""The macros that the parser library lacks: two-variable comprehensions and ``sortBy``."""
 
 from steersman_cluster.apiserver.cel import nodes
 from steersman_cluster.apiserver.cel.errors import Issue
