@@ -183,7 +183,10 @@ def _run_validating_admission(
     *,
     admission_view: Callable[[Object], Object],
 ) -> list[str]:
-    """Run validating admission, and prune fields that webhooks added; return the unknown fields."""
+    """Run validating admission, and prune fields that webhooks added.
+
+    Returns the unknown fields.
+    """
     if not scope.admission.is_idle:
         scope.admission.check(request, kept, old, admission_view=admission_view)
         if request.is_pruned:
@@ -417,9 +420,10 @@ def _stores_unknown_fields(request: APIRequest, unknown: Sequence[str]) -> bool:
 
 
 def _turns_into_float(request: APIRequest, old: Object) -> bool:
-    """Return whether an integer in ``old`` was sent as a float, which increments the generation.
+    """Return whether an integer in ``old`` was sent as a float.
 
-    Metadata is ignored, and so is the status if the kind has a status subresource.
+    Such a write increments the generation. Metadata is ignored, and so is the status if the kind
+    has a status subresource.
     """
     excluded = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
     return any(
@@ -452,9 +456,9 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _is_settled(request: APIRequest, entry: Entry) -> bool:
-    """Return whether the server may skip a write that changes nothing.
+    """Return whether the server can skip a write that changes nothing.
 
-    It may not skip the first update of some kinds. Nor may it skip a write if the stored object
+    It cannot skip the first update of some kinds. It also cannot skip a write if the stored object
     contains unknown fields, because the write removes them.
     """
     if entry.is_unpruned:

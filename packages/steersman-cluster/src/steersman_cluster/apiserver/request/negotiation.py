@@ -97,9 +97,9 @@ def accepted_format(accept: str, forms: Iterable[str]) -> str:
 def _in_order(clauses: list[_Clause]) -> list[_Clause]:
     """Return the clauses in the order in which Go's sort puts them.
 
-    Go sorts up to twelve clauses by insertion. The comparison is not transitive, so that a sort by
-    key would result in another order. More than twelve are sorted by quality value only: an
-    insertion sort of thousands of clauses would block other requests.
+    Go sorts up to twelve clauses by insertion. The comparison is not transitive, so a sort by key
+    would result in another order. More than twelve clauses are sorted by quality value only,
+    because an insertion sort of thousands of clauses would block other requests.
     """
     if len(clauses) > _INSERTED:
         return sorted(clauses, key=lambda clause: -clause[0])

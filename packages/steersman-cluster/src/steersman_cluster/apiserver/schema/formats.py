@@ -97,8 +97,9 @@ def is_request_uri(text: str) -> bool:
 
 
 def _is_ip_literal(text: str) -> bool:
-    """Return whether ``text`` is valid in the brackets of a URI: an IPv6 address with optional
-    zone.
+    """Return whether ``text`` is an IPv6 address that may stand in a URI's brackets.
+
+    The address may have a zone.
     """
     address, has_zone, zone = text.partition("%25")
     try:

@@ -124,7 +124,7 @@ def _prune_object(
 def _may_not_be_null(resource: Schema, key: str) -> bool:
     """Return whether a null in the field ``key`` of an embedded resource is dropped.
 
-    It is dropped if the schema specifies the field as neither nullable nor defaulted.
+    The null is dropped if the schema specifies the field as neither nullable nor defaulted.
     """
     said = (resource.written.get("properties") or {}).get(key)
     return said is not None and not said.get("nullable") and said.get("default") is None
@@ -135,7 +135,7 @@ def _prune_list(
 ) -> None:
     """Prune the items of a list.
 
-    ``keeps``: the list and its items preserve unknown fields.
+    ``keeps``: whether the list and its items preserve unknown fields.
     """
     items = schema.items
     if items is None:

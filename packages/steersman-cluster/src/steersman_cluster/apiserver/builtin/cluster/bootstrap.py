@@ -101,7 +101,10 @@ def _namespace(name: str) -> Object:
 
 
 def _service(address: str, port: int, addresses: IPv4Network, now: str) -> Iterator[Object]:
-    """Yield the Service of the server, which has the first cluster IP, and related objects."""
+    """Yield the Service ``kubernetes`` and its related objects.
+
+    The Service has the first cluster IP.
+    """
     first = str(addresses[1])
     ready = {
         "type": "Ready",

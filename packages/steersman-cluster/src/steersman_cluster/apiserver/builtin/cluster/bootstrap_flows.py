@@ -24,7 +24,7 @@ _LEVELS: tuple[tuple[str, int, int, tuple[int, int] | None], ...] = (
 
 
 def flow_control_objects(now: str) -> Iterator[Object]:
-    """Yield the priority levels, and then the flow schemas that assign requests to these levels."""
+    """Yield the priority levels, and then the flow schemas, which assign requests to levels."""
     exempt = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
     yield _object("PriorityLevelConfiguration", "exempt", {"type": "Exempt", "exempt": exempt}, {})
     for name, shares, lends, queues in _LEVELS:
@@ -49,8 +49,8 @@ def flow_control_objects(now: str) -> Iterator[Object]:
 def _schemas() -> Iterator[tuple[str, str, int, str, Object]]:
     """Yield the parts of each flow schema.
 
-    They are its name, priority level, precedence, distinguisher method, and a rule with its
-    subjects.
+    The parts are the name, priority level, precedence and distinguisher method of the flow schema,
+    and a rule with its subjects.
     """
     all_users = (_group("system:unauthenticated"), _group("system:authenticated"))
     manager, scheduler = _user("system:kube-controller-manager"), _user("system:kube-scheduler")

@@ -213,7 +213,7 @@ def _has_deadline(pod: Object) -> bool:
 
 
 def _looks_elsewhere(spec: Object) -> bool:
-    """Return whether the Pod affinity depends on Pods of other namespaces."""
+    """Return whether the Pod affinity in ``spec`` depends on Pods of other namespaces."""
     affinity = spec.get("affinity") or {}
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = affinity.get(kind) or {}

@@ -63,7 +63,7 @@ def _set_scheduling(pod: Object, scheduling: Object) -> None:
 
 
 def _merged(tolerations: list[Object]) -> list[Object]:
-    """Return the tolerations, except for each one that another one includes.
+    """Return ``tolerations`` without each toleration that another toleration includes.
 
     Of two equal tolerations, the first is kept.
     """

@@ -93,8 +93,9 @@ def _annotation_change_errors(new: Object, old: Object) -> list[FieldError]:
 
 
 def _deadline_errors(spec: Object, before: Object) -> tuple[list[FieldError], bool]:
-    """Return the errors in a changed ``activeDeadlineSeconds``, and whether validation ends with
-    them.
+    """Return the errors in a changed ``activeDeadlineSeconds``.
+
+    Also returns whether validation ends with these errors.
     """
     path = "spec.activeDeadlineSeconds"
     seconds, olds = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")

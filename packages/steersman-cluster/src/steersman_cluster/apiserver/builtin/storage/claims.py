@@ -155,7 +155,7 @@ def _annotated_class(claim: Object) -> str | None:
 
 
 def _moves_to_field(claim: Object, old: Object) -> bool:
-    """Return whether the field of ``claim`` now contains the class in the annotation of ``old``."""
+    """Return whether ``claim`` has in a field the class that ``old`` has in an annotation."""
     before = _annotated_class(old)
     had = old["spec"].get("storageClassName")
     return before is not None and had is None and claim["spec"].get("storageClassName") == before

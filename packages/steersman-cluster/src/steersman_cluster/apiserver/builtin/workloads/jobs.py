@@ -101,7 +101,8 @@ def default_failure_policy(spec: Object) -> None:
 def _prepare_job(job: Object, _: RuleContext) -> None:
     """Generate the labels and the selector of a Job.
 
-    They contain the Job's uid, so that the selector selects only Pods of this Job.
+    The labels and the selector contain the Job's uid, so the selector selects only Pods of this
+    Job.
     """
     spec, metadata = job["spec"], job["metadata"]
     if spec["manualSelector"]:
@@ -289,7 +290,7 @@ def _validate_job_change(new: Object, old: Object) -> list[FieldError]:
 def _completions_errors(spec: Object, before: Object) -> list[FieldError]:
     """Return the error for a change of ``completions``.
 
-    An Indexed Job may change it to the value of ``parallelism``.
+    In an Indexed Job, a change of ``completions`` to the value of ``parallelism`` is permitted.
     """
     completions = spec.get("completions")
     if spec.get("completionMode") != "Indexed":

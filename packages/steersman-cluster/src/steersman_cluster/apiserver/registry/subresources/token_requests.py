@@ -102,9 +102,9 @@ def _duration_errors(seconds: int) -> list[FieldError]:
 def _bound(
     request: APIRequest, scope: RequestScope, ref: dict[str, Any] | None
 ) -> dict[str, Object]:
-    """Return the objects that the token is bound to, by kind.
+    """Return the objects to which the token is bound, by kind.
 
-    These are the referenced object, and the node of a referenced Pod.
+    These are the referenced object and, if it is a Pod, the node of the Pod.
     """
     if ref is None:
         return {}
