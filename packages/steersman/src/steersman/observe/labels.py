@@ -1,4 +1,4 @@
-"""A limit of the number of values of a label."""
+"""Limits the number of different values of a metric's label."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ MOST_VALUES: Final = 100
 
 
 def bounded(value: str, known: set[str]) -> str:
-    """Return the value if it is among the first hundred values, else ``"other"``.
+    """Return ``value`` if it is one of the first hundred different values, else ``"other"``.
 
     The first hundred values are stored in ``known``.
     """

@@ -17,7 +17,10 @@ LONGEST_TRACE: Final = 20_000
 
 
 class LogObserver:
-    """An observer that logs to a logger, with the fields of each line as ``record.fields``."""
+    """An observer that logs each observation to a Python logger.
+
+    The fields of an observation are in the log record's attribute ``fields``.
+    """
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
@@ -33,10 +36,10 @@ class LogObserver:
 def log_to(
     stream: TextIO, *, clock: Clock, style: Style = "plain", level: int = logging.INFO
 ) -> Observer:
-    """Return an observer that writes to ``stream`` a line per observation at ``level`` or above.
+    """Return an observer that writes observations at ``level`` or above to ``stream``.
 
-    The observer uses no logger, because a logger costs more than the line. A line that cannot be
-    written is dropped, without any other effect.
+    Each observation is one line. The observer uses no Python logger, because a logger costs more
+    time than formatting the line. A line that cannot be written is dropped without an error.
     """
     return _Lines(stream, clock=clock, style=style, level=level)
 
@@ -70,7 +73,10 @@ class _Lines:
 
 
 class LineFormatter(logging.Formatter):
-    """A formatter of records as one line each, plain or JSON, with the time of ``clock``."""
+    """A formatter for Python's ``logging`` that writes each record as one line, plain or JSON.
+
+    The time in the line is the time of ``clock``.
+    """
 
     def __init__(self, *, style: Style, clock: Clock) -> None:
         super().__init__()

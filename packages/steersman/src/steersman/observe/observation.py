@@ -16,7 +16,7 @@ Fields: TypeAlias = Mapping[str, str | int | float]
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """A metric as plain data, so that programs that only log need no Prometheus library.
 
-    The name of a counter is written without the suffix ``_total``.
+    The name of a counter is given without the suffix ``_total``.
     """
 
     kind: Literal["counter", "gauge", "histogram", "summary"]
@@ -27,19 +27,19 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     initial: float = 0.0
 
     def sample(self, value: float, *labels: str) -> "Sample":
-        """Return a sample with these values of the metric's labels.
+        """Return a sample with ``value``; ``labels`` are the values of the metric's labels.
 
         ``value`` is added to a counter, observed by a histogram or summary, and set for a gauge.
         """
         return Sample(metric=self, value=value, labels=labels)
 
     def change(self, value: float, *labels: str) -> "Sample":
-        """Return a sample that changes a gauge by ``value``."""
+        """Return a sample that adds ``value`` to a gauge; ``labels`` are the label values."""
         return Sample(metric=self, value=value, labels=labels, is_change=True)
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """A value for a metric, with the values of its labels."""
+    """A value for a metric; ``labels`` are the values of the metric's labels."""
 
     metric: Metric
     value: float
@@ -48,24 +48,25 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def counter(name: str, text: str, *labels: str) -> Metric:
-    """Return a counter whose labels are attributes of the observation.
+    """Return a counter; by default, the values of its labels are attributes of the observation.
 
-    An observation with other labels overrides ``samples``.
+    An observation without such attributes must override ``samples``.
     """
     return Metric(kind="counter", name=name, help=text, labels=labels)
 
 
 def gauge(name: str, text: str, *labels: str, initial: float = 0.0) -> Metric:
-    """Return a gauge with these labels."""
+    """Return a gauge whose labels are called ``labels``."""
     return Metric(kind="gauge", name=name, help=text, labels=labels, initial=initial)
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened.
+    """Something that happened in an operator, with its log line and its metrics.
 
-    A subclass defines ``describe``, and ``LEVEL``, or ``level`` if the level depends on its fields.
-    It may define ``METRICS``: by default, each observation counts as one in each of these metrics.
-    ``samples`` overrides this default. An observation without ``METRICS`` is only logged.
+    A subclass defines ``describe``. It also defines ``LEVEL``, or ``level`` if the level depends on
+    its fields. It may define ``METRICS``: by default, each observation counts as one in each of
+    these metrics, and ``samples`` can be overridden to change this. An observation without
+    ``METRICS`` is only logged.
     """
 
     LEVEL: ClassVar[int] = logging.INFO
@@ -80,13 +81,14 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """Return an error of the operator author's code, whose traceback is logged; by default
-        ``None``.
+        """Return an error of the operator author's code, to log its traceback.
+
+        ``None`` (the default) means that no traceback is logged.
         """
         return None
 
     def samples(self) -> Iterable[Sample]:
-        """Return the samples for ``METRICS``: by default one count for each metric."""
+        """Return the samples for ``METRICS``: by default, one that adds 1 to each metric."""
         return [
             metric.sample(1, *[str(getattr(self, label)) for label in metric.labels])
             for metric in self.METRICS
@@ -99,6 +101,6 @@ Observer: TypeAlias = Callable[[Observation], None]
 
 
 def observation_classes(base: type[Observation] = Observation) -> list[type[Observation]]:
-    """Return all defined classes of observations."""
+    """Return all classes of observations that are currently defined."""
     below = [each for direct in base.__subclasses__() for each in observation_classes(direct)]
     return below if base is Observation or below else [base]

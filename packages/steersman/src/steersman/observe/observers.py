@@ -1,4 +1,4 @@
-"""``fan_out``, an observer that calls several observers, and ``ignore``, which ignores all."""
+"""``fan_out``, an observer that calls several observers, and ``ignore``, which does nothing."""
 
 import logging
 from contextlib import suppress
@@ -10,25 +10,26 @@ from steersman.observe.observation import Observation, Observer
 
 
 def ignore(_observation: Observation) -> None:
-    """Ignore everything."""
+    """Ignore the observation; this is the observer that does nothing."""
 
 
 def fan_out(*observers: Observer) -> Observer:
-    """Return an observer that calls each of ``observers``, in this order, even if one raises.
+    """Return an observer that calls each of ``observers``, in this order, even if one of them
+    fails.
 
-    An observer that raises is called again for the next observation. Only its first error is
-    logged: a broken observer usually fails for every observation.
+    An observer that raises an exception is called again for the next observation. Only its first
+    exception is logged, because a broken observer usually fails for every observation.
     """
     return _FanOut(observers).notify
 
 
 class SelectiveObserver(Protocol):
-    """A protocol for observers that choose a function for each class of observations."""
+    """A protocol for observers with a separate function for each class of observations."""
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """Return the function for observations of the class ``kind``, or ``None`` to ignore them.
+        """Return the function for observations of the class ``kind``; ``None`` to ignore them.
 
-        Repeated calls with one class must return the same result.
+        Repeated calls with the same class must return the same result.
         """
         ...
 

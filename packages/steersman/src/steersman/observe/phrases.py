@@ -7,14 +7,14 @@ from steersman.names import ObjectRef
 
 
 def length(seconds: float) -> str:
-    """Return a duration as a short text."""
+    """Return ``seconds`` as a short text with a unit, such as ``1.5 s`` or ``20 ms``."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
 def some_of(things: Sequence[str], *, most: int, left_out: int = 0, between: str = ", ") -> str:
-    """Return the first few items, and the number of the remaining ones.
+    """Return the first ``most`` of ``things`` as text, and the number of the remaining ones.
 
-    ``left_out`` is the number of further items that ``things`` does not contain.
+    ``left_out`` is the number of further things that ``things`` does not contain.
     """
     more = max(len(things) - most, 0) + left_out
     named = between.join(things[:most])
@@ -22,17 +22,17 @@ def some_of(things: Sequence[str], *, most: int, left_out: int = 0, between: str
 
 
 def raised(error: Exception) -> str:
-    """Return the text of an error of the operator author's code, with its place."""
+    """Return a text with the class and text of ``error``, and the line of code that raised it."""
     return f"{type(error).__name__}: {error} {place_of(error)}".rstrip()
 
 
 def place_of(error: Exception) -> str:
-    """Return the place where an error was raised; ``""`` if it was not raised."""
+    """Return the function, file and line that raised ``error``; ``""`` if it was not raised."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 def ref_fields(ref: ObjectRef) -> dict[str, str]:
-    """Return the log fields for the object that a line is about."""
+    """Return the log fields that identify the object ``ref``: kind, name and namespace."""
     fields = {"kind": ref.kind, "name": ref.name}
     return fields | {"namespace": ref.namespace} if ref.namespace else fields

@@ -47,7 +47,7 @@ class _OfACache(Observation, frozen=True, kw_only=True):
 
 
 class CacheSynced(_OfACache, frozen=True, kw_only=True):
-    """A cache has synced: it contains all objects that existed when its list was made."""
+    """A cache has synced: it contains all objects that the API server listed."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_OBJECTS,)
     objects: int
@@ -58,15 +58,15 @@ class CacheSynced(_OfACache, frozen=True, kw_only=True):
         return text, self._fields(objects=self.objects)
 
     def samples(self) -> Iterable[Sample]:
-        """Return the size of the cache."""
+        """Return a sample with the number of objects in the cache."""
         return (_OBJECTS.sample(self.objects, self.resource, self.scope),)
 
 
 class CacheChecked(_OfACache, frozen=True, kw_only=True):
-    """A periodic report of the state of a cache, every few seconds.
+    """A report of the state of a cache, which the cache makes every few seconds.
 
     ``pending_notifications`` is the number of changes that handlers have not handled yet.
-    ``failing_seconds`` is the time for which lists and watches have failed.
+    ``failing_seconds`` is the time for which the cache's lists and watches have failed.
     """
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -88,7 +88,7 @@ class CacheChecked(_OfACache, frozen=True, kw_only=True):
         )
 
     def samples(self) -> Iterable[Sample]:
-        """Return the sizes of the cache."""
+        """Return a sample of each metric of the cache's state."""
         labels = self.resource, self.scope
         return (
             _OBJECTS.sample(self.objects, *labels),
@@ -121,7 +121,7 @@ class CacheStale(_OfACache, frozen=True, kw_only=True):
 
 
 class CacheEnded(_OfACache, frozen=True, kw_only=True):
-    """A cache has stopped, and is no longer kept up to date."""
+    """A cache has stopped; it is no longer updated."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = CacheChecked.METRICS
 
@@ -130,7 +130,7 @@ class CacheEnded(_OfACache, frozen=True, kw_only=True):
         return f"{self._subject()}: stopped", self._fields()
 
     def samples(self) -> Iterable[Sample]:
-        """Return 0 for each metric of the cache."""
+        """Return a sample with the value 0 for each metric of the cache."""
         return [metric.sample(0, self.resource, self.scope) for metric in self.METRICS]
 
 
@@ -144,7 +144,10 @@ class _OfAnObject(Observation, frozen=True, kw_only=True):
 
 
 class ObjectNotDecoded(_OfAnObject, frozen=True, kw_only=True):
-    """An object cannot be decoded and is not in the cache; other objects are not affected."""
+    """An object cannot be decoded, so its new state is not in the cache.
+
+    Other objects are not affected.
+    """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -162,7 +165,10 @@ class ObjectNotDecoded(_OfAnObject, frozen=True, kw_only=True):
 
 
 class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
-    """An index function raised: the object is in the cache, but not in that index."""
+    """An index function raised an exception for an object.
+
+    The object is in the cache, but missing from that index.
+    """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter("steersman_cache_index_failures", "Index functions that raised.", "resource"),
@@ -176,16 +182,16 @@ class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(index=self.index, error=type(self.error).__name__)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Return the error only if ``is_debug``; its traceback is then logged.
+        """Return the error if ``is_debug`` is true; its traceback is then logged.
 
-        Otherwise no traceback is logged: there may be an error for each change, and the log line
-        already contains the file and line of the error.
+        Otherwise return ``None``: there may be an error for each change, and the log line already
+        contains the file and line of the error.
         """
         return self.error if is_debug else None
 
 
 class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
-    """A handler raised on a change; the handler still receives the next changes."""
+    """A handler raised an exception for a change; the handler still receives later changes."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_HANDLER_FAILURES,)
     handler: str
@@ -197,20 +203,20 @@ class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(handler=self.handler, error=type(self.error).__name__)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Return the error only if ``is_debug``; its traceback is then logged.
+        """Return the error if ``is_debug`` is true; its traceback is then logged.
 
-        Otherwise no traceback is logged: there may be an error for each change, and the log line
-        already contains the file and line of the error.
+        Otherwise return ``None``: there may be an error for each change, and the log line already
+        contains the file and line of the error.
         """
         return self.error if is_debug else None
 
     def samples(self) -> Iterable[Sample]:
-        """Return one failure."""
+        """Return a sample that counts one failure of the handler."""
         return (_HANDLER_FAILURES.sample(1, self.resource, "failed"),)
 
 
 class HandlerStuck(_OfAnObject, frozen=True, kw_only=True):
-    """A handler has been busy with one change for ``busy_seconds``, while other changes wait."""
+    """A handler has been handling one change for ``busy_seconds``, while other changes wait."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_HANDLER_FAILURES,)
     handler: str
@@ -226,5 +232,5 @@ class HandlerStuck(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(handler=self.handler, waiting=self.waiting)
 
     def samples(self) -> Iterable[Sample]:
-        """Return one stuck handler."""
+        """Return a sample that counts one stuck handler."""
         return (_HANDLER_FAILURES.sample(1, self.resource, "stuck"),)

@@ -54,7 +54,7 @@ _WORKERS: Final = gauge(
 
 
 class ReconcileReason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A reason of a reconcile: what happened, and the object that it happened to, if any.
+    """A reason for a reconcile: what happened, and the object to which it happened, if any.
 
     ``event`` is ``added``, ``updated``, ``deleted``, ``initial``, ``resync``, ``timer``,
     ``stream``, ``retry``, ``later`` or ``mapped``. ``version`` is the object's resourceVersion.
@@ -67,15 +67,18 @@ class ReconcileReason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def changed_fields(self) -> tuple[str, ...]:
-        """The changed fields of the object; computed on demand, because they are rarely needed."""
+        """The paths of the object's changed fields; computed on demand, because they are rarely
+        needed.
+        """
         return () if self.find_changes is None else self.find_changes()
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One write that was sent: ``apply``, ``apply status``, ``patch``, ``delete`` or ``create``.
+    """One write that a reconcile sent.
 
-    ``is_change``: whether the write has changed the object. ``version`` is the object's
-    resourceVersion after the write; ``""`` if the object was deleted.
+    ``verb`` is ``apply``, ``apply status``, ``patch``, ``delete`` or ``create``. ``is_change`` is
+    true if the write has changed the object. ``version`` is the object's resourceVersion after the
+    write; ``""`` if the object was deleted.
     """
 
     verb: str
@@ -100,8 +103,8 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
 
     ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``.
     ``failures`` is the number of consecutive failures. ``after_seconds`` is the time until the next
-    reconcile if nothing changes. ``skipped_writes`` is the number of writes that were not sent
-    because they would have changed nothing.
+    reconcile if the object does not change before. ``skipped_writes`` is the number of writes that
+    were not sent because they would have changed nothing.
     """
 
     outcome: str
@@ -117,7 +120,10 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
     error: Exception | None = None
 
     def level(self) -> int:
-        """Return the log level: high for a failure, low if the reconcile changed nothing."""
+        """Return the level of the log line.
+
+        Most failures are warnings. A reconcile that changed nothing is logged at ``DEBUG``.
+        """
         outcome = self.outcome
         if outcome in _FAILURES:
             # Of a row of failures the first, second, fourth, eighth.
@@ -137,7 +143,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
         """Return the error if the operator author's code raised it; its traceback is then logged.
 
-        Errors of steersman need no traceback.
+        Errors that steersman raises need no traceback.
         """
         return None if isinstance(self.error, SteersmanError) else self.error
 
@@ -197,7 +203,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
 
 
 class ReconcileSkipped(_OfAnObject, frozen=True, kw_only=True):
-    """A worker took an object's key, and there was nothing to do.
+    """A worker took the key of an object from the queue, but did not reconcile the object.
 
     ``reason`` is ``paused``, ``permanent``, ``gone``, ``being deleted`` or ``out of scope``.
     """
@@ -223,8 +229,8 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
     """The number of slow reconciles or of hanging objects of a controller has changed.
 
     ``slow`` is the number of reconciles that run in addition to the workers. ``hanging`` is the
-    number of objects whose last reconcile timed out; ``waiting`` of them wait, because the limit of
-    hanging objects that are reconciled at the same time is reached.
+    number of objects whose last reconcile timed out. ``waiting`` of these objects wait for a
+    reconcile, because only a limited number of hanging objects is reconciled concurrently.
     """
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -254,9 +260,7 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
 
 
 class HotLoop(_OfAnObject, frozen=True, kw_only=True):
-    """A controller triggers itself: each reconcile changes what the previous reconcile has
-    written.
-    """
+    """A controller triggers itself: each reconcile changes what the previous reconcile wrote."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -281,7 +285,7 @@ class HotLoop(_OfAnObject, frozen=True, kw_only=True):
 
 
 class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
-    """Another client repeatedly changes fields that a controller repeatedly corrects."""
+    """Another client repeatedly changes fields that a controller then sets again."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -297,7 +301,7 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
     seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """Return a log text with the fields, their other managers and the remedy."""
+        """Return a log text with the fields, the other field managers, and the remedy."""
         text = (
             f"{self._subject()}: {_named(self.managers) or 'another client'} keeps changing"
             f" {_named(self.fields)}, corrected {self.count} times in {length(self.seconds)}. Let"
@@ -309,10 +313,10 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
 
 
 class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
-    """A mapping, predicate or priority function of the operator author raised.
+    """A mapping, predicate or priority function of the operator author raised an exception.
 
     ``role`` is ``mapping``, ``predicate`` or ``priority``. ``wait_seconds`` is the time until the
-    function is called again, or ``None`` if it is not.
+    function is called again; ``None`` if it is not called again.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -344,15 +348,16 @@ class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
         )
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Return the error only if ``is_debug``; its traceback is then logged.
+        """Return the error if ``is_debug`` is true; its traceback is then logged.
 
-        There may be an error for each change, and the log line names the place of the error anyway.
+        Otherwise return ``None``: there may be an error for each change, and the log line already
+        contains the file and line of the error.
         """
         return self.error if is_debug else None
 
 
 class SourceFailed(Observation, frozen=True, kw_only=True):
-    """A source of keys raised, or ended without an error, and will be opened again."""
+    """A source of keys failed, or ended without an error, and will be opened again."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -384,8 +389,9 @@ class SourceFailed(Observation, frozen=True, kw_only=True):
 
 
 class ThreadsExhausted(Observation, frozen=True, kw_only=True):
-    """All threads for functions that are not async are busy, and ``waiting`` calls wait for a
-    thread.
+    """All threads for functions that are not async are busy.
+
+    ``waiting`` calls of such functions wait for a thread.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -415,8 +421,8 @@ class ThreadsExhausted(Observation, frozen=True, kw_only=True):
 class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
     """A function still runs in its thread although its reconcile has ended.
 
-    This is reported once when the reconcile ends, and once, with ``has_ended``, when the function
-    ends. ``seconds`` is then the time between the two.
+    This observation is reported twice: when the reconcile ends, and, with ``has_ended``, when the
+    function ends. The second time, ``seconds`` is the time between the two.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_THREADS_ABANDONED,)
@@ -424,7 +430,7 @@ class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
     has_ended: bool = False
 
     def level(self) -> int:
-        """Return a high level until the function has ended."""
+        """Return ``WARNING`` while the function runs, and ``INFO`` once it has ended."""
         return logging.INFO if self.has_ended else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
@@ -438,7 +444,7 @@ class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
         return f"{self._subject()}: {text}", self._fields(seconds=self.seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """Return one abandoned thread, and nothing when its function ends."""
+        """Return a sample that counts one abandoned thread; none when the function ends."""
         return () if self.has_ended else (_THREADS_ABANDONED.sample(1, self.controller),)
 
 
@@ -457,12 +463,12 @@ class EventsDropped(Observation, frozen=True, kw_only=True):
         return text, {"controller": self.controller, "count": self.count, "reason": self.reason}
 
     def samples(self) -> Iterable[Sample]:
-        """Return the number of dropped events."""
+        """Return a sample with the number of dropped events."""
         return (_EVENTS_DROPPED.sample(self.count, self.controller, self.reason),)
 
 
 class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
-    """The server rejected a Kubernetes event about this object, and the event is dropped."""
+    """The API server rejected a Kubernetes event about an object, and the event is dropped."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -474,7 +480,10 @@ class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
     error: Exception
 
     def level(self) -> int:
-        """Return a low level for normal cases: a terminating namespace, and lack of leadership."""
+        """Return ``INFO`` if the rejection is normal, otherwise ``WARNING``.
+
+        It is normal in a namespace that is being deleted, and without leadership.
+        """
         error = self.error
         if isinstance(error, Forbidden):
             is_normal = any(cause.reason == "NamespaceTerminating" for cause in error.causes)
@@ -489,7 +498,7 @@ class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
 
 
 class ControllerStarted(Observation, frozen=True, kw_only=True):
-    """A controller's workers have started."""
+    """A controller has started its workers."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_WORKERS,)
     controller: str
@@ -502,12 +511,12 @@ class ControllerStarted(Observation, frozen=True, kw_only=True):
         return text, {"controller": self.controller, "workers": workers}
 
     def samples(self) -> Iterable[Sample]:
-        """Return the number of workers."""
+        """Return a sample with the number of workers."""
         return (_WORKERS.sample(self.workers, self.controller),)
 
 
 class ControllerStopped(Observation, frozen=True, kw_only=True):
-    """A controller's workers have stopped, ``seconds`` after the request to stop."""
+    """A controller's workers have stopped, ``seconds`` after they were requested to stop."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_WORKERS,)
     controller: str
@@ -519,7 +528,7 @@ class ControllerStopped(Observation, frozen=True, kw_only=True):
         return text, {"controller": self.controller, "seconds": self.seconds}
 
     def samples(self) -> Iterable[Sample]:
-        """Return 0 workers."""
+        """Return a sample with the value 0: no worker runs."""
         return (_WORKERS.sample(0, self.controller),)
 
 

@@ -84,25 +84,28 @@ class _OfALease(Observation, frozen=True, kw_only=True):
 
 
 class LeaderChanged(_OfALease, frozen=True, kw_only=True):
-    """The holder of the lease has changed; ``holder`` is ``""`` if no replica holds it."""
+    """The holder of the lease has changed; ``holder`` is ``""`` if no replica holds the lease."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADER_CHANGES, _LEADS)
     holder: str
 
     def level(self) -> int:
-        """Return ``DEBUG`` if this replica is the holder, else ``INFO``.
+        """Return ``DEBUG`` if this replica is the new holder of the lease, else ``INFO``.
 
-        If this replica is the holder, ``LeadershipGained`` is reported as well.
+        If this replica is the new holder, ``LeadershipGained`` is reported as well.
         """
         return logging.DEBUG if self.holder == self.identity else logging.INFO
 
     def describe(self) -> tuple[str, Fields]:
-        """Return a log text with the holder."""
+        """Return a log text with the new holder of the lease."""
         holder = "this replica" if self.holder == self.identity else self.holder or "no replica"
         return f"{self.lease}: held by {holder}", self._fields(holder=self.holder)
 
     def samples(self) -> Iterable[Sample]:
-        """Yield one change, and the loss of leadership if this replica is not the holder."""
+        """Yield a sample that counts one change of the holder.
+
+        If this replica is not the holder, also yield a sample with the value 0: it does not lead.
+        """
         yield _LEADER_CHANGES.sample(1, self.lease.name)
         if self.holder != self.identity:
             yield _LEADS.sample(0, self.lease.name)
@@ -125,7 +128,7 @@ class LeadershipGained(_OfALease, frozen=True, kw_only=True):
 
 
 class LeadershipRenewed(_OfALease, frozen=True, kw_only=True):
-    """This replica has renewed its lease, in ``took_seconds``."""
+    """This replica has renewed its lease; the request took ``took_seconds``."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
@@ -142,7 +145,10 @@ class LeadershipRenewed(_OfALease, frozen=True, kw_only=True):
 
 
 class RenewalFailed(_OfALease, frozen=True, kw_only=True):
-    """This replica could not renew its lease, and has ``left_seconds`` to try again."""
+    """This replica could not renew its lease.
+
+    It loses leadership unless it succeeds within ``left_seconds``.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWAL_FAILURES,)
@@ -157,7 +163,7 @@ class RenewalFailed(_OfALease, frozen=True, kw_only=True):
         return text, self._fields(left_seconds=left, error=type(self.error).__name__)
 
     def samples(self) -> Iterable[Sample]:
-        """Return one failure."""
+        """Return a sample that counts one failed renewal."""
         return (_RENEWAL_FAILURES.sample(1, self.lease.name),)
 
 
@@ -174,12 +180,12 @@ class LeadershipLost(_OfALease, frozen=True, kw_only=True):
         return text, self._fields(reason=self.reason)
 
     def samples(self) -> Iterable[Sample]:
-        """Return a sample with the value 0, because this replica no longer leads, and one loss."""
+        """Return a sample that counts one loss, and a sample with the value 0: not the leader."""
         return (_LEADS.sample(0, self.lease.name), _LOSSES.sample(1, self.lease.name))
 
 
 class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
-    """This replica has released its lease, so that no replica must wait for the lease to expire."""
+    """This replica has released its lease, so that another replica can lead immediately."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)
 
@@ -194,7 +200,7 @@ class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
 
 
 class WriteFenced(Observation, frozen=True, kw_only=True):
-    """A write was not sent, because another replica may lead."""
+    """A write was not sent, because another replica may already be the leader."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -214,7 +220,7 @@ class WriteFenced(Observation, frozen=True, kw_only=True):
 
 
 class ClusterFound(Observation, frozen=True, kw_only=True):
-    """The cluster that the operator is about to use, and the source of its address."""
+    """The operator is about to use this cluster; ``source`` is the origin of the address."""
 
     server: str
     source: str
@@ -246,7 +252,7 @@ class StageReached(Observation, frozen=True, kw_only=True):
 
 
 class StopRequested(Observation, frozen=True, kw_only=True):
-    """The operator has received a request to stop within ``grace_seconds``."""
+    """The operator has received a request to stop, and has ``grace_seconds`` to do so."""
 
     signal: str
     grace_seconds: float
@@ -258,7 +264,9 @@ class StopRequested(Observation, frozen=True, kw_only=True):
 
 
 class StopOverdue(Observation, frozen=True, kw_only=True):
-    """A part of the operator has not stopped within ``seconds``, and is abandoned."""
+    """A part of the operator has not stopped within ``seconds``; the operator no longer waits for
+    it.
+    """
 
     LEVEL: ClassVar[int] = logging.ERROR
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -277,10 +285,10 @@ class StopOverdue(Observation, frozen=True, kw_only=True):
 
 
 class PermissionMissing(Observation, frozen=True, kw_only=True):
-    """The operator lacks a permission that its controllers declare.
+    """The operator lacks a permission that its controllers need.
 
-    ``rule`` is the RBAC rule in YAML that would grant the permission. Without a permission whose
-    ``is_needed`` is false, the operator works with fewer features.
+    ``rule`` is the RBAC rule in YAML that would grant the permission. If ``is_needed`` is false,
+    the operator works without the permission, but lacks a feature.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_PERMISSIONS,)
@@ -299,14 +307,14 @@ class PermissionMissing(Observation, frozen=True, kw_only=True):
         return text, {"what": self.what, "rule": self.rule, "is_needed": self.is_needed}
 
     def samples(self) -> Iterable[Sample]:
-        """Return one missing permission."""
+        """Return a sample that counts one missing permission."""
         return (_PERMISSIONS.sample(1, str(self.is_needed).lower()),)
 
 
 class PermissionsUnknown(Observation, frozen=True, kw_only=True):
-    """It could not be checked whether the operator has a permission.
+    """It could not be determined whether the operator has a permission.
 
-    If the permission is missing, that is detected only when the permission is used.
+    If the permission is missing, the first use of the permission fails.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -320,9 +328,9 @@ class PermissionsUnknown(Observation, frozen=True, kw_only=True):
 
 
 class ServerUnresponsive(Observation, frozen=True, kw_only=True):
-    """The API server has sent nothing for ``silent_seconds``, although it was probed.
+    """The API server has sent nothing for ``silent_seconds``, not even a response to a probe.
 
-    ``watches`` were open, and are opened again.
+    ``watches`` are the open watches, which are closed and opened again.
     """
 
     LEVEL: ClassVar[int] = logging.ERROR
@@ -344,12 +352,12 @@ class ServerUnresponsive(Observation, frozen=True, kw_only=True):
         }
 
     def samples(self) -> Iterable[Sample]:
-        """Return samples for the beginning of an outage."""
+        """Return samples with which an outage of the API server begins."""
         return (_RESPONSIVE.sample(0), _UNRESPONSIVE.sample(1))
 
 
 class ServerRecovered(Observation, frozen=True, kw_only=True):
-    """The API server responds again, after a silence of ``silent_seconds``."""
+    """The API server responds again, after it sent nothing for ``silent_seconds``."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_RESPONSIVE, _OUTAGES)
     server: str
@@ -361,14 +369,14 @@ class ServerRecovered(Observation, frozen=True, kw_only=True):
         return text, {"server": self.server, "silent_seconds": self.silent_seconds}
 
     def samples(self) -> Iterable[Sample]:
-        """Return samples for the end of an outage, with its duration."""
+        """Return samples with which an outage of the API server ends, with its duration."""
         return (_RESPONSIVE.sample(1), _OUTAGES.sample(self.silent_seconds))
 
 
 class CacheSyncOverdue(Observation, frozen=True, kw_only=True):
-    """A controller has not started, because caches of its kinds have not synced in time.
+    """A controller has not started yet, because caches of its kinds have not synced in time.
 
-    ``error`` names the kinds. The controller starts as soon as the caches have synced.
+    ``error`` names these kinds. The controller starts as soon as the caches have synced.
     """
 
     LEVEL: ClassVar[int] = logging.ERROR
@@ -396,7 +404,7 @@ class ReadinessChanged(Observation, frozen=True, kw_only=True):
     failing: tuple[tuple[str, str], ...] = ()
 
     def level(self) -> int:
-        """Return a high level if the operator is not ready."""
+        """Return ``INFO`` if the operator is ready, else ``WARNING``."""
         return logging.INFO if self.is_ready else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
@@ -405,16 +413,16 @@ class ReadinessChanged(Observation, frozen=True, kw_only=True):
         return text, {"is_ready": self.is_ready, "failing": _names(self.failing)}
 
     def samples(self) -> Iterable[Sample]:
-        """Return the readiness, and one change."""
+        """Return a sample with the readiness, and a sample that counts one change."""
         return (_READY.sample(self.is_ready), _READINESS.sample(1))
 
 
 # Not counted: the kubelet counts its restarts.
 class LivenessChanged(Observation, frozen=True, kw_only=True):
-    """The operator's liveness checks have begun or ceased to fail.
+    """The result of the operator's liveness checks has changed.
 
-    ``failing`` lists the failing checks. If a liveness probe is configured, the kubelet restarts an
-    operator whose checks fail.
+    ``failing`` lists the failing checks; the operator counts as alive if there are none. If a
+    liveness probe is configured, the kubelet restarts an operator that is not alive.
     """
 
     is_alive: bool
@@ -431,7 +439,7 @@ class LivenessChanged(Observation, frozen=True, kw_only=True):
 
 
 class LoopBlocked(Observation, frozen=True, kw_only=True):
-    """The event loop was blocked for ``seconds``, and no other task ran.
+    """The event loop was blocked for ``seconds``: no other task could run.
 
     ``controller`` and ``ref`` name the reconcile that blocked the loop, if a reconcile did.
     ``stack`` is the stack of the blocking code, with the innermost frame last.
@@ -445,7 +453,7 @@ class LoopBlocked(Observation, frozen=True, kw_only=True):
     stack: tuple[str, ...] = ()
 
     def describe(self) -> tuple[str, Fields]:
-        """Return a log text with the place and the remedy."""
+        """Return a log text with the blocking code and the remedy."""
         ref = self.ref
         where = f" in the reconcile of {ref} by {self.controller}" if ref is not None else ""
         text = f"the event loop was blocked for {length(self.seconds)}"
@@ -460,12 +468,12 @@ class LoopBlocked(Observation, frozen=True, kw_only=True):
         return text, {"seconds": self.seconds, **about, "stack": "\n".join(self.stack)}
 
     def samples(self) -> Iterable[Sample]:
-        """Return the duration."""
+        """Return a sample with the time for which the event loop was blocked."""
         return (_BLOCKED.sample(self.seconds),)
 
 
 class Listening(Observation, frozen=True, kw_only=True):
-    """A listener of the operator, for probes or metrics, accepts connections."""
+    """A listener of the operator, which serves probes or metrics, accepts connections."""
 
     what: str
     address: str
@@ -493,7 +501,7 @@ class RunnableFailed(Observation, frozen=True, kw_only=True):
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
         """Return the error if the operator author's code raised it; its traceback is then logged.
 
-        Errors of steersman need no traceback.
+        Errors that steersman raises need no traceback.
         """
         return None if isinstance(self.error, SteersmanError) else self.error
 

@@ -32,7 +32,7 @@ class _OfAKey(Observation, frozen=True, kw_only=True, gc=False):
 
 
 class KeyAdded(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A key was added to a work queue that did not contain it."""
+    """A key was added to a work queue; the queue did not contain the key before."""
 
     priority: int
 
@@ -56,7 +56,10 @@ class KeyRaised(_OfAKey, frozen=True, kw_only=True, gc=False):
 
 
 class KeyDelayed(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A key will be added to a work queue later; ``requeues`` is the number of its failures."""
+    """A key will be added to a work queue after a delay.
+
+    ``requeues`` is the number of the key's consecutive failures.
+    """
 
     wait_seconds: float
     requeues: int
@@ -69,7 +72,7 @@ class KeyDelayed(_OfAKey, frozen=True, kw_only=True, gc=False):
 
 
 class KeyTaken(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A worker has taken a key from a work queue."""
+    """A worker has taken a key from a work queue to process it."""
 
     priority: int
     waited_seconds: float
@@ -83,7 +86,7 @@ class KeyTaken(_OfAKey, frozen=True, kw_only=True, gc=False):
 
 
 class KeyDone(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A worker is done with a key."""
+    """A worker has finished processing a key."""
 
     took_seconds: float
 
@@ -96,7 +99,8 @@ class KeyDone(_OfAKey, frozen=True, kw_only=True, gc=False):
 class QueueEnded(Observation, frozen=True, kw_only=True):
     """A work queue was shut down.
 
-    ``left`` keys are dropped, and ``held`` keys are still with workers.
+    ``left`` is the number of keys that were dropped. ``held`` is the number of keys that workers
+    still process.
     """
 
     queue: str

@@ -39,7 +39,7 @@ class _OfARequest(Observation, frozen=True, kw_only=True):
 
 
 class RequestFinished(_OfARequest, frozen=True, kw_only=True):
-    """The API server responded to a request, or the last attempt of a request failed."""
+    """A request to the API server has received a response, or its last attempt has failed."""
 
     code: int | None
     took_seconds: float
@@ -47,7 +47,10 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
     error: Exception | None = None
 
     def level(self) -> int:
-        """Return a high level for a failure that the caller cannot handle."""
+        """Return ``WARNING`` for a failure that callers usually cannot handle, else ``DEBUG``.
+
+        Failed list and watch requests are logged at ``DEBUG``, because reflectors report them.
+        """
         if self.error is None or self.verb in _QUIET_VERBS:
             return logging.DEBUG
         code = self.code
@@ -68,7 +71,7 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
 
 
 class RequestRetried(_OfARequest, frozen=True, kw_only=True):
-    """An attempt of a request has failed and will be repeated, because repeating it is safe."""
+    """An attempt of a request failed, and the request is sent again, because that is safe."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -83,7 +86,7 @@ class RequestRetried(_OfARequest, frozen=True, kw_only=True):
     error: Exception
 
     def level(self) -> int:
-        """Return a low level for a reflector's requests."""
+        """Return ``DEBUG`` for list and watch requests, which reflectors report, else ``INFO``."""
         return logging.DEBUG if self.verb in _QUIET_VERBS else logging.INFO
 
     def describe(self) -> tuple[str, Fields]:
@@ -94,9 +97,7 @@ class RequestRetried(_OfARequest, frozen=True, kw_only=True):
 
 
 class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
-    """A failed request was not retried, although that is safe, because the retry budget is
-    empty.
-    """
+    """A request failed and could safely be retried, but the retry budget is empty."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -109,7 +110,7 @@ class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
     error: Exception
 
     def level(self) -> int:
-        """Return a low level for a reflector's requests."""
+        """Return ``DEBUG`` for list and watch requests, and ``WARNING`` for other requests."""
         return logging.DEBUG if self.verb in _QUIET_VERBS else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
@@ -119,7 +120,7 @@ class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
 
 
 class ApiWarned(_OfARequest, frozen=True, kw_only=True):
-    """The API server sent a warning for people, for example about a deprecation."""
+    """The API server added a warning for users to a response, such as about a deprecated API."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -138,7 +139,7 @@ class ApiWarned(_OfARequest, frozen=True, kw_only=True):
 
 
 class CredentialsRenewed(Observation, frozen=True, kw_only=True):
-    """A token or certificate was read or fetched again."""
+    """A token or certificate was read from its file again, or requested again."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
     source: str
@@ -149,12 +150,12 @@ class CredentialsRenewed(Observation, frozen=True, kw_only=True):
         return f"credentials from {self.source} renewed: {self.reason}", {"source": self.source}
 
     def samples(self) -> Iterable[Sample]:
-        """Return one renewal."""
+        """Return a sample that counts one renewal."""
         return (_RENEWALS.sample(1, "renewed"),)
 
 
 class CredentialsNotRenewed(Observation, frozen=True, kw_only=True):
-    """The renewal of a token or certificate has failed, and the old one stays in use."""
+    """The renewal of a token or certificate has failed; the old one is still used."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
@@ -167,7 +168,7 @@ class CredentialsNotRenewed(Observation, frozen=True, kw_only=True):
         return text, {"source": self.source, "error": type(self.error).__name__}
 
     def samples(self) -> Iterable[Sample]:
-        """Return one failed renewal."""
+        """Return a sample that counts one failed renewal."""
         return (_RENEWALS.sample(1, "failed"),)
 
 
@@ -184,9 +185,9 @@ class RiskAccepted(Observation, frozen=True, kw_only=True):
 
 
 class ResponseFailed(Observation, frozen=True, kw_only=True):
-    """A listener of this process could not serve a request because of an internal error.
+    """One of the operator's listeners could not serve a request because of an internal error.
 
-    The error's text is not logged, because it may quote the request.
+    The text of the error is not logged, because it may quote the request.
     """
 
     LEVEL: ClassVar[int] = logging.ERROR
@@ -198,7 +199,7 @@ class ResponseFailed(Observation, frozen=True, kw_only=True):
         return f"ResponseFailed(method={self.method!r}, path={self.path!r})"
 
     def describe(self) -> tuple[str, Fields]:
-        """Return a log text with the class and the place of the error.
+        """Return a log text with the class of the error and the line of code that raised it.
 
         The text of the error is left out, because it may contain secrets.
         """

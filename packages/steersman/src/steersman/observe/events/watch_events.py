@@ -32,7 +32,7 @@ class _OfAReflector(Observation, frozen=True, kw_only=True):
 
 
 class Listed(_OfAReflector, frozen=True, kw_only=True):
-    """A reflector has listed all its objects; ``reason`` says why a list was necessary."""
+    """A reflector has listed all its objects; ``reason`` says why it sent a list request."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -65,7 +65,7 @@ class WatchStarted(_OfAReflector, frozen=True, kw_only=True):
     failures: int
 
     def level(self) -> int:
-        """Return a higher level after failures."""
+        """Return ``INFO`` if attempts have failed before, else ``DEBUG``."""
         return logging.INFO if self.failures else logging.DEBUG
 
     def describe(self) -> tuple[str, Fields]:
@@ -74,12 +74,12 @@ class WatchStarted(_OfAReflector, frozen=True, kw_only=True):
         return f"watch {self.ref}: open{after}", self._fields()
 
     def samples(self) -> Iterable[Sample]:
-        """Return one more open watch."""
+        """Return a sample that increases the number of open watches by one."""
         return (_CONNECTED.change(1, self.resource),)
 
 
 class WatchEventsReceived(_OfAReflector, frozen=True, kw_only=True):
-    """A watch has received ``events`` events since the last report."""
+    """A watch has received ``events`` events since the previous report."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
     METRICS: ClassVar[tuple[Metric, ...]] = (_EVENTS,)
@@ -95,7 +95,7 @@ class WatchEventsReceived(_OfAReflector, frozen=True, kw_only=True):
 
 
 class WatchEnded(_OfAReflector, frozen=True, kw_only=True):
-    """A watch has ended, for any reason."""
+    """A watch has ended, for whatever reason."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
     METRICS: ClassVar[tuple[Metric, ...]] = (_CONNECTED,)
@@ -107,13 +107,13 @@ class WatchEnded(_OfAReflector, frozen=True, kw_only=True):
         return text, self._fields(took_seconds=self.took_seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """Return one open watch less."""
+        """Return a sample that decreases the number of open watches by one."""
         return (_CONNECTED.change(-1, self.resource),)
 
 
 # Not counted: its watches are.
 class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
-    """A reflector has stopped, and opens no further watch."""
+    """A reflector has stopped; it sends no further list or watch request."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
 
@@ -123,7 +123,7 @@ class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
 
 
 class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
-    """A list or watch failed and will be retried; the cached objects stay.
+    """A list or watch failed and will be retried; the cached objects stay in the cache.
 
     ``is_news`` is true for the 1st, 2nd, 4th, 8th… of consecutive failures of one type.
     """
@@ -135,9 +135,10 @@ class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
     is_news: bool
 
     def level(self) -> int:
-        """Return a high level if the failure is news.
+        """Return ``WARNING`` if ``is_news`` is true, else ``DEBUG``.
 
-        An expired resourceVersion is normal for a watch, and has a lower level.
+        For an expired resourceVersion, which is normal for a watch, return ``INFO`` instead of
+        ``WARNING``.
         """
         level = logging.INFO if isinstance(self.error, Expired) else logging.WARNING
         return level if self.is_news else logging.DEBUG
@@ -150,7 +151,7 @@ class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
         return text, self._fields(error=type(self.error).__name__, failures=self.failures)
 
     def samples(self) -> Iterable[Sample]:
-        """Return one failure, by error class."""
+        """Return a sample that counts one failure, labelled with the class of the error."""
         return (_FAILURES.sample(1, self.resource, type(self.error).__name__),)
 
 
@@ -174,7 +175,7 @@ class WatchSilent(_OfAReflector, frozen=True, kw_only=True):
 
 
 class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
-    """A watch received a duplicate or out-of-order event.
+    """A watch received an event twice, or after a later event.
 
     Only the first such event of each watch is reported.
     """
@@ -200,7 +201,10 @@ class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
 
 
 class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
-    """The server's history was rewound, perhaps by a restore, and a new list replaces the cache."""
+    """The API server's history was rewound, perhaps because a backup of etcd was restored.
+
+    A new list replaces the content of the cache.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -224,9 +228,9 @@ class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
 
 # Not counted: the failures that lead to it are.
 class KindMissing(_OfAReflector, frozen=True, kw_only=True):
-    """The server does not serve the kind, or no longer serves it.
+    """The API server does not serve the kind of a reflector, or no longer serves it.
 
-    The objects of the kind count as deleted.
+    All objects of the kind are treated as deleted.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -243,7 +247,10 @@ class KindMissing(_OfAReflector, frozen=True, kw_only=True):
 
 # Not counted: the lists that follow are.
 class StreamingRefused(_OfAReflector, frozen=True, kw_only=True):
-    """The server does not stream initial events; from now on the reflector sends lists."""
+    """The API server does not support the streaming of initial events.
+
+    From now on, the reflector sends list requests instead.
+    """
 
     error: Exception
 

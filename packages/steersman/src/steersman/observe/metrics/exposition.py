@@ -29,9 +29,10 @@ def new_registry() -> CollectorRegistry:
 
 
 def metrics_text(registry: CollectorRegistry, *, accept: str = "") -> tuple[str, bytes]:
-    """Return the content type and the text of the metrics.
+    """Return the content type and the text of the metrics in ``registry``.
 
-    The format is OpenMetrics if ``accept`` includes it, else the text format of Prometheus.
+    The format is OpenMetrics if ``accept``, the scraper's Accept header, contains it. Otherwise the
+    format is the text format of Prometheus.
     """
     if _accepts_openmetrics(accept):
         text: bytes = openmetrics.generate_latest(registry)  # type: ignore[no-untyped-call]

@@ -18,7 +18,7 @@ Buckets: TypeAlias = Sequence[tuple[str, float]]
 
 
 class HistogramValue(msgspec.Struct, frozen=True):
-    """The cumulative buckets and the sum of one histogram."""
+    """The value of a histogram sample: the cumulative buckets and the sum."""
 
     buckets: Buckets
     sum: float
@@ -41,7 +41,7 @@ class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
 def register_families(
     registry: CollectorRegistry, collect: Callable[[], Iterable[MetricFamily]]
 ) -> None:
-    """Make ``registry`` call ``collect`` at each collection."""
+    """Call ``collect`` at each scrape of ``registry``; the metrics that it returns are added."""
     registry.register(_FamilyCollector(collect))
 
 

@@ -16,12 +16,12 @@ class Seconds:
         self.sum_seconds = 0.0
 
     def observe(self, seconds: float) -> None:
-        """Count one duration."""
+        """Count a duration of ``seconds`` in its bucket."""
         self._counts[bisect_left(self._bounds, seconds)] += 1
         self.sum_seconds += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Return the upper bound and the cumulative count of each bucket."""
+        """Return the upper bound of each bucket, as text, with its cumulative count."""
         total = 0
         cumulative: list[tuple[str, float]] = []
         ends = map(floatToGoString, (*self._bounds, float("inf")))

@@ -33,10 +33,11 @@ _KINDS: Final = {"counter": Counter, "gauge": Gauge, "summary": Summary}
 
 
 class MetricsObserver:
-    """An observer that counts observations in ``registry``.
+    """An observer that counts observations in the metrics of ``registry``.
 
-    No label is ever the name of an object. No label is the name of a namespace either, except for
-    the namespaces to which the operator author limits a cache (``scope``).
+    No label value is the name of an object. No label value is the name of a namespace either, with
+    one exception: the label ``scope`` of a cache names the namespaces to which the operator author
+    limits that cache.
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
@@ -71,7 +72,7 @@ class MetricsObserver:
         self.listener_for(type(observation))(observation)
 
     def listener_for(self, kind: type[Any]) -> Observer:
-        """Return the function that counts observations of this class."""
+        """Return the function that counts observations of the class ``kind``."""
         return self._often.get(kind, self._count)
 
     def _count(self, observation: Observation) -> None:

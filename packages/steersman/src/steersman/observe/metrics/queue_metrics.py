@@ -1,4 +1,4 @@
-"""The metrics of work queues, under the names and labels that controller-runtime gives them."""
+"""The metrics of work queues, with the same names and labels as in controller-runtime."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -47,11 +47,11 @@ class _OneQueue:
 
 
 class QueueMetrics(Collector):
-    """A collector that counts queue operations in plain numbers.
+    """A prometheus_client collector that counts queue operations in plain numbers.
 
-    The numbers become metrics at each scrape. A counter of prometheus_client would take longer for
-    each key than the queue does. The time for which workers have held their keys is computed at the
-    scrape.
+    The numbers become metrics at each scrape, because updating a counter of prometheus_client would
+    take longer for each key than the queue itself. The time for which workers have been processing
+    their keys is computed at the scrape.
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
@@ -74,7 +74,7 @@ class QueueMetrics(Collector):
         self._count(queue, observation.priority, 1)
 
     def delayed(self, observation: KeyDelayed) -> None:
-        """Count a key that was added with a delay; like controller-runtime, count it as a retry."""
+        """Count a key that is added after a delay; like controller-runtime, count it as a retry."""
         (self._queues.get(observation.queue) or self._new(observation.queue)).retries += 1
 
     def taken(self, observation: KeyTaken) -> None:
@@ -91,18 +91,18 @@ class QueueMetrics(Collector):
         queue.taken_at.pop(observation.key, None)
 
     def ended(self, observation: QueueEnded) -> None:
-        """Set the depth to 0, because the queue was shut down and its waiting keys were dropped."""
+        """Set the queue's depth to 0, because its waiting keys were dropped at the shutdown."""
         depth = (self._queues.get(observation.queue) or self._new(observation.queue)).depth
         for priority in depth:
             depth[priority] = 0
 
     def held(self, name: str) -> int:
-        """Return the number of keys of this queue that workers hold."""
+        """Return the number of keys of the queue ``name`` that workers are processing."""
         queue = self._queues.get(name)
         return 0 if queue is None else len(queue.taken_at)
 
     def describe(self) -> Iterable[Metric]:
-        """Return the metrics without samples, for the registry's check for duplicates."""
+        """Return the metrics without samples; the registry uses them to find duplicate names."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""The metrics of reconciles, under the names and labels that controller-runtime gives them."""
+"""The metrics of reconciles, with the same names and labels as in controller-runtime."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -55,10 +55,10 @@ class _OneController:
 
 
 class ReconcileMetrics(Collector):
-    """A collector that counts reconciles in plain numbers.
+    """A prometheus_client collector that counts reconciles in plain numbers.
 
-    The numbers become metrics at each scrape. A few counters of prometheus_client would take about
-    as long as a reconcile with nothing to do.
+    The numbers become metrics at each scrape, because updating a few counters of prometheus_client
+    would take about as long as a reconcile that has nothing to do.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -68,7 +68,7 @@ class ReconcileMetrics(Collector):
         registry.register(self)
 
     def finished(self, finished: ReconcileFinished) -> None:
-        """Count a finished reconcile."""
+        """Count ``finished``, a reconcile that has ended."""
         one = self._controllers.get(finished.controller)
         if one is None:
             name = bounded(finished.controller, self._names)
@@ -98,7 +98,7 @@ class ReconcileMetrics(Collector):
             one.wakes[event] += 1
 
     def describe(self) -> Iterable[Metric]:
-        """Return the metrics without samples, for the registry's check for duplicates."""
+        """Return the metrics without samples; the registry uses them to find duplicate names."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:

@@ -28,10 +28,11 @@ class _OneKind:
 
 
 class RequestMetrics(Collector):
-    """A collector that counts requests in plain numbers.
+    """A prometheus_client collector that counts requests in plain numbers.
 
-    The numbers become metrics at each scrape. Every write is a request, and two metrics of
-    prometheus_client would take as long for each request as all other observers together.
+    The numbers become metrics at each scrape. Every write of an operator is a request, and updating
+    two metrics of prometheus_client would take as long for each request as all other observers
+    together.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -41,7 +42,7 @@ class RequestMetrics(Collector):
         registry.register(self)
 
     def finished(self, finished: RequestFinished) -> None:
-        """Count a request that received a response or has finally failed."""
+        """Count ``finished``, a request that received a response or whose last attempt failed."""
         one = self._kinds.get((finished.verb, finished.resource))
         if one is None:
             one = self._new(finished)
@@ -51,7 +52,7 @@ class RequestMetrics(Collector):
         one.seconds.observe(finished.took_seconds)
 
     def describe(self) -> Iterable[Metric]:
-        """Return the metrics without samples, for the registry's check for duplicates."""
+        """Return the metrics without samples; the registry uses them to find duplicate names."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
