@@ -18,5 +18,9 @@ __all__ = ["has_pending_changes", "simulated_kubelet"]
 
 
 def simulated_kubelet(settings: WorkloadSettings) -> Workloads:
-    """Return the controller and the runnable that register nodes and run their Pods."""
+    """Return the controller and the runnable of the simulated kubelet.
+
+    The runnable registers the nodes, and the controller runs the Pods that are bound to these
+    nodes.
+    """
     return Workloads(controllers=(kubelet(settings),), runnables=(node_registrar(settings),))

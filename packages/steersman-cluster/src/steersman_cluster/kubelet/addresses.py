@@ -16,7 +16,10 @@ _FEWEST: Final = 4096
 
 
 def pod_range(number: int, *, pods: int = 0) -> str:
-    """Return the Pod CIDR of the node with this number."""
+    """Return the Pod CIDR of the node with the number ``number``.
+
+    The CIDR contains at least twice as many addresses as ``pods``, the Pod capacity of the node.
+    """
     size = _FEWEST
     while size < 2 * pods:
         size *= 2
@@ -26,12 +29,16 @@ def pod_range(number: int, *, pods: int = 0) -> str:
 
 
 def node_address(number: int) -> str:
-    """Return the IP address of the node with this number."""
+    """Return the IP address of the node with the number ``number``."""
     return str(MACHINES.network_address + 1 + number % (MACHINES.num_addresses - 2))
 
 
 def address_of(node: core_v1.Node) -> str:
-    """Return the internal IP address of a node."""
+    """Return the internal IP address of ``node``.
+
+    Without such an address in the node's status, the address is derived from a hash of the node's
+    name.
+    """
     addresses = node.status.addresses if node.status is not None else None
     for each in addresses or ():
         if each.type == "InternalIP":
@@ -40,9 +47,10 @@ def address_of(node: core_v1.Node) -> str:
 
 
 def pod_address(uid: str, node: core_v1.Node, *, is_taken: Callable[[str], bool]) -> str:
-    """Return a free address in the node's Pod CIDR.
+    """Return an address in the Pod CIDR of ``node`` for the Pod with the uid ``uid``.
 
-    The search starts at a hash of the uid, so two concurrent searches rarely find the same address.
+    ``is_taken`` returns whether an address is already in use. The search for a free address starts
+    at a hash of ``uid``, so two concurrent searches rarely find the same address.
     """
     written = node.spec.pod_cidr if node.spec is not None else None
     first, size = _bounds(written or pod_range(fnv_1a(node.name.encode())))

@@ -1,7 +1,8 @@
-"""The annotations of a Pod that script its containers. No I/O.
+"""The annotations of a Pod that script the behavior of its containers. No I/O.
 
-``nodes.steersman.dev/WHAT`` applies to all containers. ``nodes.steersman.dev/WHAT.CONTAINER``
-applies to one container and takes precedence. Init containers use only annotations with their name.
+``nodes.steersman.dev/WHAT`` applies to all containers except init containers.
+``nodes.steersman.dev/WHAT.CONTAINER`` applies to the container CONTAINER, which can be an init
+container, and takes precedence.
 """
 
 from collections.abc import Mapping
@@ -39,8 +40,9 @@ UNRESPONSIVE: Final = f"{PREFIX}silent"
 class Script:
     """The scripted behavior of a container.
 
-    ``ready_seconds`` is ``None`` if the container never becomes ready. ``run_seconds`` is ``None``
-    if the container does not exit.
+    The container becomes ready ``ready_seconds`` after its start, and exits ``run_seconds`` after
+    its start with ``exit_code``. If ``ready_seconds`` is ``None``, the container never becomes
+    ready. If ``run_seconds`` is ``None``, the container does not exit.
     """
 
     ready_seconds: float | None = 0.0
@@ -54,12 +56,17 @@ EXITS_AT_ONCE: Final = Script(run_seconds=0.0)
 
 
 def is_scripted(pod: core_v1.Pod) -> bool:
-    """Return whether a Pod has any script annotation."""
+    """Return whether ``pod`` has an annotation that scripts its containers."""
     return any(name.startswith(PREFIX) for name in pod.metadata.annotations or ())
 
 
 def script(pod: core_v1.Pod, container: core_v1.Container, *, is_init: bool) -> Script:
-    """Return the script of a container of the Pod."""
+    """Return the scripted behavior of ``container``, which is a container of ``pod``.
+
+    ``is_init`` is true for the init containers of the Pod, including its sidecars. Without
+    annotations, sidecars run forever, other init containers exit immediately, and main containers
+    run forever only if the Pod's restart policy is ``Always``.
+    """
     spec = pod.spec
     restart_policy = spec.restart_policy if spec is not None else None
     is_sidecar = is_init and container.restart_policy == "Always"
@@ -81,14 +88,16 @@ def script(pod: core_v1.Pod, container: core_v1.Container, *, is_init: bool) -> 
 
 
 def seconds_of(pod: core_v1.Pod, annotation: str) -> float | None:
-    """Return the value of a Pod annotation as a number of seconds,
-    or ``None`` if it is no number.
+    """Return the value of ``annotation`` as a number of seconds.
+
+    Return ``None`` if the Pod lacks the annotation, or if the value is not a valid number of
+    seconds.
     """
     return _seconds(pod.annotations.get(annotation))
 
 
 def invalid_annotations(pod: core_v1.Pod) -> tuple[str, ...]:
-    """Return a sentence for each invalid script annotation of a Pod."""
+    """Return an error message for each invalid script annotation of ``pod``."""
     complaints: list[str] = []
     for name, value in (pod.metadata.annotations or {}).items():
         if not name.startswith(PREFIX):

@@ -4,7 +4,8 @@
        │
        └──▶ waiting (ErrImagePull) ──▶ waiting (ImagePullBackOff)
 
-All transitions that are due at the same time happen in one step, so they need only one write.
+All transitions that are due at the same time happen in one step, so the kubelet writes the Pod's
+status only once for these transitions.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ PULL_WAITING: Final = "ImagePullBackOff"
 
 
 class PodEvent(NamedTuple):
-    """An event that is recorded for a Pod."""
+    """A Kubernetes event that the kubelet records about a Pod."""
 
     reason: str
     note: str
@@ -48,8 +49,9 @@ class SyncContext:
     due_times: list[datetime] = field(default_factory=list)
 
     def is_past(self, since: datetime | None, seconds: float) -> bool:
-        """Return whether ``seconds`` have passed since ``since``; if not, schedule a sync for that
-        time.
+        """Return whether at least ``seconds`` have passed since ``since``, by default since now.
+
+        If not, the time at which they will have passed is added to ``due_times``.
         """
         due = (since or self.now) + timedelta(seconds=seconds)
         if due <= self.now:
@@ -59,7 +61,11 @@ class SyncContext:
 
 
 def wait_seconds(restarts: int, *, ran_seconds: float) -> int:
-    """Return the backoff before the next restart of a container."""
+    """Return the backoff before the next restart of a container.
+
+    ``restarts`` is the number of restarts so far, and ``ran_seconds`` the duration of the last run.
+    The result is 0 for the first restart, and after a run of at least twice the longest backoff.
+    """
     if restarts == 0 or ran_seconds >= 2 * LONGEST_WAIT_SECONDS:
         return 0
     # Ten doublings exceed the longest backoff.
@@ -67,7 +73,7 @@ def wait_seconds(restarts: int, *, ran_seconds: float) -> int:
 
 
 def waiting_status(container: core_v1.Container, reason: str) -> core_v1.ContainerStatus:
-    """Return the status of a container that has not started."""
+    """Return the status of ``container`` before its first start; ``reason`` is why it waits."""
     return core_v1.ContainerStatus(
         name=container.name,
         image=container.image or "",
@@ -89,7 +95,11 @@ def advance(
     is_init: bool,
     sync: SyncContext,
 ) -> core_v1.ContainerStatus:
-    """Return the current status of a container that may run."""
+    """Return the status of ``container`` after all transitions from ``status`` that are due.
+
+    The Pod's start must already permit this container to run. ``sync`` collects the events of the
+    transitions, and the times of later transitions.
+    """
     while True:
         state = status.state or core_v1.ContainerState()
         if state.running is not None:
@@ -107,7 +117,10 @@ def advance(
 def stop(
     status: core_v1.ContainerStatus, *, exit_code: int, now: datetime
 ) -> core_v1.ContainerStatus:
-    """Return the status of a container after SIGTERM; unchanged if the container does not run."""
+    """Return the status of a container after it was terminated with ``exit_code``.
+
+    If the container is not running, only its readiness is set to false.
+    """
     running = status.state.running if status.state is not None else None
     if running is None:
         return status if not status.ready else replace(status, ready=False)
@@ -115,7 +128,7 @@ def stop(
 
 
 def may_restart(exit_code: int, restart_policy: str) -> bool:
-    """Return whether a container with this exit code is restarted."""
+    """Return whether ``restart_policy`` restarts a container that has exited with ``exit_code``."""
     return restart_policy == "Always" or (restart_policy == "OnFailure" and exit_code != 0)
 
 

@@ -24,7 +24,7 @@ WORKERS: Final = 4
 
 
 def node_registrar(settings: WorkloadSettings) -> Runnable:
-    """Return the node registrar, as a runnable."""
+    """Return the runnable that registers the simulated nodes, and maintains them afterwards."""
 
     async def run(services: Services) -> None:
         async with services.caches.informer(core_v1.Node) as nodes, background_tasks() as start:
@@ -38,7 +38,7 @@ def node_registrar(settings: WorkloadSettings) -> Runnable:
 
 
 class NodeRegistrar:
-    """A worker that registers and maintains the nodes, by name."""
+    """A worker that processes a queue of node names: it registers and maintains the nodes."""
 
     def __init__(
         self, settings: WorkloadSettings, services: Services, nodes: Lister[core_v1.Node]
@@ -61,11 +61,11 @@ class NodeRegistrar:
             self._queue.add(name)
 
     def node_changed(self, delta: Delta[core_v1.Node]) -> None:
-        """Enqueue a node after a change."""
+        """Enqueue the node to which ``delta`` belongs."""
         self._queue.add(delta.key.name)
 
     async def work(self) -> None:
-        """Process one node after another, until cancelled."""
+        """Process the enqueued nodes one after another, until cancelled."""
         while True:
             async with self._queue.take() as name:
                 try:

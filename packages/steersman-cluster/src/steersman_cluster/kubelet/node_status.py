@@ -1,4 +1,4 @@
-"""The Node object and the lease that a kubelet maintains. No I/O."""
+"""The Node object and the Lease object of a simulated kubelet. No I/O."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -34,7 +34,7 @@ _UNRESPONSIVE: Final = ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting
 
 
 def new_node(number: int, settings: WorkloadSettings, *, now: datetime) -> core_v1.Node:
-    """Return the initial Node object with this number, for registration."""
+    """Return the Node object with which the node with the number ``number`` is registered."""
     name = node_name(number)
     addresses = pod_range(number - 1, pods=settings.node_pods)
     node = core_v1.Node(
@@ -51,7 +51,7 @@ def new_node(number: int, settings: WorkloadSettings, *, now: datetime) -> core_
 
 
 def labels(name: str) -> dict[str, str]:
-    """Return the labels that a kubelet sets on its node."""
+    """Return the labels that the kubelet of the node ``name`` sets on its Node object."""
     return {
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": "linux",
@@ -69,7 +69,11 @@ def status(
     now: datetime,
     is_responsive: bool = True,
 ) -> core_v1.NodeStatus:
-    """Return the status of a healthy or unresponsive node; an existing capacity is preserved."""
+    """Return the current status of ``node``; a capacity that the status already has is preserved.
+
+    ``is_responsive`` is whether the node's kubelet responds. If it does not, the conditions of the
+    node are unknown, as kube-controller-manager sets them.
+    """
     before = node.status or core_v1.NodeStatus()
     size = before.capacity or {
         "cpu": Quantity(settings.node_cpu),
@@ -96,9 +100,10 @@ def status(
 def conditions(
     before: tuple[core_v1.NodeCondition, ...] | None, *, now: datetime, is_responsive: bool
 ) -> tuple[core_v1.NodeCondition, ...]:
-    """Return the conditions of a healthy or unresponsive node.
+    """Return the conditions of a node.
 
-    Unchanged conditions and the conditions of other writers are preserved.
+    ``is_responsive`` is whether the node's kubelet responds. ``before`` contains the previous
+    conditions: those that do not change, and those of other writers, are preserved.
     """
     known = {each.type: each for each in before or ()}
     wanted = _HEALTHY if is_responsive else [(type_, *_UNRESPONSIVE) for type_, *_ in _HEALTHY]
@@ -124,7 +129,7 @@ def conditions(
 
 
 def new_lease(node: core_v1.Node, *, now: datetime) -> coordination_v1.Lease:
-    """Return the first lease of a node."""
+    """Return the Lease object that the kubelet of ``node`` creates, and later renews."""
     owner = meta_v1.OwnerReference(api_version="v1", kind="Node", name=node.name, uid=node.uid)
     return coordination_v1.Lease(
         metadata=meta_v1.ObjectMeta(name=node.name, namespace=LEASES, owner_references=(owner,)),

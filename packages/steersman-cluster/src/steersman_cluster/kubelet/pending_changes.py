@@ -11,7 +11,7 @@ _STUCK: Final = (CRASHING, PULL_WAITING)
 
 
 def has_pending_changes(pod: core_v1.Pod) -> bool:
-    """Return whether the simulated scheduler and kubelet will change the Pod soon.
+    """Return whether the simulated scheduler or kubelet will soon change ``pod``.
 
     The Pod will change while it waits for a node, starts, becomes ready, runs to completion, or
     terminates. The Pod will not change while it is unschedulable, crashes repeatedly, lacks its

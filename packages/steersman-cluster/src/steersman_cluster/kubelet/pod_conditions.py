@@ -27,7 +27,11 @@ def with_conditions(
     now: datetime,
     has_sandbox: bool,
 ) -> core_v1.PodStatus:
-    """Return the status with the conditions that match its containers and its phase."""
+    """Return the status ``after`` with conditions that match its containers and its phase.
+
+    ``before`` is the previous status; its conditions of other writers are preserved.
+    ``has_sandbox`` is whether the Pod's containers can already start.
+    """
     old = {each.type: each for each in before.conditions or ()}
     others = [each for each in before.conditions or () if each.type not in OURS]
     containers = _containers_ready(pod, after)

@@ -35,7 +35,12 @@ _NO_STATUS: Final = core_v1.PodStatus()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A status to write, events to record, and the delay until the next sync."""
+    """The result of one sync of a Pod.
+
+    The kubelet writes ``status``, records ``events``, and syncs the Pod again after
+    ``after_seconds``. If ``after_seconds`` is ``None``, the Pod is synced again only after a
+    change.
+    """
 
     status: core_v1.PodStatus
     events: tuple[PodEvent, ...] = ()
@@ -44,14 +49,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The IP addresses of the node and of the Pod."""
+    """The IP address of a node, and the IP address of a Pod on this node."""
 
     host_ip: str
     pod_ip: str
 
 
 def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: float) -> Step:
-    """Return the next step of a bound Pod that is not being deleted."""
+    """Return the next step of ``pod``, which is bound to a node and not being deleted.
+
+    The containers start ``start_seconds`` after the binding, unless an annotation of the Pod sets
+    another delay.
+    """
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
         return Step(status=before)
@@ -100,7 +109,7 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
 
 
 def with_address(pod: core_v1.Pod, place: Place) -> core_v1.PodStatus:
-    """Return the Pod's status with the IP addresses in ``place``."""
+    """Return the status of ``pod`` with the IP addresses in ``place``."""
     return _at(pod.status or _NO_STATUS, place)
 
 
@@ -109,7 +118,7 @@ def _at(status: core_v1.PodStatus, place: Place) -> core_v1.PodStatus:
 
 
 def terminated_status(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
-    """Return the status of a Pod after all its containers were stopped."""
+    """Return the status of ``pod`` after all its containers were stopped."""
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
         return before
@@ -125,7 +134,7 @@ def terminated_status(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
 
 
 def killing_events(pod: core_v1.Pod) -> tuple[PodEvent, ...]:
-    """Return the events of a Pod whose containers are being stopped."""
+    """Return the events to record when the kubelet stops the containers of ``pod``."""
     status = pod.status or _NO_STATUS
     return tuple(
         PodEvent("Killing", f"Stopping container {each.name}")

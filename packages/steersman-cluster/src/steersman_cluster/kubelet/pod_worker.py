@@ -39,7 +39,7 @@ BY_ADDRESS: Final = "address"
 
 
 def kubelet(settings: WorkloadSettings) -> Controller[core_v1.Pod]:
-    """Return the controller of the Pods on nodes with a simulated kubelet."""
+    """Return the controller that runs the Pods of all nodes with a simulated kubelet."""
     return _controller(settings.pod_start_seconds, settings.routine_events)
 
 
@@ -118,25 +118,25 @@ class PodWorker:
 
 
 def is_unresponsive(node: core_v1.Node) -> bool:
-    """Return whether an annotation of the node makes its kubelet unresponsive."""
+    """Return whether an annotation of ``node`` makes its simulated kubelet unresponsive."""
     return (node.metadata.annotations or {}).get(UNRESPONSIVE) == "true"
 
 
 def is_managed(node: core_v1.Node) -> bool:
-    """Return whether the node has a simulated kubelet that responds."""
+    """Return whether ``node`` has a simulated kubelet that responds."""
     return is_simulated_node(node) and not is_unresponsive(node)
 
 
 def by_node(pod: core_v1.Pod) -> Iterable[str]:
-    """Return the index key of a Pod: the node that the Pod is bound to."""
+    """Return the index key of ``pod``: the name of its node. A Pod without a node has no key."""
     name = pod.spec.node_name if pod.spec is not None else None
     return (name,) if name else ()
 
 
 def by_address(pod: core_v1.Pod) -> Iterable[str]:
-    """Return the index key of a Pod: its IP address.
+    """Return the index key of ``pod``: its IP address.
 
-    An ended Pod and a Pod with the node's address have no key.
+    A Pod that has ended has no key, and neither has a Pod that uses the IP address of its node.
     """
     status, spec = pod.status, pod.spec
     if status is None or spec is None or not status.pod_ip:
@@ -145,14 +145,14 @@ def by_address(pod: core_v1.Pod) -> Iterable[str]:
 
 
 def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
-    """Return the Pods that are bound to this node."""
+    """Return the cached Pods that are bound to ``node``."""
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 
 
 def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Return whether a change of a Pod requires a sync.
+    """Return whether the kubelet has to sync a Pod after the change from ``old`` to ``new``.
 
-    Status changes do not, because the kubelet writes them itself.
+    Changes of the status need no sync, because the kubelet writes the status itself.
     """
     spec, metadata = new.spec, new.metadata
     if spec is None or not spec.node_name:
@@ -171,7 +171,10 @@ def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def node_matters(old: core_v1.Node | None, new: core_v1.Node) -> bool:
-    """Return whether a change of a node changes which Pods the kubelet runs."""
+    """Return whether the change from ``old`` to ``new`` requires a sync of the node's Pods.
+
+    This is the case if the node is new, or if its kubelet starts or stops responding.
+    """
     return old is None or is_managed(old) != is_managed(new)
 
 

@@ -30,13 +30,13 @@ SINGLE_REPLICA_SETTINGS: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workloads:
-    """The controllers and runnables of a cluster, for a manager to run."""
+    """The controllers and runnables of a simulated control plane, which one manager runs."""
 
     controllers: tuple[Controller[Any], ...]
     runnables: tuple[Runnable, ...]
 
     def manager(self, settings: ManagerSettings | None = None) -> Manager:
-        """Return a manager for all controllers and runnables."""
+        """Return a manager that runs these controllers and runnables."""
         return Manager(controllers=self.controllers, runnables=self.runnables, settings=settings)
 
 
@@ -45,9 +45,10 @@ Kubelet: TypeAlias = Callable[[WorkloadSettings], Workloads]
 
 
 def workloads(settings: WorkloadSettings, *, kubelet: Kubelet | None = None) -> Workloads:
-    """Return the controllers and runnables of the selected parts.
+    """Return the controllers and runnables of the parts in ``settings.parts``.
 
-    ``kubelet`` belongs to the part ``nodes``. Without a kubelet, no node is registered and no Pod
+    ``kubelet`` returns the controllers and runnables of the simulated kubelet. It is called only if
+    the part ``nodes`` is selected. If ``kubelet`` is ``None``, no node is registered and no Pod
     runs.
     """
     controllers: list[Controller[Any]] = []
@@ -73,7 +74,11 @@ async def running_workloads(
     rng: Random,
     observe: Observer,
 ) -> AsyncIterator[None]:
-    """Run the controllers of a cluster inside an ``async with`` block."""
+    """Run the controllers of the parts in ``settings.parts`` during an ``async with`` block.
+
+    ``connect`` opens the transport to the API server. The controllers take the time from ``clock``,
+    and random numbers from ``rng``. ``observe`` receives their observations, except API warnings.
+    """
     environment = ManagerEnvironment(
         connect=connect,
         namespace="kube-system",

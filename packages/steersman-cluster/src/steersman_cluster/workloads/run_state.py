@@ -1,4 +1,4 @@
-"""State that a controller keeps in memory between reconciles."""
+"""State that a controller stores in memory between two reconciles."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,10 +9,10 @@ T = TypeVar("T")
 
 
 class PerRun(Generic[T]):
-    """A container with a separate state for each time that a controller is run.
+    """A container with a separate state for each execution of a controller.
 
-    The same ``Controller`` can be run again after a crash, or in another simulated cluster. Each
-    run has its own random generator, which identifies the run.
+    The same ``Controller`` can be executed again after a crash, or in another simulated cluster.
+    Each execution has its own random generator, by which the state is found.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -23,7 +23,7 @@ class PerRun(Generic[T]):
         return len(self._of_runs)
 
     def of(self, run: Random) -> T:
-        """Return the state of the run that has this random generator."""
+        """Return the state for the execution that has the random generator ``run``."""
         found = self._of_runs.get(run)
         if found is None:
             found = self._of_runs[run] = self._make()

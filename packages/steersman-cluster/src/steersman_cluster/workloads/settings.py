@@ -75,15 +75,16 @@ class WorkloadSettings:
             Quantity(quantity)
 
     def without(self, *names: str) -> "WorkloadSettings":
-        """Return the settings without the parts in ``names``; raise ``BadSettings`` for an unknown
-        part.
+        """Return the settings without the parts in ``names``.
+
+        Raise ``BadSettings`` if a name is unknown.
         """
         _check_parts(names)
         return replace(self, parts=tuple(each for each in self.parts if each not in names))
 
 
 def node_name(number: int) -> str:
-    """Return the name of the node with this number; numbers start at 1."""
+    """Return the name of the node with the number ``number``; numbers start at 1."""
     return f"node-{number}"
 
 

@@ -1,6 +1,6 @@
-"""The status writer: it sends the changed fields of a status as one patch.
+"""The status writer, which sends the changed fields of a status as one patch.
 
-If no field has changed, it sends no request.
+If no field has changed, no request is sent.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ async def put_status(
     annotations: Mapping[str, str] | None = None,
     if_unchanged: bool = False,
 ) -> Obj:
-    """Write the status of an object; fields that ``status`` does not contain are removed.
+    """Change the status of ``obj`` to ``status``, and remove fields that ``status`` lacks.
 
     ``annotations`` are written in the same patch. With ``if_unchanged``, raise ``Conflict`` if the
     object has changed since it was read.
@@ -52,10 +52,10 @@ async def put_status(
 
 
 async def put_pod_status(ctx: Context, pod: core_v1.Pod, status: core_v1.PodStatus) -> core_v1.Pod:
-    """Write the status of a Pod, and keep the conditions of other writers.
+    """Change the status of ``pod`` to ``status``, and preserve conditions of other writers.
 
-    A controller that sets a readiness gate writes the same status as the kubelet. Neither removes
-    the other's conditions.
+    For example, a controller that sets a readiness gate and the kubelet both write conditions of
+    the same Pod. Neither removes the other's conditions.
     """
     pod = await _current(ctx, pod)
     if pod.status == status:
@@ -102,7 +102,7 @@ def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 
 def plain(part: Any) -> Any:
-    """Return the object as decoded JSON."""
+    """Return ``part`` as plain dictionaries, lists and scalars, as decoded from JSON."""
     return msgspec.json.decode(_ENCODE(part))
 
 

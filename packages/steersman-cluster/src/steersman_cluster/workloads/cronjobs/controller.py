@@ -41,7 +41,7 @@ _MAX_SCHEDULES: Final = 10_000
 
 
 class SeenSchedules:
-    """The schedule and time zone of each CronJob at its last reconcile, by uid."""
+    """The schedule and time zone of each CronJob at its last reconcile, by the CronJob's uid."""
 
     def __init__(self, *, most: int = _MAX_SCHEDULES) -> None:
         self._most = most
@@ -51,15 +51,15 @@ class SeenSchedules:
         return len(self._known)
 
     def is_new(self, cron_job: CronJob) -> bool:
-        """Return whether the CronJob's schedule or time zone differs from the stored one.
+        """Return whether the schedule or time zone of ``cron_job`` differs from the stored values.
 
-        The result is ``False`` if none is stored.
+        The result is ``False`` if no values are stored for this CronJob.
         """
         known = self._known.get(cron_job.uid)
         return known is not None and known != (cron_job.spec.schedule, cron_job.spec.time_zone)
 
     def note(self, cron_job: CronJob) -> None:
-        """Store the schedule of a CronJob."""
+        """Store the schedule and time zone of ``cron_job``."""
         self._known.pop(cron_job.uid, None)
         self._known[cron_job.uid] = cron_job.spec.schedule, cron_job.spec.time_zone
         if len(self._known) > self._most:
@@ -67,7 +67,7 @@ class SeenSchedules:
 
 
 async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSchedules]) -> Outcome:
-    """Start the Job that is due, and update the status of the CronJob."""
+    """Start the Job of ``cron_job`` that is due, delete old Jobs, and update the status."""
     schedules = memories.of(ctx.rng)
     jobs = sorted(ctx.owned(Job), key=_by_name)
     status = cron_job.status or Status()
@@ -88,15 +88,15 @@ async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSch
 
 
 def cron_job_matters(old: CronJob | None, new: CronJob) -> bool:
-    """Return whether a change of a CronJob requires a reconcile.
+    """Return whether a CronJob must be reconciled after the change from ``old`` to ``new``.
 
-    Status changes do not: only this controller writes the status.
+    Changes of the status need no reconcile, because only this controller writes the status.
     """
     return old is None or old.generation != new.generation or old.deletion_time != new.deletion_time
 
 
 def job_matters(old: Job | None, new: Job) -> bool:
-    """Return whether a change of a Job requires a reconcile of its CronJob."""
+    """Return whether the change of a Job from ``old`` to ``new`` affects its CronJob."""
     return old is None or end_of(old) != end_of(new)
 
 

@@ -1,4 +1,4 @@
-"""The Jobs of a CronJob: active Jobs, and finished Jobs beyond the history limits. No I/O."""
+"""The active Jobs of a CronJob, and the finished Jobs beyond its history limits. No I/O."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ _LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def job_for(cron_job: CronJob, moment: datetime) -> Job:
-    """Return the Job to create for a scheduled time."""
+    """Return the Job that ``cron_job`` creates for the scheduled time ``moment``."""
     template = cron_job.spec.job_template
     inner = template.metadata or meta_v1.ObjectMeta()
     scheduled = {SCHEDULED: zoned(moment, cron_job.spec.time_zone)}
@@ -35,7 +35,10 @@ def job_for(cron_job: CronJob, moment: datetime) -> Job:
 
 
 def surplus(cron_job: CronJob, jobs: Sequence[Job]) -> list[Job]:
-    """Return the finished Jobs beyond the history limits, the oldest first."""
+    """Return the finished ``jobs`` beyond the history limits of ``cron_job``.
+
+    Completed Jobs come before failed Jobs; within each group, the oldest Job is first.
+    """
     spec = cron_job.spec
     found: list[Job] = []
     for type_, limit in (
@@ -49,19 +52,19 @@ def surplus(cron_job: CronJob, jobs: Sequence[Job]) -> list[Job]:
 
 
 def is_active(status: Status, job: Job) -> bool:
-    """Return whether the status lists this Job as active."""
+    """Return whether the CronJob status ``status`` lists ``job`` as active."""
     return any(each.uid == job.uid for each in status.active or ())
 
 
 def without(status: Status, uids: Iterable[str]) -> Status:
-    """Return the status without the active Jobs whose uid is in ``uids``."""
+    """Return the CronJob status ``status`` without the active Jobs whose uid is in ``uids``."""
     gone = dict.fromkeys(uids)
     active = tuple(each for each in status.active or () if each.uid not in gone)
     return replace(status, active=active or None)
 
 
 def with_started(status: Status, job: Job, moment: datetime) -> Status:
-    """Return the status with ``job`` as an active Job, and ``moment`` as the last schedule time."""
+    """Return ``status`` with ``job`` as an active Job, and ``moment`` as the last schedule time."""
     reference = core_v1.ObjectReference(
         api_version="batch/v1",
         kind="Job",
@@ -74,9 +77,10 @@ def with_started(status: Status, job: Job, moment: datetime) -> Status:
 
 
 def with_success(status: Status, job: Job) -> Status:
-    """Return the status with the completion time of this Job as the last successful time.
+    """Return ``status`` with the completion time of ``job`` as the last successful time.
 
-    The status does not change if the Job has not succeeded, or if the recorded time is not earlier.
+    The status does not change if ``job`` has not succeeded, or if ``job`` completed no later than
+    the last successful time in ``status``.
     """
     ended = job.status.completion_time if job.status is not None else None
     before = status.last_successful_time

@@ -1,4 +1,4 @@
-"""The time at which a CronJob is due, and the next time after that. No I/O."""
+"""The last scheduled time of a CronJob, and the time until the next one. No I/O."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,18 +17,17 @@ _MARGIN_SECONDS: Final = 0.1
 
 
 class NeverDue(Exception):
-    """The error for a valid schedule that matches no date, such as February 31."""
+    """The error for a CronJob schedule that is valid but matches no date, such as February 31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """The last scheduled time of a CronJob that has passed, and an estimate of how many were
-    missed.
+    """The last scheduled time of a CronJob, and an estimate of how many were missed.
 
-    ``since`` is the start of the interval in which the scheduled times were searched. ``last`` is
-    ``None`` if no scheduled time in this interval has passed. ``missed`` is estimated from the
-    length of the interval between two scheduled times; it is 0 if at most one scheduled time has
-    passed.
+    ``since`` is the start of the interval in which the scheduled times were searched; the interval
+    ends now. ``last`` is the last scheduled time in this interval, or ``None`` if there is none.
+    ``missed`` estimates the number of scheduled times in the interval, from the time between the
+    first two of them; it is 0 if the interval contains at most one scheduled time.
     """
 
     since: datetime
@@ -37,8 +36,9 @@ class Due:
 
 
 def schedule_of(cron_job: CronJob) -> Schedule:
-    """Return the schedule of a CronJob in its time zone; raise ``BadValue`` if the schedule is
-    invalid.
+    """Return the schedule of ``cron_job`` in its time zone.
+
+    Raise ``BadValue`` if the schedule is invalid.
     """
     return parse_schedule(cron_job.spec.schedule, zone=cron_job.spec.time_zone)
 
@@ -46,10 +46,11 @@ def schedule_of(cron_job: CronJob) -> Schedule:
 def due(
     cron_job: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool = True
 ) -> Due:
-    """Return the last scheduled time that has passed since the CronJob last started a Job.
+    """Return the last scheduled time that has passed since ``cron_job`` last started a Job.
 
     If the CronJob has never started a Job, the search begins at its creation. With
-    ``within_deadline``, times beyond the starting deadline do not count.
+    ``within_deadline``, a scheduled time does not count if its starting deadline has passed. Raise
+    ``NeverDue`` if the schedule matches no date.
     """
     since = _since(cron_job, now, within_deadline=within_deadline)
     first = schedule.after(since)
@@ -72,9 +73,7 @@ def due(
 
 
 def next_seconds(cron_job: CronJob, schedule: Schedule, now: datetime) -> float | None:
-    """Return the number of seconds until the CronJob is due next,
-    or ``None`` if it is never due.
-    """
+    """Return the seconds until ``cron_job`` is due next, or ``None`` if it is never due."""
     try:
         found = due(cron_job, schedule, now, within_deadline=False)
     except NeverDue:
@@ -95,23 +94,23 @@ def is_too_late(cron_job: CronJob, moment: datetime, now: datetime) -> bool:
 
 
 def job_name(cron_job: CronJob, moment: datetime) -> str:
-    """Return the name of the Job for a scheduled time.
+    """Return the name of the Job of ``cron_job`` for the scheduled time ``moment``.
 
-    The name depends only on the CronJob and the time, so repeated attempts cannot create a second
-    Job.
+    The name depends only on the CronJob's name and on ``moment``, so repeated attempts cannot
+    create a second Job.
     """
     return f"{cron_job.name}-{int(moment.timestamp()) // 60}"
 
 
 def zoned(moment: datetime, zone: str | None) -> str:
-    """Return ``moment`` as text in the time zone ``zone``, by default UTC."""
+    """Return ``moment`` in ISO 8601 format, in the time zone ``zone`` or by default in UTC."""
     local = moment.astimezone(time_zone(zone or ""))
     text = local.isoformat(timespec="seconds")
     return text if local.utcoffset() else f"{text[:19]}Z"
 
 
 def rfc_2822(moment: datetime) -> str:
-    """Return the time in the format of events: ``Mon, 02 Jan 2006 15:04:05 +0000``."""
+    """Return ``moment`` as events show it, for example ``Mon, 02 Jan 2006 15:04:05 +0000``."""
     return format_datetime(moment)
 
 

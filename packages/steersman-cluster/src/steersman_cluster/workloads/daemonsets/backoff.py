@@ -14,9 +14,9 @@ class _Last(NamedTuple):
 
 
 class FailedPods:
-    """A record of the last Pod failure for each key: a DaemonSet, its generation, and a node.
+    """A record of the last Pod failure for each DaemonSet, DaemonSet generation, and node.
 
-    The backoff doubles with each failure, until the entry expires.
+    The backoff doubles with each failure, until the record of that failure expires.
     """
 
     def __init__(self) -> None:
@@ -29,9 +29,10 @@ class FailedPods:
         return f"<FailedPods on {len(self)} nodes>"
 
     def wait_for(self, key: tuple[str, int, str], now: datetime) -> float:
-        """Return how many seconds to wait before the Pod is deleted.
+        """Return the number of seconds until the failed Pod is to be deleted.
 
-        If the result is 0, the Pod may be deleted now, and this failure is recorded.
+        ``key`` consists of the DaemonSet's uid, the DaemonSet's generation, and the node's name. If
+        the result is 0, the Pod is to be deleted now, and this call records its failure.
         """
         last = self._last.get(key)
         if last is not None:

@@ -1,4 +1,4 @@
-"""The DaemonSet controller."""
+"""The controller that maintains the Pods, revisions and status of DaemonSets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as changed_value
@@ -89,15 +89,13 @@ def controller() -> Controller[DaemonSet]:
 
 
 class DaemonSetController:
-    """A controller that reconciles DaemonSets."""
+    """The reconcile function of DaemonSets, with the backoff state of failed Pods."""
 
     def __init__(self) -> None:
         self._failed = PerRun(FailedPods)
 
     async def reconcile(self, daemon_set: DaemonSet, ctx: Context) -> Outcome:
-        """Take one step towards the desired state: one Pod of the current template on each node
-        that fits.
-        """
+        """Take one step towards one Pod of the current template on each node that fits."""
         spec = daemon_set.spec
         if spec is None:
             return Done()

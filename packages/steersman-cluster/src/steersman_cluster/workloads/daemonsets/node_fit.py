@@ -1,5 +1,6 @@
-"""The check whether a node fits a DaemonSet's Pods, and the affinity that ties a Pod to one node.
-No I/O.
+"""The check whether a node fits the Pods of a DaemonSet. No I/O.
+
+This module also contains the affinity that ties a Pod to one node.
 """
 
 from typing import Final, NamedTuple, TypeAlias
@@ -30,16 +31,14 @@ _HOST_NETWORK_TOLERATION: Final = ("node.kubernetes.io/network-unavailable", "No
 
 
 class Fit(NamedTuple):
-    """The result of ``fit``: whether a Pod should run on a node, and whether an existing Pod may
-    stay.
-    """
+    """Whether a DaemonSet's Pod should run on a node, and whether an existing Pod stays there."""
 
     should_run: bool
     may_stay: bool
 
 
 def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
-    """Return the Pod spec of a DaemonSet, with the tolerations that every daemon Pod gets."""
+    """Return the spec of ``template``, with the tolerations that every daemon Pod gets."""
     spec = template.spec
     if spec is None:
         raise ValueError("the template of a DaemonSet has a spec; the server requires it")
@@ -61,7 +60,7 @@ def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
 
 
 def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
-    """Return whether a Pod with this spec should run on the node, and whether it may stay."""
+    """Return whether a Pod with ``spec`` should run on ``node``, and whether it may stay there."""
     if spec.node_name and spec.node_name != node.name:
         return Fit(False, False)
     if not matches_node(spec, node):
@@ -72,7 +71,11 @@ def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
 
 
 def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
-    """Return the spec with an affinity to this node only."""
+    """Return ``spec`` with a required node affinity to the node named ``node``.
+
+    This affinity replaces the required node affinity in ``spec``, which the node has already
+    matched.
+    """
     selector = core_v1.NodeSelector(
         node_selector_terms=(
             core_v1.NodeSelectorTerm(
@@ -92,8 +95,9 @@ def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
 
 
 def target_of(pod: Pod) -> str | None:
-    """Return the node that a DaemonSet's Pod is bound to,
-    or else the node that its affinity names.
+    """Return the name of the node that ``pod`` is bound to, or else has an affinity to.
+
+    Return ``None`` if the Pod has neither.
     """
     spec = pod.spec
     if spec is None:

@@ -1,4 +1,4 @@
-"""The actions on each node: create missing Pods, delete surplus and failed Pods. No I/O."""
+"""The plan for the Pods of a DaemonSet: which to create and which to delete. No I/O."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEvent:
-    """An event that the plan records."""
+    """A Kubernetes event to record when the plan is executed."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -23,8 +23,10 @@ class PlannedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonSetPlan:
-    """The nodes that need Pods, the Pods to delete, the events,
-    and the delay of the next requeue.
+    """The next actions for the Pods of a DaemonSet.
+
+    Create a Pod on each node in ``make_on``, delete the Pods in ``delete``, record the events in
+    ``notes``, and reconcile again after ``wait_seconds``, unless it is ``None``.
     """
 
     make_on: tuple[str, ...] = ()
@@ -34,15 +36,15 @@ class DaemonSetPlan:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether the plan creates and deletes nothing."""
+        """Return whether the plan neither creates nor deletes a Pod."""
         return not self.make_on and not self.delete
 
 
 def by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-    """Return the Pods by the node that they run on or are created for.
+    """Return ``pods`` grouped by the name of the node that they are bound to or created for.
 
-    The Pods of a node are sorted: bound before unbound Pods, then the oldest first. Terminating
-    Pods that have already ended are left out, because they need no action.
+    The Pods of a node are sorted: bound Pods before unbound Pods, and within each group, the oldest
+    first. Terminating Pods that have already ended are left out, because they need no action.
     """
     placed: dict[str, list[Pod]] = {}
     for pod in sorted(pods, key=_age):
@@ -66,8 +68,9 @@ def make_plan(
 ) -> DaemonSetPlan:
     """Return the plan for each node in ``fits``, and for Pods whose node no longer exists.
 
-    ``surges`` permits an old and a new Pod on one node until the new Pod is available. ``wait_for``
-    returns the backoff for a Pod that failed on a node.
+    ``placed`` contains the existing Pods by node. ``surges`` permits an old and a new Pod on one
+    node until the new Pod is available. ``wait_for`` returns how many seconds to wait before the
+    failed Pod on a node is deleted.
     """
     make_on: list[str] = []
     delete: list[Pod] = []

@@ -15,8 +15,9 @@ Check: TypeAlias = Callable[[Pod], bool]
 
 
 def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tuple[int, int]:
-    """Return maxUnavailable and maxSurge as numbers of Pods; percentages are relative to
-    ``desired``.
+    """Return the ``maxUnavailable`` and ``maxSurge`` of ``strategy`` as numbers of Pods.
+
+    Percentages are relative to ``desired``, the number of nodes that should run a Pod.
     """
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
@@ -29,7 +30,7 @@ def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tu
 
 
 def surges(strategy: apps_v1.DaemonSetUpdateStrategy | None) -> bool:
-    """Return whether an old and a new Pod may share a node during an update."""
+    """Return whether ``strategy`` permits an old and a new Pod on one node during an update."""
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
         return False
@@ -45,7 +46,11 @@ def next_step(
     min_ready_seconds: int,
     now: datetime,
 ) -> DaemonSetPlan:
-    """Return the next step of the update, within the limits of the strategy."""
+    """Return the next step of a rolling update, within the limits of ``strategy``.
+
+    ``placed`` contains the existing Pods by node, ``fits`` the result of ``fit`` for each node, and
+    ``version`` is the version of the new Pods.
+    """
     desired = sum(each.should_run for each in fits.values())
     missing, surplus = limits(strategy, desired)
     wanted = [node for node, each in fits.items() if each.should_run]

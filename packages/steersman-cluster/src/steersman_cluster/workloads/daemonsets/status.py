@@ -19,9 +19,10 @@ def counted(
     min_ready_seconds: int,
     now: datetime,
 ) -> apps_v1.DaemonSetStatus:
-    """Return the status with the desired and current counts.
+    """Return the status of ``daemon_set``, with its Pods and nodes counted.
 
-    If a node has several Pods, only the oldest counts.
+    ``placed`` contains the existing Pods by node, and ``fits`` the result of ``fit`` for each node.
+    If a node has several Pods, only the first in ``placed`` counts.
     """
     desired = current = misplaced = ready = available = updated = 0
     for node, each in fits.items():

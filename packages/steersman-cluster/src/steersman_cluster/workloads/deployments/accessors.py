@@ -1,4 +1,4 @@
-"""Accessors of Deployments and their ReplicaSets. No I/O."""
+"""Functions that read fields and annotations of Deployments and ReplicaSets. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,8 +22,9 @@ _ENDLESS = 2**31 - 1
 
 
 def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
-    """Return the spec of the Deployment; raise ``ValueError`` without a spec, which the API server
-    does not permit.
+    """Return the spec of ``deployment``.
+
+    Raise ``ValueError`` if there is no spec; the API server rejects such a Deployment.
     """
     if deployment.spec is None:
         raise ValueError(f"{deployment.ref} has no spec; the server lets no such one in")
@@ -31,13 +32,13 @@ def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
 
 
 def is_rolling(deployment: Deployment) -> bool:
-    """Return whether the strategy of the Deployment is ``RollingUpdate``."""
+    """Return whether the strategy of ``deployment`` is ``RollingUpdate``, which is the default."""
     strategy = spec_of(deployment).strategy
     return strategy is None or strategy.type in (None, "RollingUpdate")
 
 
 def limits_of(deployment: Deployment) -> ReplicaLimits:
-    """Return the replicas of the Deployment, with maxSurge and maxUnavailable."""
+    """Return the desired replicas, ``maxSurge`` and ``maxUnavailable`` of ``deployment``."""
     spec = spec_of(deployment)
     replicas = 1 if spec.replicas is None else spec.replicas
     if not is_rolling(deployment):
@@ -52,19 +53,19 @@ def limits_of(deployment: Deployment) -> ReplicaLimits:
 
 
 def deadline_seconds(deployment: Deployment) -> int | None:
-    """Return the progress deadline of the Deployment, or ``None`` if it has no deadline."""
+    """Return the progress deadline of ``deployment``, or ``None`` if it has no deadline."""
     seconds = spec_of(deployment).progress_deadline_seconds
     return None if seconds is None or seconds == _ENDLESS else seconds
 
 
 def history_limit(deployment: Deployment) -> int | None:
-    """Return how many old ReplicaSets the Deployment keeps, or ``None`` if there is no limit."""
+    """Return how many old ReplicaSets ``deployment`` keeps, or ``None`` if there is no limit."""
     limit = spec_of(deployment).revision_history_limit
     return None if limit is None or limit == _ENDLESS else limit
 
 
 def group_of(rs: ReplicaSet) -> Group:
-    """Return the replica counts of a ReplicaSet that scaling depends on."""
+    """Return the replica counts of ``rs``, from which the next sizes are computed."""
     replicas = rs.spec.replicas if rs.spec is not None else None
     return Group(
         name=rs.name,
@@ -77,29 +78,31 @@ def group_of(rs: ReplicaSet) -> Group:
 
 
 def replica_count_annotation(annotations: Mapping[str, str], name: str) -> int | None:
-    """Return the number in an annotation, or ``None`` if the value is not a valid replica count."""
+    """Return the annotation ``name`` as a number of replicas.
+
+    Return ``None`` if the annotation does not exist, or if its value is not a valid replica count.
+    """
     text = annotations.get(name, "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
     return number if number is not None and number <= _ENDLESS else None
 
 
 def revision_of(rs: ReplicaSet) -> int | None:
-    """Return the revision of a ReplicaSet: 0 without an annotation, ``None`` if the value is
-    invalid.
+    """Return the revision of ``rs``, from its revision annotation.
+
+    Return 0 if there is no such annotation, and ``None`` if its value is invalid.
     """
     return whole_number(rs.annotations.get(REVISION, "0"))
 
 
 def whole_number(text: str) -> int | None:
-    """Return the integer in a text, or ``None`` if the text is no integer or does not fit into 64
-    bits.
-    """
+    """Return ``text`` as an integer, or ``None`` if ``text`` is not a 64-bit integer."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
-    """Return the ReplicaSets sorted by creation time, the oldest first, then by name."""
+    """Return ``sets`` sorted by creation time, the oldest first, then by name."""
 
     def age(rs: ReplicaSet) -> tuple[float, str]:
         created = rs.metadata.creation_timestamp
@@ -111,9 +114,10 @@ def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
 def new_and_old(
     deployment: Deployment, sets: Sequence[ReplicaSet]
 ) -> tuple[ReplicaSet | None, list[ReplicaSet]]:
-    """Return the ReplicaSet with the Deployment's template, if there is one, and all others.
+    """Return the ReplicaSet with the template of ``deployment``, and all other ReplicaSets.
 
-    If several ReplicaSets have this template, the oldest is the new ReplicaSet.
+    If several ReplicaSets have this template, the oldest of them is the first result, and the
+    others are among the other ReplicaSets. If no ReplicaSet has it, the first result is ``None``.
     """
     template = spec_of(deployment).template
     ordered = by_age(sets)
@@ -122,7 +126,7 @@ def new_and_old(
 
 
 def is_same_template(template: core_v1.PodTemplateSpec, rs: ReplicaSet) -> bool:
-    """Return whether the ReplicaSet has this template, ignoring the hash label."""
+    """Return whether ``rs`` has this ``template``, apart from the template hash label."""
     theirs = rs.spec.template if rs.spec is not None else None
     if theirs is None or theirs.spec != template.spec:
         return False

@@ -110,7 +110,7 @@ class _Failed(Exception):
 
 
 async def reconcile(deployment: Deployment, ctx: Context) -> Outcome:
-    """Take one step of the rollout, and write a status with its progress."""
+    """Take one step of the rollout of ``deployment``, and write the resulting status."""
     if deployment.spec is None:
         return Done()
     status = deployment.status or Status()

@@ -36,14 +36,15 @@ _NOT_COPIED = (
 
 
 def next_revision(olds: Iterable[ReplicaSet]) -> int:
-    """Return the revision of the new template: the highest revision of the old ReplicaSets plus
-    one.
-    """
+    """Return the revision for a new template: the highest revision in ``olds``, plus one."""
     return max((revision_of(rs) or 0 for rs in olds), default=0) + 1
 
 
 def sizing_annotations(limits: ReplicaLimits) -> dict[str, str]:
-    """Return the annotations that record the size of the Deployment."""
+    """Return the annotations that record a Deployment's size on its ReplicaSets.
+
+    They contain the desired and the maximum number of replicas in ``limits``.
+    """
     return {DESIRED_REPLICAS: str(limits.replicas), MAX_REPLICAS: str(limits.max_replicas)}
 
 
@@ -52,9 +53,10 @@ def changed_annotations(
 ) -> dict[str, str]:
     """Return the annotations to add to or change on the new ReplicaSet.
 
-    ``annotations`` are those that the ReplicaSet already has. The Deployment's annotations are
-    copied. The revision changes only to a higher number, for example after a rollback; the previous
-    revision is then appended to the revision history.
+    ``annotations`` are the annotations that the ReplicaSet already has. The annotations of
+    ``deployment`` are copied. The ReplicaSet's revision is changed to ``revision`` only if it was
+    lower, for example after a rollback; the previous revision is then appended to the revision
+    history.
     """
     changes = {
         key: value
@@ -76,9 +78,9 @@ def changed_annotations(
 def new_replica_set(
     deployment: Deployment, *, revision: int, size: int, limits: ReplicaLimits
 ) -> ReplicaSet:
-    """Return a ReplicaSet with the Deployment's template.
+    """Return a ReplicaSet with the template of ``deployment`` and with ``size`` replicas.
 
-    The name is derived from the Deployment's name and from the template.
+    The name is derived from the Deployment's name and from the hash of the template.
     """
     spec = spec_of(deployment)
     collisions = deployment.status.collision_count if deployment.status is not None else None
@@ -112,16 +114,18 @@ def new_replica_set(
 
 
 def set_name(deployment: str, hashed: str) -> str:
-    """Return the name of a Deployment's ReplicaSet; if the name is too long, the Deployment's part
-    is cut.
+    """Return the name of a ReplicaSet: the name ``deployment``, a hyphen, and ``hashed``.
+
+    If this name would be too long, ``deployment`` is cut.
     """
     return f"{deployment[: _LONGEST_NAME - 1 - len(hashed)]}-{hashed}"
 
 
 def cleanable(olds: Iterable[ReplicaSet], limit: int | None) -> list[ReplicaSet]:
-    """Return the old ReplicaSets to delete, the lowest revision first.
+    """Return which of the old ReplicaSets ``olds`` to delete, the lowest revision first.
 
-    These are the ReplicaSets beyond the history limit, except ReplicaSets that still have Pods.
+    These are the ReplicaSets beyond the history limit ``limit``, except ReplicaSets that still have
+    Pods.
     """
     if limit is None:
         return []

@@ -1,8 +1,8 @@
 """The next number of replicas of each ReplicaSet of a Deployment. No I/O.
 
-All functions compute with ``Group``, the counts of a ReplicaSet. A rolling update never has more
-than ``replicas + surge`` Pods, and never scales down below ``replicas - unavailable`` available
-Pods.
+All functions represent a ReplicaSet as a ``Group`` of replica counts. A rolling update never has
+more than ``replicas + surge`` Pods, and never scales down below ``replicas - unavailable``
+available Pods.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaLimits:
-    """The replicas of a Deployment, with maxSurge and maxUnavailable."""
+    """The desired replicas of a Deployment, with its ``maxSurge`` and ``maxUnavailable``."""
 
     replicas: int
     surge: int = 0
@@ -20,21 +20,22 @@ class ReplicaLimits:
 
     @property
     def max_replicas(self) -> int:
-        """Return the maximum number of Pods."""
+        """Return the maximum number of Pods during a rolling update."""
         return self.replicas + self.surge
 
     @property
     def min_available(self) -> int:
-        """Return the minimum number of available Pods."""
+        """Return the minimum number of available Pods during a rolling update."""
         return self.replicas - self.unavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The replica counts of a ReplicaSet.
+    """The replica counts of one ReplicaSet.
 
-    ``desired`` and ``max_replicas`` are read from the ReplicaSet's annotations: they are the
-    Deployment's numbers when the ReplicaSet was last scaled.
+    ``size`` is the desired number of replicas in the ReplicaSet's own spec. ``desired`` and
+    ``max_replicas`` are the Deployment's numbers at the time when the ReplicaSet was last scaled;
+    they are read from the ReplicaSet's annotations.
     """
 
     name: str
@@ -46,13 +47,16 @@ class Group:
 
     @property
     def age_order(self) -> tuple[float, str]:
-        """Return the sort key: creation time, the oldest first, then name."""
+        """Return the key that sorts ReplicaSets by creation time, oldest first, then by name."""
         return self.created.timestamp() if self.created is not None else 0.0, self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resize:
-    """A new size of a ReplicaSet; with an unchanged size, only its annotations are updated."""
+    """The change of a ReplicaSet's replicas from ``before`` to ``after``.
+
+    If both are equal, only the annotations of the ReplicaSet are updated.
+    """
 
     name: str
     before: int
@@ -60,18 +64,21 @@ class Resize:
 
 
 def first_size(limits: ReplicaLimits, olds: Iterable[Group], *, is_rolling: bool) -> int:
-    """Return the initial number of replicas of a new ReplicaSet."""
+    """Return the initial number of replicas of a new ReplicaSet.
+
+    ``olds`` are the Deployment's old ReplicaSets.
+    """
     if not is_rolling:
         return limits.replicas
     return _grown(limits, 0, _total(olds))
 
 
 def rolling_step(limits: ReplicaLimits, new: Group, olds: Sequence[Group]) -> list[Resize]:
-    """Return the next step of a rolling update; empty if the update waits or is complete.
+    """Return the next step of a rolling update; an empty list if it waits or is complete.
 
-    The new ReplicaSet is scaled up as far as maxSurge permits. If it cannot be scaled up, the old
-    ReplicaSets are scaled down: first by their unavailable Pods, then as far as maxUnavailable
-    permits.
+    ``new``, the new ReplicaSet, is scaled up as far as ``maxSurge`` permits. If it cannot be scaled
+    up, the old ReplicaSets ``olds`` are scaled down: first by their unavailable Pods, then as far
+    as ``maxUnavailable`` permits.
     """
     if new.size != limits.replicas:
         size = limits.replicas
@@ -88,13 +95,15 @@ def rolling_step(limits: ReplicaLimits, new: Group, olds: Sequence[Group]) -> li
 
 
 def recreate_step(olds: Iterable[Group]) -> list[Resize]:
-    """Return the step that scales all old ReplicaSets to zero."""
+    """Return the step that scales all old ReplicaSets, ``olds``, to zero."""
     return [Resize(name=old.name, before=old.size, after=0) for old in olds if old.size > 0]
 
 
 def is_scaled(limits: ReplicaLimits, groups: Iterable[Group]) -> bool:
-    """Return whether the Deployment's replicas have changed since its ReplicaSets were last
-    scaled.
+    """Return whether the Deployment was scaled after its ReplicaSets were last scaled.
+
+    The Deployment's replicas in ``limits`` are compared with those recorded on each ReplicaSet that
+    has replicas.
     """
     return any(
         group.desired is not None and group.desired != limits.replicas
@@ -111,10 +120,10 @@ def scaling_step(
     is_rolling: bool,
     pods: int,
 ) -> list[Resize]:
-    """Return the new sizes after the Deployment was scaled or paused.
+    """Return the new sizes of the ReplicaSets after the Deployment was scaled or paused.
 
-    During a rolling update, several ReplicaSets share the change in proportion to their sizes.
-    ``pods`` is the number of Pods in the Deployment's status.
+    During a rolling update, all ReplicaSets with replicas share the change in proportion to their
+    sizes. ``pods`` is the number of Pods in the Deployment's status.
     """
     only = _only_active_or_latest(new, olds)
     if only is not None:

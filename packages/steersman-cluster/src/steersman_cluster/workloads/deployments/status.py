@@ -1,4 +1,4 @@
-"""The status of a Deployment: its counts, and the progress of its rollout. No I/O."""
+"""The status of a Deployment: its replica counts and its conditions. No I/O."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -25,15 +25,16 @@ _PAUSED = "DeploymentPaused"
 
 
 def condition_in(status: Status, type: str) -> Condition | None:
-    """Return the condition of this type, or ``None`` if the status has no such condition."""
+    """Return the condition of type ``type``, or ``None`` if ``status`` has no such condition."""
     return next((each for each in status.conditions or () if each.type == type), None)
 
 
 def with_condition(
     status: Status, type: str, value: str, reason: str, message: str, now: datetime
 ) -> Status:
-    """Return the status with this condition;
-    unchanged if value and reason are the same as before.
+    """Return ``status`` with a condition of type ``type`` whose status is ``value``.
+
+    The result is ``status`` itself if the existing condition has the same status and reason.
     """
     moment = now.replace(microsecond=0)
     new = Condition(
@@ -48,9 +49,9 @@ def with_condition(
 
 
 def paused_or_resumed(deployment: Deployment, status: Status, now: datetime) -> Status:
-    """Return the status after the Deployment was paused or resumed.
+    """Return ``status`` with a ``Progressing`` condition that reports a pause or a resumption.
 
-    The progress deadline does not run while the Deployment is paused.
+    The progress deadline does not elapse while the Deployment is paused.
     """
     if deadline_seconds(deployment) is None:
         return status
@@ -74,7 +75,11 @@ def counted(
     olds: Sequence[ReplicaSet],
     now: datetime,
 ) -> Status:
-    """Return the status with the replica counts and the ``Available`` condition."""
+    """Return ``status`` with the current replica counts and the ``Available`` condition.
+
+    ``new`` is the ReplicaSet with the Deployment's template, and ``olds`` are all its other
+    ReplicaSets.
+    """
     sets = [*olds, *((new,) if new is not None else ())]
     groups = [group_of(rs) for rs in sets]
     available = sum(group.available for group in groups)
@@ -109,9 +114,11 @@ def progressed(
     olds: Sequence[ReplicaSet],
     now: datetime,
 ) -> Status:
-    """Return the status with the conditions that report the progress of the rollout.
+    """Return ``status`` with the conditions that report the progress of the rollout.
 
-    ``status`` contains the new counts, ``before`` is the previous status.
+    ``status`` contains the current counts; ``before`` is the previous status, with the counts at
+    the last reconcile. ``new`` is the ReplicaSet with the Deployment's template, ``olds`` are the
+    others.
     """
     seconds = deadline_seconds(deployment)
     if seconds is None:
@@ -123,7 +130,7 @@ def progressed(
 
 
 def is_complete(deployment: Deployment, limits: ReplicaLimits, status: Status) -> bool:
-    """Return whether all Pods are of the new template and available, and no other Pods exist."""
+    """Return whether all Pods have the new template and are available, and no old Pods exist."""
     replicas = limits.replicas
     return (
         (status.updated_replicas or 0) == replicas
@@ -136,9 +143,7 @@ def is_complete(deployment: Deployment, limits: ReplicaLimits, status: Status) -
 def overdue_in_seconds(
     deployment: Deployment, limits: ReplicaLimits, status: Status, now: datetime
 ) -> float | None:
-    """Return the delay until the progress deadline is checked,
-    or ``None`` if no check is needed.
-    """
+    """Return the seconds until the progress deadline has to be checked, or ``None`` if never."""
     seconds = deadline_seconds(deployment)
     progress = condition_in(status, PROGRESSING)
     if (

@@ -50,7 +50,7 @@ _UNMANAGED: Final = (
 
 
 async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[ScaleFinder]) -> Outcome:
-    """Compute the status of a budget, and write it."""
+    """Compute the status of the PodDisruptionBudget ``budget``, and write it."""
     spec = budget.spec or policy_v1.PodDisruptionBudgetSpec()
     pods = pods_of(budget, ctx)
     if not pods:
@@ -151,7 +151,7 @@ async def _unmark(pods: list[Pod], ctx: Context, now: datetime) -> float | None:
 
 
 def controller() -> Controller[Budget]:
-    """Return a disruption controller."""
+    """Return a disruption controller that shares no state with other disruption controllers."""
     return Controller(
         Budget,
         reconcile=partial(reconcile, memories=PerRun(ScaleFinder)),

@@ -1,4 +1,4 @@
-"""The number of Pods that a budget can expect: the replicas of its Pods' controllers."""
+"""The number of Pods that should exist for a budget: the replicas of the Pods' controllers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,31 +16,38 @@ _WITHOUT_SCALE: Final = {("apps", "DaemonSet"): "daemonsets.apps", ("batch", "Jo
 
 
 class NoScale(Exception):
-    """The expected number of Pods is unknown;
-    the message is the same as kube-controller-manager's.
+    """The error if the number of Pods that should exist cannot be determined.
+
+    Its message is the same as kube-controller-manager's.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The total replicas of the controllers, and the names of the Pods that have no controller."""
+    """The number of Pods that should exist, and the Pods without a controller.
+
+    ``pods`` is the sum of the replicas of all controllers. ``unmanaged`` contains the names of the
+    Pods that have no controller.
+    """
 
     pods: int
     unmanaged: tuple[str, ...]
 
 
 class ScaleFinder:
-    """A finder for the expected number of Pods, with a cache of the kinds that have a scale
-    subresource.
+    """A finder for the number of Pods that the controllers of given Pods should maintain.
+
+    It caches which kinds have a scale subresource.
     """
 
     def __init__(self) -> None:
         self._scaled: dict[tuple[str, str], type[Unstructured]] = {}
 
     async def of(self, pods: Iterable[Pod], ctx: Context) -> Scale:
-        """Return the expected number of Pods.
+        """Return the total replicas of the controllers of ``pods``.
 
-        Raise ``NoScale`` if a Pod has a controller without a scale.
+        Raise ``NoScale`` if the controller of a Pod no longer exists, or if its kind has no scale
+        subresource.
         """
         replica_counts: dict[str, int] = {}  # by the uid of the controller
         seen: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Indexes that find the Pods of a budget and the budgets of a Pod."""
+"""Indexes that find the Pods of a PodDisruptionBudget and the budgets of a Pod."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
@@ -18,12 +18,12 @@ _LABEL_INDEX: Final = "label"
 
 
 def by_labels(pod: Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: one for each label, prefixed with the namespace."""
+    """Return the index keys of ``pod``: one for each label, prefixed with the Pod's namespace."""
     return _places(pod.metadata.namespace, pod.metadata.labels or {})
 
 
 def matters(old: Pod | None, new: Pod) -> bool:
-    """Return whether a change of a Pod can change the status of a budget."""
+    """Return whether the change of a Pod from ``old`` to ``new`` can change a budget's status."""
     if old is None:
         return True
     before, after = old.metadata, new.metadata
@@ -37,17 +37,23 @@ def matters(old: Pod | None, new: Pod) -> bool:
 
 
 def budgets_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
-    """Return the keys of the budgets that select the Pod."""
+    """Return the keys of the PodDisruptionBudgets that select ``pod``."""
     return [ObjectKey(each.namespace, each.name) for each in _budgets(pod, cached)]
 
 
 def is_resized(old: Sized | None, new: Sized) -> bool:
-    """Return whether the desired number of Pods has changed."""
+    """Return whether the number of Pods that should exist differs between ``old`` and ``new``.
+
+    The result is ``True`` if ``old`` is ``None``.
+    """
     return old is None or _size(old) != _size(new)
 
 
 def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
-    """Return the keys of the budgets that select the Pods of this controller's template."""
+    """Return the keys of the PodDisruptionBudgets that select the Pods of ``sized``.
+
+    ``sized`` is a controller such as a ReplicaSet, whose template contains the labels of its Pods.
+    """
     template = sized.spec.template if sized.spec is not None else None
     metadata = template.metadata if template is not None else None
     labels = (metadata.labels if metadata is not None else None) or {}
@@ -58,14 +64,15 @@ def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
 
 
 def shared_budgets(pod: Pod, ctx: Context) -> list[Budget]:
-    """Return the budgets that select the Pod, sorted by name;
-    a Pod should have at most one budget.
+    """Return the PodDisruptionBudgets that select ``pod``, sorted by name.
+
+    More than one budget for a Pod is an error of the user.
     """
     return sorted(_budgets(pod, ctx), key=lambda budget: budget.name)
 
 
 def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
-    """Return the Pods that the budget selects."""
+    """Return the cached Pods that ``budget`` selects."""
     selector = budget.spec.selector if budget.spec is not None else None
     if selector is None:
         return []
@@ -78,7 +85,7 @@ def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
 
 
 def go_form(selector: meta_v1.LabelSelector | None) -> str:
-    """Return a selector in the format in which Go prints it in messages."""
+    """Return ``selector`` as Go prints it in the messages of kube-controller-manager."""
     if selector is None:
         return "nil"
     labels = "".join(

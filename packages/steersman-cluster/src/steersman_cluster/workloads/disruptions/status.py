@@ -1,4 +1,4 @@
-"""The status of a disruption budget. No I/O."""
+"""The status of a PodDisruptionBudget. No I/O."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ DELETION_SECONDS: Final = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disrupted:
-    """The evicted Pods of a budget: Pods that should be deleted soon, and Pods whose deletion is
-    overdue.
+    """The evicted Pods of a budget that are not yet being deleted.
 
-    ``next_seconds`` is the time until the first of the expected deletions becomes overdue.
+    ``expected`` contains the eviction times of the Pods that should be deleted soon, by Pod name.
+    ``overdue`` contains the Pods whose deletion is overdue. ``next_seconds`` is the time until the
+    deletion of the next Pod in ``expected`` becomes overdue.
     """
 
     expected: Mapping[str, datetime]
@@ -33,12 +34,12 @@ class Disrupted:
 
 
 def needs_scale(spec: policy_v1.PodDisruptionBudgetSpec) -> bool:
-    """Return whether the budget depends on the expected number of Pods."""
+    """Return whether a budget with ``spec`` depends on the number of Pods that should exist."""
     return spec.max_unavailable is not None or isinstance(spec.min_available, str)
 
 
 def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> int:
-    """Return how many of the expected Pods must stay healthy."""
+    """Return how many Pods must stay healthy if ``expected`` Pods should exist."""
     if spec.max_unavailable is not None:
         return max(0, expected - scaled(spec.max_unavailable, expected, round_up=True))
     if spec.min_available is not None:
@@ -49,7 +50,7 @@ def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> i
 def disrupted(
     pods: Iterable[Pod], before: Mapping[str, datetime] | None, now: datetime
 ) -> Disrupted:
-    """Return which evicted Pods should be deleted soon, and which are overdue.
+    """Return which evicted Pods should be deleted soon, and whose deletion is overdue.
 
     ``before`` contains the eviction time of each evicted Pod, by Pod name. Pods that are already
     being deleted are left out.
@@ -78,7 +79,8 @@ def disrupted(
 def healthy(pods: Iterable[Pod], going: Mapping[str, datetime]) -> int:
     """Return how many of ``pods`` are ready, not being deleted, and not in ``going``.
 
-    ``going`` contains the evicted Pods that should be deleted soon, by name.
+    ``going`` contains the eviction times of the evicted Pods that should be deleted soon, by Pod
+    name.
     """
     return sum(
         1
@@ -96,10 +98,11 @@ def counted(
     going: Mapping[str, datetime],
     now: datetime,
 ) -> Status:
-    """Return the status of a budget.
+    """Return the status of ``budget``.
 
-    ``expected``, ``desired`` and ``current`` are numbers of Pods: those that should exist, those
-    that must be healthy, and those that are healthy. ``going`` contains the evicted Pods, by name.
+    ``expected`` is the number of Pods that should exist, ``desired`` the number that must be
+    healthy, and ``current`` the number that are healthy. ``going`` contains the eviction times of
+    the evicted Pods that should be deleted soon, by Pod name.
     """
     # Without Pods no disruption is allowed: the first Pods must not be evicted before they are
     # counted.
@@ -124,9 +127,9 @@ def counted(
 
 
 def failed(budget: Budget, why: str, now: datetime) -> Status:
-    """Return the status of a budget that cannot be computed.
+    """Return the status of ``budget`` if it cannot be computed; ``why`` is the error's text.
 
-    The status allows no disruption; its other fields do not change.
+    The status permits no disruption. Its other fields do not change.
     """
     before = budget.status or policy_v1.PodDisruptionBudgetStatus()
     condition = Condition(

@@ -11,7 +11,7 @@ CAPACITY: Final = 500
 class AbsentOwnerCache:
     """A cache of the owners that were most recently found not to exist.
 
-    Entries stay valid, because Kubernetes never reuses a uid.
+    The entries never become wrong, because Kubernetes never reuses a uid.
     """
 
     def __init__(self, *, most: int = CAPACITY) -> None:
@@ -19,7 +19,7 @@ class AbsentOwnerCache:
         self._known: dict[Identity, None] = {}
 
     def add(self, identity: Identity) -> None:
-        """Add the identity of an owner that does not exist."""
+        """Add ``identity``, the identity of an owner that does not exist."""
         self._known.pop(identity, None)
         self._known[identity] = None
         if len(self._known) > self._most:

@@ -1,10 +1,10 @@
-"""The collector of the dependency graph: it processes one object at a time, and deletes the object
-if its owners are absent.
+"""The processing of the dependency graph's work items, one at a time.
 
-The graph alone is never a reason to delete. Either the server has already reported that an owner
-does not exist, or the collector reads the owner from the server. Each write has the uid and the
-resource version of the decision as preconditions, so the server rejects the write if either has
-changed. After a rejection, the collector reads the object and decides again.
+The graph alone is never a reason to delete an object. Either the API server has already reported
+that an owner does not exist, or the collector reads the owner from the API server. Each write has
+as preconditions the uid and the resource version on which the decision is based, so the API server
+rejects the write if either has changed. After a rejection, the collector reads the object and
+decides again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ ATTEMPTS: Final = 5
 
 
 class ObjectSnapshot(NamedTuple):
-    """The metadata on which a decision about an object is based."""
+    """The metadata of an object on which the decision to delete this object is based."""
 
     resource_version: str
     owners: tuple[OwnerReference, ...]
@@ -47,7 +47,7 @@ class ObjectSnapshot(NamedTuple):
 
 
 class Collector:
-    """A processor for the work items of a dependency graph."""
+    """A processor for the work items of the dependency graph ``graph``."""
 
     def __init__(self, client: Client, graph: DependencyGraph) -> None:
         self._client = client
@@ -56,7 +56,7 @@ class Collector:
         self.kinds: ServedKinds | None = None
 
     async def attempt(self, work: WorkItem) -> bool:
-        """Process a work item, and return whether to retry it after a backoff."""
+        """Process the work item ``work``, and return whether to retry it after a backoff."""
         node = self._graph.node(work.uid)
         if node is None or node.is_virtual != (work.what == "verify"):
             return False
@@ -256,8 +256,9 @@ class Collector:
         return found if found.uid == identity.uid else None
 
     def find_kind(self, api_version: str, kind: str) -> type[MetadataOnly] | None:
-        """Return the metadata class for this kind, or ``None`` if the server does not serve the
-        kind.
+        """Return the metadata class for the kind ``kind`` in the API version ``api_version``.
+
+        Return ``None`` if the API server does not serve this kind.
         """
         return None if self.kinds is None else self.kinds.find(api_version, kind)
 

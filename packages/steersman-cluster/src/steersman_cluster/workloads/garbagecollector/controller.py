@@ -34,16 +34,17 @@ async def collect_garbage(
 ) -> None:
     """Delete objects whose owners no longer exist, until cancelled.
 
-    With ``on_first_write``, a kind is not watched until the first object of this kind exists.
+    If ``on_first_write`` is given, a kind is not watched until the first object of this kind
+    exists.
     """
     async with background_tasks() as start:
         await GarbageCollector(services, start, on_first_write=on_first_write).run()
 
 
 class GarbageCollector:
-    """A garbage collector, which builds its graph from the objects that the server lists.
+    """A garbage collector for Kubernetes objects, with one dependency graph for all kinds.
 
-    Create a new instance for each run.
+    The graph is built from the objects that the API server lists. An instance can be run only once.
     """
 
     def __init__(

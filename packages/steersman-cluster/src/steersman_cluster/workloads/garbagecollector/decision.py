@@ -1,4 +1,7 @@
-"""The decision whether to keep, unlink or delete an object, by the states of its owners. No I/O."""
+"""The decision whether to delete an object, or to remove owner references from it. No I/O.
+
+The decision depends on the states of the object's owners.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ OwnerState: TypeAlias = Literal["solid", "absent", "waiting", "unresolvable"]
 
 
 class ClassifiedOwner(NamedTuple):
-    """An owner reference of an object, and the state of this owner."""
+    """One owner reference of an object, and the state of the owner to which it points."""
 
     owner: OwnerReference
     state: OwnerState
@@ -29,17 +32,17 @@ class KeepObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unlink:
-    """The decision to keep the object, and to keep only the owner references in ``left``."""
+    """The decision to keep the object, but of its owner references only those in ``left``."""
 
     left: tuple[OwnerReference, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteObject:
-    """The decision to delete the object.
+    """The decision to delete the object with the propagation policy ``propagation``.
 
-    With ``unblock``, the object's owner references are first changed so that they do not block its
-    owners.
+    If ``unblock`` is true, the object's owner references are first changed so that they do not
+    block the deletion of its owners.
     """
 
     propagation: Propagation
@@ -58,10 +61,10 @@ def decide(
     has_dependents: bool,
     has_circle: bool,
 ) -> CollectionDecision:
-    """Return the decision about an object that has these owners.
+    """Return the decision about an object whose owners are ``classified``.
 
-    ``has_circle`` is true if a dependent of the object is in foreground deletion, and may wait for
-    the object.
+    ``finalizers`` are the object's finalizers. ``has_circle`` is true if a dependent of the object
+    is in foreground deletion, and may itself wait for the deletion of the object.
     """
     if not classified or any(each.state == "unresolvable" for each in classified):
         return KEEP
@@ -83,7 +86,7 @@ def _propagation_of(finalizers: Sequence[str]) -> Propagation:
 
 
 def unblock_owner_references(owners: Sequence[OwnerReference]) -> tuple[OwnerReference, ...]:
-    """Return the same owner references, with ``blockOwnerDeletion`` false where it was true."""
+    """Return ``owners`` with ``blockOwnerDeletion`` set to false wherever it was true."""
     return tuple(
         OwnerReference(
             api_version=each.api_version,

@@ -1,4 +1,4 @@
-"""When to repeat discovery: as soon as a CustomResourceDefinition or APIService changes."""
+"""The decision when to repeat discovery: if a CustomResourceDefinition or APIService changes."""
 
 import asyncio
 from typing import Final
@@ -24,16 +24,17 @@ _OF_THE_SERVER: Final = "kube-aggregator.kubernetes.io/automanaged"
 
 
 def defines(resource_type: ResourceType) -> bool:
-    """Return whether the kind is CustomResourceDefinition or APIService, whose objects define other
-    kinds.
+    """Return whether the kind is CustomResourceDefinition or APIService.
+
+    Objects of these two kinds define further kinds.
     """
     return (resource_type.gvk.group, resource_type.plural) in DEFINING
 
 
 class Definitions:
-    """The CustomResourceDefinitions and APIServices of the cluster.
+    """A record of the CustomResourceDefinitions and APIServices of the cluster.
 
-    ``changed`` is set when discovery has to be repeated.
+    The event ``changed`` is set when discovery has to be repeated.
     """
 
     def __init__(self) -> None:
@@ -44,7 +45,7 @@ class Definitions:
         self._waits = 0
 
     def update(self, obj: Resource | Unstructured) -> None:
-        """Add or update a CustomResourceDefinition or an APIService."""
+        """Add or update ``obj``, a CustomResourceDefinition or an APIService."""
         name, generation = obj.name, obj.generation
         before = self._generations.get(name)
         self._generations[name] = generation
@@ -55,22 +56,23 @@ class Definitions:
             self.changed.set()
 
     def remove(self, name: str) -> None:
-        """Remove the CustomResourceDefinition or APIService with this name."""
+        """Remove the CustomResourceDefinition or APIService with the name ``name``."""
         self._foreign.pop(name, None)
         if self._generations.pop(name, None) is not None:
             self._waits = 0
             self.changed.set()
 
     def set_served(self, names: frozenset[str]) -> None:
-        """Set the names of the CustomResourceDefinitions and APIServices whose kinds the server
-        serves.
+        """Store which CustomResourceDefinitions and APIServices define kinds that are served.
+
+        ``names`` contains the names of these objects.
         """
         self._served = names
 
     def wait_seconds(self) -> float | None:
         """Return the delay after which discovery is repeated even if no object has changed.
 
-        Return ``None`` if such a repetition is not necessary.
+        Return ``None`` if discovery has to be repeated only after a change.
         """
         if any(name not in self._served for name in self._generations):
             self._waits += 1

@@ -1,7 +1,8 @@
-"""The dependency graph: objects, their owners, and the work items that changes cause. No I/O.
+"""The dependency graph: objects, their owners, and the resulting work items. No I/O.
 
-Events of objects arrive in any order. An owner that is referenced but not observed is *virtual*. A
-virtual owner counts as present until the collector has read it from the server.
+The watch events of different kinds arrive in any order. An owner that is referenced but not yet
+observed is *virtual*. A virtual owner counts as existing until the collector has read it from the
+API server.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,8 +17,10 @@ ORPHAN: Final = "orphan"
 
 
 class WorkItem(NamedTuple):
-    """An action on an object: ``collect`` it as garbage, ``orphan`` its dependents, or ``verify``
-    that it exists.
+    """An action for the object with the uid ``uid``.
+
+    ``collect`` deletes the object if it is garbage, ``orphan`` orphans its dependents, and
+    ``verify`` checks whether the object exists.
     """
 
     what: Literal["collect", "orphan", "verify"]
@@ -25,14 +28,14 @@ class WorkItem(NamedTuple):
 
 
 class NamespaceMismatch(NamedTuple):
-    """An object whose owner reference points to an object in another namespace."""
+    """An owner reference from the object ``dependent`` to an owner in another namespace."""
 
     dependent: Identity
     owner: OwnerReference
 
 
 class Node:
-    """An object, and its dependents: the objects that reference it as an owner."""
+    """A Kubernetes object in the graph, and its dependents: the objects that it owns."""
 
     __slots__ = (
         "dependents",
@@ -82,9 +85,9 @@ class Node:
 
 
 class DependencyGraph:
-    """A graph of all objects by uid, with queues of work.
+    """A graph of Kubernetes objects and their owners by uid, with queues of work.
 
-    Each ``take_*`` method returns the items that were added since its last call.
+    Each ``take_*`` method returns the queued items that were added since its last call.
     """
 
     def __init__(self, *, absent: AbsentOwnerCache) -> None:
@@ -102,11 +105,14 @@ class DependencyGraph:
         return len(self._nodes)
 
     def node(self, uid: str) -> Node | None:
-        """Return the object with this uid, if the object was observed or is referenced."""
+        """Return the object with the uid ``uid``.
+
+        Return ``None`` if no object with this uid was observed or is referenced.
+        """
         return self._nodes.get(uid)
 
     def observed(self, api_version: str, kind: str) -> Sequence[Identity]:
-        """Return the identities of all observed objects of a kind."""
+        """Return the identities of all observed objects of the kind ``kind`` in ``api_version``."""
         return [
             node.identity
             for node in self._nodes.values()
@@ -117,21 +123,21 @@ class DependencyGraph:
 
     @property
     def has_work(self) -> bool:
-        """Return whether any item waits to be processed."""
+        """Return whether any queue contains an item."""
         return bool(self._work or self._retries or self._mismatches)
 
     def take_work(self) -> Sequence[WorkItem]:
-        """Return the work items to process now, and clear them."""
+        """Return the work items to process now, and clear their queue."""
         work, self._work = self._work, {}
         return tuple(work)
 
     def take_retries(self) -> Sequence[WorkItem]:
-        """Return the work items to retry after a backoff, and clear them."""
+        """Return the work items to retry after a backoff, and clear their queue."""
         retries, self._retries = self._retries, []
         return retries
 
     def take_mismatches(self) -> Sequence[NamespaceMismatch]:
-        """Return the owner references to other namespaces, and clear them."""
+        """Return the owner references to other namespaces, and clear their queue."""
         mismatch, self._mismatches = self._mismatches, []
         return mismatch
 
@@ -158,7 +164,7 @@ class DependencyGraph:
             self._mark_terminating(node, metadata.finalizers or ())
 
     def remove(self, identity: Identity) -> None:
-        """Remove an object whose deletion the server has reported."""
+        """Remove the object ``identity``, whose deletion the API server has reported."""
         node = self._nodes.pop(identity.uid, None)
         if node is None:
             return
@@ -172,10 +178,10 @@ class DependencyGraph:
                 self.enqueue((found,))
 
     def remove_unconfirmed(self, identity: Identity) -> None:
-        """Remove an object that is missing from a list, but whose deletion the server has not
-        reported.
+        """Remove the object ``identity``, which is missing from a list.
 
-        If the object has dependents, it becomes virtual instead.
+        The API server has not reported a deletion of this object. If the object has dependents, it
+        becomes virtual instead.
         """
         node = self._nodes.get(identity.uid)
         if node is None or node.is_virtual:
@@ -190,7 +196,7 @@ class DependencyGraph:
         self.enqueue((node,))
 
     def mark_absent(self, identity: Identity) -> None:
-        """Update the graph after the server has responded that this object does not exist."""
+        """Update the graph after a response of the API server that ``identity`` does not exist."""
         node = self._nodes.get(identity.uid)
         if node is None:
             return
@@ -212,7 +218,7 @@ class DependencyGraph:
                 self._retries.append(WorkItem("verify", identity.uid))
 
     def enqueue(self, nodes: Iterable[Node]) -> None:
-        """Enqueue objects: virtual objects to be verified, observed objects to be collected."""
+        """Enqueue ``nodes``: virtual objects to be verified, observed objects to be collected."""
         for node in nodes:
             what: Literal["collect", "verify"] = "verify" if node.is_virtual else "collect"
             self._work[WorkItem(what, node.identity.uid)] = None
@@ -293,10 +299,9 @@ class DependencyGraph:
 
 
 def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Node], Sequence[Node]]:
-    """Return the dependents whose references match the owner, and the dependents that match only
-    the owner's uid.
+    """Return which of ``dependents`` reference ``owner`` exactly, and which only its uid.
 
-    A dependent with several references may be in both lists.
+    A dependent with several owner references can be in both lists.
     """
     matching: list[Node] = []
     others: list[Node] = []
@@ -313,11 +318,11 @@ def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Nod
 
 
 def alternate_identity(dependents: Iterable[Node], absent: Identity) -> Identity | None:
-    """Return another identity that the owner with the uid of ``absent`` may have.
+    """Return another identity for the owner that does not exist as ``absent``.
 
-    The dependents' owner references may give different identities for this uid. Of these, return
-    the next one after ``absent`` in sort order, or else the first. Return ``None`` if there is no
-    other.
+    The owner references of ``dependents`` can contain different identities with the uid of
+    ``absent``. Of these, return the next identity after ``absent`` in sort order, or else the
+    first. Return ``None`` if there is no other identity.
     """
     candidates: dict[Identity, None] = {}
     for each in dependents:

@@ -1,4 +1,4 @@
-"""The graph builder: it updates the graph with the events of one kind."""
+"""The graph builder, which updates the dependency graph with the watch events of one kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,10 +14,11 @@ from steersman_cluster.workloads.garbagecollector.identity import Identity
 
 
 class GraphBuilder:
-    """An event handler that updates the graph with the events of a reflector or of an informer.
+    """An event handler that updates the dependency graph with the objects of one kind.
 
-    ``on_change`` is called after each change and ``on_synced`` after the initial list.
-    ``on_delete`` is called when the deletion of a cluster-scoped object begins or ends.
+    The events come from a reflector or an informer. ``on_change`` is called after each change, and
+    ``on_synced`` after the initial list. ``on_delete`` is called when the deletion of a
+    cluster-scoped object begins or ends.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class GraphBuilder:
         *,
         rewound: bool,  # noqa: ARG002 - as in the protocol
     ) -> None:
-        """Update the graph with a list of all objects of the kind."""
+        """Update the dependency graph with ``objects``, a list of all objects of the kind."""
         if self._has_synced:
             there = {each.uid for each in objects.values()}
             there |= {_uid_in(each.body) for each in decode_failures}
@@ -66,12 +67,12 @@ class GraphBuilder:
         self._on_change()
 
     def upsert(self, obj: MetadataOnly) -> None:
-        """Update the graph with an added or modified object."""
+        """Update the dependency graph with ``obj``, which was added or modified."""
         self._update(obj)
         self._on_change()
 
     def delete(self, obj: MetadataOnly) -> None:
-        """Update the graph with a deleted object."""
+        """Update the dependency graph after the deletion of ``obj``."""
         self._remove(self._identity(obj.metadata), is_certain=True)
         self._on_change()
 
@@ -79,12 +80,12 @@ class GraphBuilder:
         """Ignore an object whose metadata cannot be decoded."""
 
     def progress(self, version: str) -> None:
-        """Ignore the resource version of the watch."""
+        """Ignore ``version``, the resource version that the watch has reached."""
 
     # Events of an informer
 
     def handle(self, delta: Delta[Any]) -> None:
-        """Update the graph with a delta of an informer."""
+        """Update the dependency graph with ``delta``, an event of an informer."""
         if isinstance(delta, Sync):
             return
         if isinstance(delta, Deleted):

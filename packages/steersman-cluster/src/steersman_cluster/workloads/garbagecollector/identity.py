@@ -1,4 +1,4 @@
-"""The identity of an object, with the fields of an owner reference."""
+"""The identity of a Kubernetes object, as an owner reference specifies it."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,10 @@ from steersman.kinds.meta_v1 import OwnerReference
 
 
 class Identity(NamedTuple):
-    """The kind, namespace, name and uid of an object; ``namespace`` is ``""`` for a cluster-scoped
-    object.
+    """The kind, API version, namespace, name and uid of a Kubernetes object.
 
-    If owner references give several identities for one uid, the garbage collector tries these
-    identities in sort order.
+    For a cluster-scoped object, ``namespace`` is ``""``. If owner references specify several
+    identities with the same uid, the garbage collector tries them in sort order.
     """
 
     kind: str
@@ -26,12 +25,15 @@ class Identity(NamedTuple):
 
 
 def named_by(owner: OwnerReference, namespace: str) -> Identity:
-    """Return the identity to which an owner reference of an object in this namespace points."""
+    """Return the identity of the owner that ``owner`` references.
+
+    ``namespace`` is the namespace of the object that contains the owner reference.
+    """
     return Identity(owner.kind, owner.api_version, namespace, owner.name, owner.uid)
 
 
 def is_named(identity: Identity, owner: OwnerReference) -> bool:
-    """Return whether an owner reference points to this object, regardless of the namespace."""
+    """Return whether ``owner`` references the object ``identity``, ignoring the namespace."""
     return (
         owner.uid == identity.uid
         and owner.name == identity.name

@@ -18,12 +18,15 @@ KindKey: TypeAlias = tuple[str, str, str]
 
 
 def kind_key(resource_type: ResourceType) -> KindKey:
-    """Return the key of a kind: its group, version and plural name."""
+    """Return the group, version and plural name of a kind, as a key for dictionaries."""
     return resource_type.gvk.group, resource_type.gvk.version, resource_type.plural
 
 
 def deletable_kinds(discovery: Discovery) -> Iterator[ResourceType]:
-    """Yield each kind that supports delete, list and watch, in its preferred version."""
+    """Yield each kind in ``discovery`` that supports delete, list and watch.
+
+    A kind that is served in several versions is yielded once, in its preferred version.
+    """
     seen = set(IGNORED)
     for each in discovery.resources:
         found = each.resource_type
@@ -34,8 +37,9 @@ def deletable_kinds(discovery: Discovery) -> Iterator[ResourceType]:
 
 
 def is_rarely_changed(resource_type: ResourceType) -> bool:
-    """Return whether the kind is built in and cluster-scoped, except CustomResourceDefinition,
-    whose objects are often created and deleted.
+    """Return whether objects of the kind are rarely created, changed or deleted.
+
+    This is assumed of all built-in cluster-scoped kinds except CustomResourceDefinition.
     """
     group = resource_type.gvk.group
     is_own = "." not in group or group.endswith(".k8s.io")
@@ -43,9 +47,7 @@ def is_rarely_changed(resource_type: ResourceType) -> bool:
 
 
 class ServedKinds:
-    """The kinds that the server serves, by the API version and kind that owner references
-    contain.
-    """
+    """The kinds that the API server serves, by API version and kind."""
 
     def __init__(self, discovery: Discovery) -> None:
         self._places: Mapping[tuple[str, str], ResourceType] = {
@@ -60,8 +62,9 @@ class ServedKinds:
         )
 
     def find(self, api_version: str, kind: str) -> type[MetadataOnly] | None:
-        """Return the metadata class for this kind, or ``None`` if the server does not serve the
-        kind.
+        """Return the metadata class for the kind ``kind`` in the API version ``api_version``.
+
+        Return ``None`` if the API server does not serve this kind.
         """
         found = self._places.get((api_version, kind))
         return None if found is None else metadata_only(found)

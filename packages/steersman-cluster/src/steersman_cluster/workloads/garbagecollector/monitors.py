@@ -51,7 +51,7 @@ SYNC_TIMEOUT_SECONDS: Final = 30.0
 
 
 class Monitors:
-    """The monitors of all kinds that the server serves, updated as kinds are added and removed."""
+    """The monitors of all kinds that the API server serves, started and stopped as kinds change."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Monitors:
         return f"<Monitors {len(self._monitors)} kinds, {len(self._unsynced)} not synced>"
 
     async def synced(self) -> None:
-        """Wait until every monitor has synced or failed, or until the timeout."""
+        """Wait until each monitor has synced or failed, for at most ``SYNC_TIMEOUT_SECONDS``."""
         try:
             async with self._services.clock.timeout(SYNC_TIMEOUT_SECONDS):
                 await self._synced.wait()
@@ -91,7 +91,7 @@ class Monitors:
             pass
 
     async def run(self) -> None:
-        """Run a monitor for each served kind, until cancelled."""
+        """Run a monitor for each kind that the API server serves, until cancelled."""
         definitions, clock = self._definitions, self._services.clock
         self._start(self._start_deferred(), name="kinds that rarely change")
         while True:
@@ -112,7 +112,7 @@ class Monitors:
         self._empty.clear()
 
     def sync(self, discovery: Discovery) -> None:
-        """Start monitors for new kinds, and stop the monitors of removed kinds."""
+        """Start a monitor for each new kind in ``discovery``, and stop those of removed kinds."""
         kinds = ServedKinds(discovery)
         self._on_discovery(kinds)
         self._definitions.set_served(kinds.names)
@@ -160,7 +160,7 @@ class Monitors:
         return place in self._empty
 
     def start_named(self, api_version: str, kind: str) -> None:
-        """Start the deferred monitor of a kind, because an owner reference contains this kind."""
+        """Start the deferred monitor of ``kind``, because an owner reference contains this kind."""
         group = api_version.rpartition("/")[0]
         for place, each in [*self._deferred.items()]:
             if each.gvk.kind == kind and each.gvk.group == group:

@@ -1,4 +1,4 @@
-"""Accessors of Jobs and their Pods. No I/O."""
+"""Functions that read fields and annotations of Jobs and their Pods. No I/O."""
 
 from datetime import datetime, timedelta
 
@@ -21,8 +21,9 @@ _MOST = 2**31 - 1
 
 
 def spec_of(job: Job) -> batch_v1.JobSpec:
-    """Return the spec of the Job; raise ``ValueError`` without a spec, which the API server does
-    not permit.
+    """Return the spec of ``job``.
+
+    Raise ``ValueError`` if there is no spec; the API server rejects such a Job.
     """
     if job.spec is None:
         raise ValueError(f"{job.ref} has no spec")
@@ -30,7 +31,7 @@ def spec_of(job: Job) -> batch_v1.JobSpec:
 
 
 def status_of(job: Job) -> batch_v1.JobStatus:
-    """Return the status of a Job, or an empty status before the first status write."""
+    """Return the status of ``job``, or an empty status before the first status write."""
     return job.status or batch_v1.JobStatus()
 
 
@@ -40,19 +41,20 @@ def is_indexed(spec: batch_v1.JobSpec) -> bool:
 
 
 def is_managed_elsewhere(job: Job) -> bool:
-    """Return whether ``managedBy`` names another controller."""
+    """Return whether ``spec.managedBy`` of ``job`` names another controller."""
     return spec_of(job).managed_by not in (None, MANAGER)
 
 
 def replaces_only_failed(spec: batch_v1.JobSpec) -> bool:
-    """Return whether a Pod is replaced only after it has failed,
-    and not while it is terminating.
+    """Return whether a Job replaces a Pod only after the Pod has failed.
+
+    Otherwise the Job already replaces a Pod that is terminating.
     """
     return spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
 
 
 def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
-    """Return the first true condition with one of these types, or ``None``."""
+    """Return the first condition of ``job`` that is true and has one of ``types``, or ``None``."""
     for each in status_of(job).conditions or ():
         if each.type in types and each.status == "True":
             return each
@@ -60,21 +62,17 @@ def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
 
 
 def end_of(job: Job) -> batch_v1.JobCondition | None:
-    """Return the condition that marks the Job as finished,
-    or ``None`` if the Job is not finished.
-    """
+    """Return the condition that marks ``job`` as complete or failed, or ``None``."""
     return true_condition(job, "Complete", "Failed")
 
 
 def is_tracked(pod: Pod) -> bool:
-    """Return whether the Pod has the tracking finalizer,
-    which means that it has not been counted.
-    """
+    """Return whether ``pod`` has the tracking finalizer, and therefore is not counted yet."""
     return TRACKING in (pod.metadata.finalizers or ())
 
 
 def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
-    """Return whether the Pod counts as failed.
+    """Return whether ``pod`` counts as failed for a Job with ``spec``.
 
     A terminating Pod counts as failed, unless the Job replaces only failed Pods.
     """
@@ -86,27 +84,31 @@ def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
 
 
 def index_of(pod: Pod) -> int:
-    """Return the completion index of the Pod, or ``NO_INDEX`` if it has no valid index."""
+    """Return the completion index of ``pod``, or ``NO_INDEX`` if it has no valid index."""
     return _number(pod.annotations.get(COMPLETION_INDEX, ""), NO_INDEX)
 
 
 def index_failures(pod: Pod) -> int:
-    """Return how often the Pod's index had failed before this Pod."""
+    """Return how often the completion index of ``pod`` had failed before this Pod was created.
+
+    Failures that the Pod failure policy ignores do not count.
+    """
     return _number(pod.annotations.get(INDEX_FAILURES, ""), 0)
 
 
 def ignored_index_failures(pod: Pod) -> int:
-    """Return how often, before this Pod, the Pod's index had failed with failures that do not
-    count.
+    """Return how many ignored failures the index of ``pod`` had before this Pod was created.
+
+    These are the failures that the Pod failure policy ignores.
     """
     return _number(pod.annotations.get(INDEX_IGNORED_FAILURES, ""), 0)
 
 
 def finished_time(pod: Pod) -> datetime:
-    """Return the time at which the Pod ended: when its last container ended.
+    """Return the time at which ``pod`` ended: when its last container ended.
 
-    If that time is unknown, return the first known of these times: when the Pod became unready,
-    when its deletion was requested, when it was created.
+    If that time is unknown, return the first of these times that is known: when the Pod became
+    unready, when its deletion was requested, when it was created.
     """
     if (ended := _containers_ended(pod)) is not None:
         return ended

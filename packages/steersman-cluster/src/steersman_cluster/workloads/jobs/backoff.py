@@ -1,7 +1,7 @@
-"""The backoff of failed Pods: ten seconds, doubled with each further failure. No I/O.
+"""The backoff of a Job after failed Pods. No I/O.
 
-The failures since the last success are counted on Pods that still exist, so the backoff is the same
-after a restart of the controller.
+The backoff is ten seconds, doubled with each further failure. The failures since the last success
+are counted on Pods that still exist, so the backoff is the same after a restart of the controller.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +35,10 @@ def wait_seconds(
     *,
     vanished: Mapping[str, datetime],
 ) -> float:
-    """Return the delay until the next Pod of a Job may be created.
+    """Return the seconds until the next Pod of a Job is permitted to be created.
 
-    ``vanished`` contains the failure time of each Pod that no longer exists, by uid.
+    ``pods`` are the existing Pods of the Job. ``vanished`` contains the failure times of deleted
+    Pods, by the Pod's uid.
     """
     failures, last_success = dict(vanished), None
     for pod in pods:
@@ -52,7 +53,10 @@ def wait_seconds(
 
 
 def index_wait_seconds(failed: Pod | None, now: datetime) -> float:
-    """Return the delay until the last failed Pod of an index may be replaced."""
+    """Return the seconds until ``failed``, the last failed Pod of an index, can be replaced.
+
+    The result is 0 if ``failed`` is ``None``.
+    """
     if failed is None:
         return 0.0
     failures = index_failures(failed) + ignored_index_failures(failed) + 1
@@ -60,9 +64,10 @@ def index_wait_seconds(failed: Pod | None, now: datetime) -> float:
 
 
 def retry_seconds(pods: Iterable[Pod], start_time: datetime | None, now: datetime) -> float:
-    """Return the delay until a rejected request is retried.
+    """Return the seconds until the controller retries a request that the API server rejected.
 
-    The delay grows with the time since a Pod was last created successfully.
+    The delay grows with the time since the newest of ``pods`` was created, or since ``start_time``,
+    if that is later.
     """
     made = [each.metadata.creation_timestamp or now for each in pods]
     lasted_seconds = (now - max([*made, start_time or now])).total_seconds()

@@ -8,14 +8,15 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """A set of completion indexes, stored as disjoint intervals in order."""
+    """An immutable set of completion indexes, stored as sorted and disjoint intervals."""
 
     intervals: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def read(cls, text: str | None, completions: int) -> Self:
-        """Parse the indexes below ``completions``, and ignore parts of the text that are not
-        intervals.
+        """Parse ``text``, and return the indexes in it that are lower than ``completions``.
+
+        Parts of ``text`` that are not intervals are ignored.
         """
         found = []
         for part in (text or "").split(","):
@@ -31,7 +32,7 @@ class Indexes:
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Self:
-        """Return the set of the indexes in ``numbers``, which may be in any order."""
+        """Return the set of the indexes in ``numbers``, which need not be sorted."""
         return cls(_merged((each, each) for each in sorted(numbers)))
 
     def __str__(self) -> str:
@@ -50,7 +51,7 @@ class Indexes:
         return Indexes(_merged(sorted((*self.intervals, *other.intervals))))
 
     def common(self, other: Self) -> int:
-        """Return how many indexes both sets contain."""
+        """Return the number of indexes that are in this set and also in ``other``."""
         count, mine, theirs = 0, list(self.intervals), list(other.intervals)
         while mine and theirs:
             (first, last), (low, high) = mine[-1], theirs[-1]
@@ -59,8 +60,9 @@ class Indexes:
         return count
 
     def missing(self, count: int, *, below: int) -> list[int]:
-        """Return the lowest indexes that are not in the set: at most ``count``, all lower than
-        ``below``.
+        """Return the lowest ``count`` indexes that are not in the set and lower than ``below``.
+
+        If there are fewer, all of them are returned.
         """
         found: list[int] = []
         candidate = 0

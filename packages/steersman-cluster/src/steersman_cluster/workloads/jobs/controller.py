@@ -57,7 +57,7 @@ class _Progress:
 
 
 async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState]) -> Outcome:
-    """Reconcile a Job once; delete a finished Job when its TTL has expired."""
+    """Reconcile ``job`` once; if it is finished and its TTL has expired, delete it."""
     local_state = local_states.of(ctx.rng)
     vanished, batches = local_state.vanished, local_state.batches
     if end_of(job) is not None:
@@ -108,7 +108,7 @@ async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState])
 
 
 def pod_matters(old: Pod | None, new: Pod) -> bool:
-    """Return whether a change of a Pod can require a reconcile of its Job."""
+    """Return whether the change of a Pod from ``old`` to ``new`` can affect its Job."""
     return old is None or (
         old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
         or phase(old) != phase(new)
@@ -120,9 +120,10 @@ def pod_matters(old: Pod | None, new: Pod) -> bool:
 
 
 def job_matters(old: Job | None, new: Job) -> bool:
-    """Return whether a change of a Job requires a reconcile.
+    """Return whether a Job must be reconciled after the change from ``old`` to ``new``.
 
-    Changes of the counters do not: only this controller writes them.
+    Changes of the counters in the status need no reconcile, because only this controller writes
+    them.
     """
     return (
         old is None

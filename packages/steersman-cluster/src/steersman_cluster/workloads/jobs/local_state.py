@@ -1,6 +1,7 @@
-"""State of the Job controller that is not stored in Jobs and Pods.
+"""The state of the Job controller that exists only in memory.
 
-A restart loses this state. Backoffs are then shorter, but the counters of Jobs stay correct.
+This state is lost when the controller is restarted. Backoffs are then shorter, but the counters of
+Jobs stay correct.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,9 +23,9 @@ _BATCH: Final = timedelta(seconds=BATCH_SECONDS)
 
 
 class VanishedPods:
-    """The failures of Pods that have been deleted.
+    """The failure times of Pods that have been deleted.
 
-    These failures count for the backoff, although the Pods no longer exist.
+    The backoff also counts these failures, although the Pods no longer exist.
     """
 
     def __init__(self) -> None:
@@ -34,13 +35,17 @@ class VanishedPods:
         return len(self._times)
 
     def of(self, job_uid: str) -> Mapping[str, datetime]:
-        """Return the failure time of each vanished Pod of the Job, by the uid of the Pod."""
+        """Return the failure times of the deleted Pods of a Job, by the Pod's uid.
+
+        ``job_uid`` is the uid of the Job.
+        """
         return self._times.get(job_uid, {})
 
     def note(self, job_uid: str, pods: Iterable[Pod], now: datetime) -> None:
-        """Add those of ``pods`` that are being deleted.
+        """Record the failure times of those Pods in ``pods`` that are being deleted.
 
-        The finalizers of these Pods are removed next, so the Pods will soon not exist.
+        ``job_uid`` is the uid of their Job. The controller removes the finalizers of these Pods
+        next, so they will soon no longer exist.
         """
         times = {
             pod.uid: finished_time(pod)
@@ -58,15 +63,15 @@ class VanishedPods:
         self._times[job_uid] = {**self._times.pop(job_uid, {}), **times}
 
     def forget(self, job_uid: str) -> None:
-        """Remove the entries of a finished Job."""
+        """Remove all failure times of the Job with the uid ``job_uid``."""
         self._times.pop(job_uid, None)
 
 
 class JobBatches:
-    """The time at which each Job will be reconciled after events of its Pods.
+    """The times at which Jobs will be reconciled after events of their Pods.
 
-    The time is a fixed delay after the first event. Later events do not extend the delay. Otherwise
-    a Job whose Pods change constantly would never be reconciled.
+    A Job is reconciled at a fixed delay after the first event of its Pods. Later events do not
+    extend the delay. Otherwise a Job whose Pods change constantly would never be reconciled.
     """
 
     def __init__(self) -> None:
@@ -76,7 +81,10 @@ class JobBatches:
         return len(self._due)
 
     def wait_seconds(self, job_uid: str, now: datetime) -> float:
-        """Return how long to wait for more events; 0 if the delay has passed."""
+        """Return how long the Job with the uid ``job_uid`` waits for more events of its Pods.
+
+        The result is 0 if the delay has passed.
+        """
         due = self._due.setdefault(job_uid, now + _BATCH)
         # Nothing removes the entry of a Job that was deleted meanwhile.
         while (oldest := next(iter(self._due))) != job_uid and now - self._due[oldest] > _KEPT:
@@ -84,12 +92,12 @@ class JobBatches:
         return max(0.0, (due - now).total_seconds())
 
     def end(self, job_uid: str) -> None:
-        """Close the batch, because the Job is being reconciled."""
+        """Remove the entry of the Job with the uid ``job_uid``, because it is being reconciled."""
         self._due.pop(job_uid, None)
 
 
 class LocalState:
-    """The state that the Job controller keeps in memory while it runs."""
+    """The state that the Job controller stores only in memory."""
 
     def __init__(self) -> None:
         self.vanished = VanishedPods()

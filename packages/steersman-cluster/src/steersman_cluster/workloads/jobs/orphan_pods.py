@@ -1,7 +1,7 @@
-"""The controller of orphan Pods.
+"""The controller that releases orphan Pods of Jobs.
 
-An orphan Pod will not be counted by its Job, so its finalizer must be removed to permit its
-deletion.
+An orphan Pod will never be counted by its Job, so the controller removes the Pod's tracking
+finalizer to permit the Pod's deletion.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ TRACKED_INDEX: Final = "tracked"
 
 
 def by_tracker(pod: Pod) -> Iterable[str]:
-    """Return the index key of a Pod with the tracking finalizer: the uid of its controller.
+    """Return the index key of ``pod``: the uid of its controller.
 
-    Other Pods have no key.
+    A Pod without the tracking finalizer has no key.
     """
     if not is_tracked(pod):
         return ()
@@ -32,7 +32,7 @@ def by_tracker(pod: Pod) -> Iterable[str]:
 
 
 def may_be_orphan(old: Pod | None, new: Pod) -> bool:
-    """Return whether the Pod may have become an orphan by this change."""
+    """Return whether the change from ``old`` to ``new`` can make the Pod an orphan."""
     if not is_tracked(new):
         return False
     return (
@@ -44,18 +44,18 @@ def may_be_orphan(old: Pod | None, new: Pod) -> bool:
 
 
 def has_ended(old: Job | None, new: Job) -> bool:
-    """Return whether this change finished the Job."""
+    """Return whether the change from ``old`` to ``new`` finished the Job."""
     return end_of(new) is not None and (old is None or end_of(old) is None)
 
 
 def pods_of(job: Job, cached: CacheReader) -> Iterable[ObjectKey]:
-    """Return the keys of the Job's Pods that have the tracking finalizer."""
+    """Return the keys of the Pods of ``job`` that have the tracking finalizer."""
     found = cached.by_index(Pod, TRACKED_INDEX, job.uid)
     return [ObjectKey(each.namespace, each.name) for each in found]
 
 
 async def reconcile(pod: Pod, ctx: Context) -> Outcome:
-    """Remove the finalizer of an orphan Pod.
+    """Remove the tracking finalizer of ``pod`` if this Pod is an orphan.
 
     The Pod is an orphan if its Job does not exist, has finished, or no longer owns the Pod.
     """

@@ -1,4 +1,4 @@
-"""The actions for a Job's Pods: create some, delete some, or wait. No I/O."""
+"""The plan for the Pods of a Job: create some, delete some, or wait. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ MAX_PODS_PER_RECONCILE: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPlan:
-    """The next actions for a Job's Pods.
+    """The next actions for the Pods of a Job.
 
-    The plan contains either Pods to ``delete``, or Pods to ``make``, or a wait until a Pod may be
-    created, or nothing. ``make`` contains the index of each Pod, or ``NO_INDEX`` for a Job without
-    indexes.
+    The plan contains either Pods to ``delete``, or Pods to ``make``, or the time ``wait_seconds``
+    until a Pod can be created, or nothing. ``make`` contains the completion index of each Pod to
+    create, or ``NO_INDEX`` for a Job without indexes.
     """
 
     delete: tuple[Pod, ...] = ()
@@ -38,8 +38,9 @@ class JobPlan:
 
 
 def make_plan(job_state: JobState, *, vanished: Mapping[str, datetime]) -> JobPlan:
-    """Return the plan for an unfinished Job; ``vanished`` contains failures of Pods that no longer
-    exist.
+    """Return the plan for an unfinished Job in the state ``job_state``.
+
+    ``vanished`` contains the failure times of deleted Pods, by the Pod's uid.
     """
     active = len(job_state.active)
     if job_state.is_suspended:

@@ -1,4 +1,4 @@
-"""The Pods of a Job, with the tracking finalizer and their index. No I/O."""
+"""The creation of a Job's Pods, with the tracking finalizer and a completion index. No I/O."""
 
 from typing import Final
 
@@ -37,8 +37,9 @@ _VARIABLE: Final = core_v1.EnvVar(
 
 
 def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod:
-    """Return a Pod for this index; if the Pod replaces a failed Pod, ``replaced`` is the failed
-    Pod.
+    """Return the Pod that ``job`` creates for the completion index ``index``.
+
+    If the Pod replaces a failed Pod, ``replaced`` is the failed Pod.
     """
     spec = spec_of(job)
     template = spec.template
@@ -62,8 +63,9 @@ def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod
 
 
 def index_prefix(name: str, index: int) -> str:
-    """Return the ``generateName`` of a Pod with this index; a long name is cut, but never the
-    index.
+    """Return the ``generateName`` of a Pod: the Job's name ``name`` and the index ``index``.
+
+    If this prefix would be too long, ``name`` is cut, but never the index.
     """
     end = f"-{index}-"
     return name[: _LONGEST_PREFIX - len(end)] + end

@@ -1,4 +1,4 @@
-"""The policies of a Job for failed Pods and for succeeded indexes. No I/O."""
+"""A Job's Pod failure policy, and its success policy for indexes. No I/O."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,8 +10,10 @@ Pod = core_v1.Pod
 
 
 class FailureEffect(NamedTuple):
-    """The effect of a Pod failure: whether it counts, the action of the rule, and why the Job
-    fails.
+    """The effect of a Pod failure on its Job.
+
+    ``counts`` is whether the failure counts towards the backoff limit. ``action`` is the action of
+    the rule that matched. ``failure`` is the message of a Job that fails because of the rule.
     """
 
     counts: bool = True
@@ -20,8 +22,9 @@ class FailureEffect(NamedTuple):
 
 
 def failure_effect(policy: batch_v1.PodFailurePolicy | None, pod: Pod) -> FailureEffect:
-    """Return the effect of the first rule that matches a failed Pod; without a match, the failure
-    counts.
+    """Return the effect of the first rule of ``policy`` that matches the failed Pod ``pod``.
+
+    If no rule matches, the failure counts.
     """
     for number, rule in enumerate(policy.rules if policy is not None else ()):
         matched = _matched(rule, pod)
@@ -36,7 +39,10 @@ def failure_effect(policy: batch_v1.PodFailurePolicy | None, pod: Pod) -> Failur
 
 
 def success(policy: batch_v1.SuccessPolicy | None, done: Indexes, completions: int) -> str | None:
-    """Return a message that names the fulfilled rule of the success policy, or ``None``."""
+    """Return a message that names the first rule of ``policy`` that is fulfilled, or ``None``.
+
+    ``done`` contains the completed indexes.
+    """
     if policy is None or not done.intervals:
         return None
     for number, rule in enumerate(policy.rules):

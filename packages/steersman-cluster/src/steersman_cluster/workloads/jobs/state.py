@@ -1,7 +1,8 @@
 """The state of a Job: the results of its Pods, and whether the Job is finished. No I/O.
 
-Three facts record which Pods have ended, and each survives a crash. A Pod's finalizer means that
-the Pod is not counted yet. Its uid in the status means that it is being counted. The counters
+Three facts record which Pods have ended, and each is stored in the cluster, so it survives a crash
+of the controller. The tracking finalizer of a Pod means that the Pod is not counted yet. The uid of
+a Pod in the Job's status means that the Pod is being counted. The counters in the Job's status
 include the Pods that have been counted.
 """
 
@@ -33,7 +34,10 @@ Pod = core_v1.Pod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishReason:
-    """The reason why a Job finishes; ``is_new`` is true until the status contains the reason."""
+    """The reason why a Job completes or fails.
+
+    ``is_new`` is true until the status of the Job contains the reason.
+    """
 
     is_success: bool
     reason: str
@@ -75,17 +79,20 @@ class JobState:
 
     @property
     def ready(self) -> int:
-        """Return how many active Pods are ready."""
+        """Return how many active Pods of the Job are ready."""
         return sum(map(is_ready, self.active))
 
     @property
     def deadline_seconds(self) -> float | None:
-        """Return the time until the active deadline, or ``None`` if the Job has no deadline."""
+        """Return the seconds until the Job's active deadline.
+
+        Return ``None`` if the Job has no deadline, has not started, or is suspended.
+        """
         return _deadline_seconds(self.spec, self.start_time, self.now)
 
 
 def compute_state(job: Job, pods: Sequence[Pod], now: datetime) -> JobState:
-    """Return the state of a Job; ``pods`` are the Pods that the Job owns."""
+    """Return the state of ``job`` at the time ``now``; ``pods`` are the Pods that the Job owns."""
     spec, status = spec_of(job), status_of(job)
     uncounted = status.uncounted_terminated_pods or batch_v1.UncountedTerminatedPods()
     counting = dict.fromkeys(uncounted.succeeded or ()), dict.fromkeys(uncounted.failed or ())
@@ -138,7 +145,7 @@ def compute_state(job: Job, pods: Sequence[Pod], now: datetime) -> JobState:
 
 
 def is_complete(job_state: JobState, active: int) -> bool:
-    """Return whether enough Pods have succeeded and no Pod is running."""
+    """Return whether enough Pods have succeeded and ``active``, the number of active Pods, is 0."""
     if active:
         return False
     completions = job_state.spec.completions
@@ -146,7 +153,7 @@ def is_complete(job_state: JobState, active: int) -> bool:
 
 
 def completed() -> FinishReason:
-    """Return the reason of a Job that finishes because enough Pods have succeeded."""
+    """Return the finish reason of a Job that completes because enough Pods have succeeded."""
     return FinishReason(
         is_success=True,
         reason="CompletionsReached",

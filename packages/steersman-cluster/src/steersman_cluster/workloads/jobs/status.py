@@ -35,7 +35,7 @@ MAX_UNCOUNTED: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedStatus:
-    """A status to write, and the Pods whose finalizers are removed after that write.
+    """The status of a Job to write, and the Pods whose finalizers are removed after that write.
 
     ``is_all`` is true if the status accounts for all Pods that have ended.
     """
@@ -46,9 +46,10 @@ class CountedStatus:
 
 
 def counted(status: Status, tracked: dict[str, None]) -> Status:
-    """Return the status after counting the uncounted uids that are not in ``tracked``.
+    """Return ``status`` with the Pods counted that no longer have the tracking finalizer.
 
-    ``tracked`` contains the uids of the Pods that still have the finalizer.
+    The uids of these Pods move from the uncounted uids to the counters. ``tracked`` contains the
+    uids of the Pods that still have the finalizer.
     """
     uncounted = status.uncounted_terminated_pods or Uncounted()
     succeeded, failed = uncounted.succeeded or (), uncounted.failed or ()
@@ -69,7 +70,10 @@ def counted(status: Status, tracked: dict[str, None]) -> Status:
 def count_ended(
     job_state: JobState, status: Status, finish_reason: FinishReason | None
 ) -> CountedStatus:
-    """Return the status to write before the finalizers of ended Pods are removed."""
+    """Return the Job's status to write before the finalizers of ended Pods are removed.
+
+    If ``finish_reason`` is a failure, Pods that are still running count as failed.
+    """
     spec = job_state.spec
     tracked = {pod.uid: None for pod in job_state.pods if is_tracked(pod)}
     status = counted(status, tracked)
@@ -119,13 +123,16 @@ def _can_release(pod: Pod, job_state: JobState) -> bool:
 
 
 def released(status: Status, job_state: JobState, gone: dict[str, None]) -> Status:
-    """Return the status after the finalizers of the Pods in ``gone`` were removed."""
+    """Return ``status`` after the finalizers of the Pods in ``gone`` were removed.
+
+    ``gone`` contains the uids of these Pods.
+    """
     tracked = {p.uid: None for p in job_state.pods if is_tracked(p) and p.uid not in gone}
     return counted(status, tracked)
 
 
 def with_finish_reason(status: Status, finish_reason: FinishReason | None, now: datetime) -> Status:
-    """Return the status with the condition that announces why the Job finishes."""
+    """Return ``status`` with the condition that announces ``finish_reason``, if it is new."""
     if finish_reason is None or not finish_reason.is_new:
         return status
     type_ = "SuccessCriteriaMet" if finish_reason.is_success else "FailureTarget"
@@ -134,7 +141,10 @@ def with_finish_reason(status: Status, finish_reason: FinishReason | None, now: 
 
 
 def finished(status: Status, finish_reason: FinishReason, now: datetime) -> Status | None:
-    """Return the status of a finished Job, or ``None`` while Pods are uncounted or terminating."""
+    """Return ``status`` with the condition that marks the Job as complete or failed.
+
+    Return ``None`` while Pods of the Job are uncounted or terminating.
+    """
     uncounted = status.uncounted_terminated_pods or Uncounted()
     if uncounted.succeeded or uncounted.failed or status.terminating:
         return None
@@ -150,7 +160,7 @@ def finished(status: Status, finish_reason: FinishReason, now: datetime) -> Stat
 def condition(
     type: str, status: str, reason: str, message: str, now: datetime
 ) -> batch_v1.JobCondition:
-    """Return a condition whose transition time is now."""
+    """Return a Job condition of type ``type``, with the transition time ``now``."""
     moment = now.replace(microsecond=0)
     return batch_v1.JobCondition(
         type=type,
@@ -163,9 +173,9 @@ def condition(
 
 
 def with_suspension(job_state: JobState, status: Status) -> tuple[Status, bool]:
-    """Return the status with the ``Suspended`` condition, and whether this condition has changed.
+    """Return ``status`` with the ``Suspended`` condition, and whether this condition has changed.
 
-    The start time is reset each time the Job is resumed.
+    The Job's start time is reset each time the Job is resumed.
     """
     before = next((each for each in status.conditions or () if each.type == "Suspended"), None)
     if job_state.is_suspended:
@@ -190,8 +200,9 @@ def with_suspension(job_state: JobState, status: Status) -> tuple[Status, bool]:
 
 
 def with_counts(job_state: JobState, *, active: int, ready: int, terminating: int) -> Status:
-    """Return the status with the start time, and with the numbers of active, ready and terminating
-    Pods.
+    """Return the Job's status with its start time and the numbers of Pods.
+
+    ``active``, ``ready`` and ``terminating`` are the numbers of Pods in these states.
     """
     return replace(
         status_of(job_state.job),

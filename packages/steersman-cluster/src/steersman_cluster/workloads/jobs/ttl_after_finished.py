@@ -1,4 +1,7 @@
-"""The TTL-after-finished controller: it deletes finished Jobs after ``ttlSecondsAfterFinished``."""
+"""The TTL-after-finished controller, which deletes finished Jobs.
+
+A Job is deleted when ``ttlSecondsAfterFinished`` seconds have passed since its end.
+"""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +14,7 @@ Job = batch_v1.Job
 
 
 def expires(job: Job) -> datetime | None:
-    """Return when to delete the Job, or ``None`` if the Job has no TTL or is not finished."""
+    """Return when to delete ``job``, or ``None`` if it has no TTL or is not finished."""
     end, ttl_seconds = end_of(job), spec_of(job).ttl_seconds_after_finished
     if end is None or end.last_transition_time is None or ttl_seconds is None:
         return None
@@ -19,7 +22,7 @@ def expires(job: Job) -> datetime | None:
 
 
 async def expire(job: Job, ctx: Context) -> Outcome:
-    """Delete the Job and its Pods, if its TTL has expired."""
+    """Delete ``job`` and its Pods if its TTL has expired."""
     left_seconds = _left_seconds(job, ctx.now)
     if left_seconds is not None and left_seconds <= 0:
         # Read the live Job: its TTL may have been raised just now, and a deletion is final.

@@ -1,4 +1,4 @@
-"""The conditions of a terminating namespace, with the same texts as in Kubernetes. No I/O."""
+"""The conditions of a terminating namespace, with the same messages as in Kubernetes. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,10 +34,11 @@ FINE: Final[Mapping[str, tuple[str, str]]] = {
 class Findings:
     """The remaining content of a namespace, and the errors of its deletion.
 
-    ``remaining`` counts the remaining objects by kind, such as ``pods.``. ``finalizers`` counts
-    them by finalizer. The conditions include these counts only if ``is_counted`` is true: while
-    Pods terminate, no other kind has been listed. ``objects_with_finalizers`` contains the uids and
-    finalizers of the remaining objects, by kind.
+    ``stale`` contains the API versions for which discovery failed, and ``failures`` the errors of
+    deletions. ``remaining`` is the number of remaining objects by kind, such as ``pods.``;
+    ``finalizers`` is the number of remaining objects by finalizer. The conditions include these
+    numbers only if ``is_counted`` is true: while Pods terminate, no other kind has been listed.
+    ``objects_with_finalizers`` contains the uids and finalizers of the remaining objects, by kind.
     """
 
     stale: Sequence[str] = ()
@@ -50,15 +51,16 @@ class Findings:
 
     @property
     def has_failed(self) -> bool:
-        """Return whether an error occurred, so that the deletion has to be retried."""
+        """Return whether an error occurred. If so, the deletion has to be retried."""
         return bool(self.stale or self.failures)
 
 
 def conditions_after(
     before: Sequence[Mapping[str, Any]], findings: Findings, *, now: str
 ) -> list[dict[str, Any]]:
-    """Return the conditions for these findings;
-    unchanged if the findings are the same as before.
+    """Return the previous conditions ``before``, updated to report ``findings``.
+
+    ``now`` becomes the transition time of each condition whose status changes.
     """
     after = [dict(each) for each in before]
     known = {each["type"]: each for each in after}

@@ -42,7 +42,7 @@ _NAMESPACE: Final = Unstructured.of("v1", "Namespace", namespaced=False)
 
 
 async def delete_namespaces(services: Services) -> None:
-    """Process namespaces that are being deleted, until cancelled."""
+    """Delete the content of each namespace that is being deleted, until cancelled."""
     async with (
         background_tasks() as start,
         services.caches.informer(core_v1.Namespace) as informer,
@@ -76,7 +76,7 @@ class NamespaceController:
         )
 
     def handle(self, delta: Delta[core_v1.Namespace]) -> None:
-        """Enqueue a namespace that is being deleted."""
+        """Enqueue the namespace in ``delta`` if it is being deleted."""
         if isinstance(delta, Deleted):
             self._found.pop(delta.obj.name, None)
             return
@@ -138,7 +138,7 @@ class NamespaceController:
 
 
 async def delete_content(client: Client, name: str) -> Findings | None:
-    """Delete the content of a namespace, and then the namespace.
+    """Delete the content of the namespace ``name``, and then the namespace.
 
     Return what is left of the namespace, or ``None`` if it is deleted. Raise
     ``NamespaceDeletionFailed`` if a kind cannot be deleted or listed.

@@ -24,7 +24,10 @@ DESCRIBED: Final = (
 
 
 def default_objects_controller(*, root_ca: str) -> Controller[core_v1.Namespace]:
-    """Return the controller that maintains the default objects of each namespace."""
+    """Return the controller that maintains the default objects of each namespace.
+
+    ``root_ca`` is the root certificate that the ConfigMap ``kube-root-ca.crt`` contains.
+    """
     return Controller(
         core_v1.Namespace,
         name="namespace-furnisher",
@@ -42,7 +45,7 @@ def default_objects_controller(*, root_ca: str) -> Controller[core_v1.Namespace]
 async def ensure_default_objects(
     namespace: core_v1.Namespace, ctx: Context, *, root_ca: str
 ) -> Outcome:
-    """Create or correct the default objects of a namespace."""
+    """Create or correct the default ServiceAccount and the root certificate of ``namespace``."""
     if namespace.status is None or namespace.status.phase != "Active":
         return Done()
     home = namespace.name
@@ -59,7 +62,10 @@ async def ensure_default_objects(
 
 
 def correction(found: core_v1.ConfigMap, *, root_ca: str) -> dict[str, Any]:
-    """Return the patch that corrects the root certificate; an empty patch if nothing is wrong."""
+    """Return the patch that corrects ``found``, the ConfigMap with the root certificate.
+
+    The patch is empty if the ConfigMap is already correct.
+    """
     data = found.data or {}
     if data == {"ca.crt": root_ca} and found.annotations.get(DESCRIPTION):
         return {}

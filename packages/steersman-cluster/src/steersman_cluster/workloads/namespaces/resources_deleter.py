@@ -1,7 +1,6 @@
-"""The deleter for the content of a namespace: it deletes Pods first, then the other kinds one by
-one.
+"""The deletion of a namespace's content: Pods first, then the other kinds one by one.
 
-The deleter reports what is left.
+The result is a report of the objects that are left.
 """
 
 from collections import Counter
@@ -22,7 +21,10 @@ _ENDED: Final = ("Succeeded", "Failed")
 
 
 def deletable(discovery: Discovery) -> Iterator[ServedResource]:
-    """Yield each namespaced kind that supports delete, in its preferred version."""
+    """Yield each namespaced kind in ``discovery`` that supports delete.
+
+    A kind that is served in several versions is yielded once, in its preferred version.
+    """
     seen: set[tuple[str, str]] = set()
     for each in discovery.resources:
         found = each.resource_type
@@ -33,7 +35,7 @@ def deletable(discovery: Discovery) -> Iterator[ServedResource]:
 
 
 async def delete_all(client: Client, namespace: str, *, deletion_time: datetime) -> Findings:
-    """Delete all objects in a namespace, and return what is left and why."""
+    """Delete all objects in ``namespace``, and return which objects are left and why."""
     discovery = await client.discover()
     findings = Findings(stale=discovery.stale)
     kinds = list(deletable(discovery))
@@ -51,8 +53,9 @@ async def delete_all(client: Client, namespace: str, *, deletion_time: datetime)
 
 
 async def is_unchanged(client: Client, namespace: str, findings: Findings) -> bool:
-    """Return whether the objects with finalizers are still the same as in ``findings``, so that
-    another attempt to delete them would have no effect.
+    """Return whether the objects with finalizers are still the same as in ``findings``.
+
+    If so, another attempt to delete these objects would have no effect.
     """
     if findings.has_failed or not findings.is_counted or not findings.objects_with_finalizers:
         return False

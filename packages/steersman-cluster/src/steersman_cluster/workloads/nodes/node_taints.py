@@ -1,4 +1,4 @@
-"""The taints for the state of a node, as the node lifecycle controller sets them. No I/O."""
+"""The taints that the node lifecycle controller sets for the state of a node. No I/O."""
 
 from datetime import datetime
 from typing import Final
@@ -16,14 +16,18 @@ SIMULATED_NODE: Final = "nodes.steersman.dev/simulated"
 
 
 def is_simulated_node(node: core_v1.Node) -> bool:
-    """Return whether the node's kubelet is simulated."""
+    """Return whether the kubelet of ``node`` is simulated."""
     return (node.metadata.annotations or {}).get(SIMULATED_NODE) == "true"
 
 
 def node_taints(
     node: core_v1.Node, *, now: datetime, is_responsive: bool
 ) -> tuple[core_v1.Taint, ...]:
-    """Return the node's taints, updated for its state: unreachable, cordoned, or neither."""
+    """Return the taints that ``node`` should have.
+
+    The taint for an unreachable node depends on ``is_responsive``, the taint for a cordoned node on
+    ``spec.unschedulable``. Other taints of the node are preserved.
+    """
     spec = node.spec or core_v1.NodeSpec()
     has = spec.taints or ()
     wanted = [core_v1.Taint(key=CORDONED, effect="NoSchedule")] if spec.unschedulable else []
@@ -39,5 +43,5 @@ def node_taints(
 
 
 def has_taint(node: core_v1.Node, key: str) -> bool:
-    """Return whether the node has a taint with this key."""
+    """Return whether ``node`` has a taint with the key ``key``."""
     return any(each.key == key for each in (node.spec.taints if node.spec else None) or ())

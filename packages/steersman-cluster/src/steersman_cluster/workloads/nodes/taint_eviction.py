@@ -34,7 +34,10 @@ _USUAL: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable
 
 
 async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
-    """Evict the Pod now, or requeue it for the time of its eviction."""
+    """Evict ``pod`` if it does not tolerate its node's taints, or requeue it until it is due.
+
+    A Pod whose node does not exist is deleted.
+    """
     node_name = pod.spec.node_name if pod.spec is not None else None
     if pod.spec is None or not node_name:
         return Done()
@@ -68,10 +71,10 @@ def tolerated_seconds(
     *,
     now: datetime,
 ) -> float | None:
-    """Return how long a Pod tolerates these taints.
+    """Return how many seconds a Pod with ``tolerations`` still tolerates ``taints``.
 
-    The result is 0 if the Pod is evicted now, and ``None`` if there is no limit. A taint without a
-    time counts as added now.
+    The result is 0 if the Pod has to be evicted now, and ``None`` if it tolerates the taints
+    without limit. A taint without ``timeAdded`` counts as added now.
     """
     left_seconds: list[float] = []
     for taint in taints:
@@ -88,16 +91,17 @@ def tolerated_seconds(
 
 
 def no_execute_taints(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
-    """Return the ``NoExecute`` taints of the node."""
+    """Return the taints of ``node`` with the effect ``NoExecute``."""
     taints = node.spec.taints if node.spec is not None else None
     return tuple(each for each in taints or () if each.effect in NO_EXECUTE)
 
 
 def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Return whether the Pod has just been bound to a node, and may tolerate a taint of this node
-    only for a limited time.
+    """Return whether the change from ``old`` to ``new`` can require an eviction of the Pod.
 
-    The scheduler binds no Pod to a node with taints that the Pod does not tolerate at all.
+    This is the case for a bound Pod that was not known before. It is also the case for a Pod that
+    has just been bound, if the Pod's own tolerations include one with a limited time. The scheduler
+    binds no Pod to a node with taints that the Pod does not tolerate at all.
     """
     spec = new.spec
     if spec is None or not spec.node_name:
@@ -111,18 +115,18 @@ def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def taints_changed(old: core_v1.Node | None, new: core_v1.Node) -> bool:
-    """Return whether a change of the node's taints may evict Pods, or cancel an eviction."""
+    """Return whether the change from ``old`` to ``new`` can cause or cancel evictions of Pods."""
     return old is None or no_execute_taints(old) != no_execute_taints(new)
 
 
 def by_node(pod: core_v1.Pod) -> Iterable[str]:
-    """Return the index key of a Pod: the node that the Pod is bound to."""
+    """Return the index key of ``pod``: the name of its node. A Pod without a node has no key."""
     name = pod.spec.node_name if pod.spec is not None else None
     return (name,) if name else ()
 
 
 def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
-    """Return the Pods that are bound to this node."""
+    """Return the cached Pods that are bound to ``node``."""
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 
 

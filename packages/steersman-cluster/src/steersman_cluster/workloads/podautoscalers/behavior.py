@@ -1,4 +1,4 @@
-"""Scaling behavior: the limits, rates and stabilization that apply to a recommendation. No I/O."""
+"""The scaling behavior: limits, rates and stabilization of a recommendation. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ _DOWN: Final = Rules(
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A number of replicas, or a change of this number, and its time."""
+    """A number of replicas, or a change of this number, with the time at which it was recorded."""
 
     number: int
     time: datetime
@@ -67,15 +67,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingHistory:
-    """The recent recommendations and scale events of an autoscaler."""
+    """The recent recommendations of an autoscaler, and its recent scalings up and down."""
 
     recommended: tuple[Moment, ...] = ()
     ups: tuple[Moment, ...] = ()
     downs: tuple[Moment, ...] = ()
 
     def with_initial_recommendation(self, current: int, now: datetime) -> "ScalingHistory":
-        """Return the history with the current replicas as the first recommendation, if it was
-        empty.
+        """Return the history with ``current`` as the first recommendation if it has none.
+
+        ``current`` is the current number of replicas.
         """
         return self if self.recommended else replace(self, recommended=(Moment(current, now),))
 
@@ -86,7 +87,10 @@ class ScalingHistory:
         behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
         now: datetime,
     ) -> "ScalingHistory":
-        """Return the history with the change from ``before`` to ``after`` replicas."""
+        """Return the history with a change from ``before`` to ``after`` replicas at ``now``.
+
+        Without a ``behavior``, the history does not change.
+        """
         if behavior is None:
             return self
         change = Moment(abs(after - before), now)
@@ -97,7 +101,12 @@ class ScalingHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """The number of replicas after limiting, and the reason for the limit."""
+    """A number of replicas within the autoscaler's limits.
+
+    ``is_limited`` is whether a limit or a rate has changed this number. ``limit`` and ``ability``
+    are the reasons and messages of the autoscaler's conditions. ``history`` contains the new
+    recommendation.
+    """
 
     replicas: int
     is_limited: bool
@@ -116,7 +125,11 @@ def bounded(
     history: ScalingHistory,
     now: datetime,
 ) -> Bounded:
-    """Apply the limits, rates and stabilization to a recommendation."""
+    """Return ``recommended`` after applying stabilization, rates and limits.
+
+    ``current`` is the current number of replicas, ``least`` and ``most`` are the limits.
+    ``behavior`` specifies the stabilization and rates; without it, the defaults apply.
+    """
     if behavior is None:
         steady = _highest(recommended, history, now)
         ability = _STEADY if steady == recommended else _HELD_UP

@@ -1,4 +1,4 @@
-"""The autoscaler controller: it processes each autoscaler periodically."""
+"""The HorizontalPodAutoscaler controller, which processes each autoscaler periodically."""
 
 from typing import Final
 
@@ -98,7 +98,7 @@ class AutoscalerController:
         )
 
     def changed(self, delta: Delta[Autoscaler]) -> None:
-        """Enqueue a new or changed autoscaler."""
+        """Enqueue the autoscaler in ``delta``, or remove its data if it was deleted."""
         if isinstance(delta, Deleted):
             self._histories.pop(delta.key, None)
             self._selectors.forget(delta.key)
@@ -244,5 +244,5 @@ class AutoscalerController:
 
 
 def replace_scale(scaled: ScaleTarget, scale: autoscaling_v1.Scale) -> ScaleTarget:
-    """Return the same target with this scale."""
+    """Return the target ``scaled`` with the scale replaced by ``scale``."""
     return ScaleTarget(place=scaled.place, scale=scale)

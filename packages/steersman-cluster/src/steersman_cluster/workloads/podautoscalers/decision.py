@@ -1,4 +1,4 @@
-"""The decision about an autoscaler: replicas, conditions, events and status. No I/O."""
+"""The decision about an autoscaler: its replicas, conditions, events and status. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Status = autoscaling_v2.HorizontalPodAutoscalerStatus
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of the autoscaler."""
+    """A Kubernetes event to record about an autoscaler."""
 
     reason: str
     text: str
@@ -24,9 +24,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingDecision:
-    """The status, history and events to write.
+    """The result of one sync of an autoscaler.
 
-    If the number of replicas changes, ``replicas`` is the new number, and ``reason`` the reason.
+    ``status``, ``history`` and ``events`` are written or stored. If the number of replicas has to
+    change, ``replicas`` is the new number and ``reason`` is why.
     """
 
     status: Status
@@ -44,7 +45,10 @@ class AutoscalerConditions:
         self._by_type = {each.type: each for each in (status.conditions if status else None) or ()}
 
     def set(self, type: str, holds: bool, reason: str, message: str) -> None:
-        """Set a condition; its transition time changes only if its status changes."""
+        """Set the condition of type ``type`` to true if ``holds``, else to false.
+
+        The transition time of the condition changes only if its status changes.
+        """
         status = "True" if holds else "False"
         old = self._by_type.get(type)
         since = old.last_transition_time if old is not None and old.status == status else self._now
@@ -54,14 +58,17 @@ class AutoscalerConditions:
 
     @property
     def all(self) -> tuple[Condition, ...]:
-        """Return all conditions, in the order of their first appearance."""
+        """Return all conditions, in the order in which their types were first added."""
         return tuple(self._by_type.values())
 
 
 def without_scale(
     hpa: Autoscaler, why: str, history: ScalingHistory, now: datetime
 ) -> ScalingDecision:
-    """Return the decision for an autoscaler whose scale cannot be read."""
+    """Return the decision for ``hpa`` if its target's scale cannot be read.
+
+    ``why`` is the text of the error.
+    """
     conditions = AutoscalerConditions(hpa.status, now)
     conditions.set(
         "AbleToScale",
@@ -75,8 +82,9 @@ def without_scale(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSelector:
-    """The reason why the target's selector is invalid,
-    as an event and as the text of a condition.
+    """The reason why the selector of an autoscaler's target is invalid.
+
+    ``event`` is recorded. ``reason`` and ``message`` are written to a condition.
     """
 
     event: Event
@@ -111,7 +119,11 @@ class _Sync:
 
 
 def needs_metrics(hpa: Autoscaler, current: int) -> bool:
-    """Return whether the number of replicas depends on metrics."""
+    """Return whether the recommended replicas of ``hpa`` depend on metrics.
+
+    They do not if ``current``, the current number of replicas, is 0 or not within the limits of
+    ``hpa``.
+    """
     return current != 0 and _min_replicas(hpa) <= current <= hpa.spec.max_replicas
 
 
@@ -123,7 +135,11 @@ def decided(
     history: ScalingHistory,
     now: datetime,
 ) -> ScalingDecision:
-    """Return the decision for the current number of replicas and the evaluated metrics."""
+    """Return the decision for ``hpa``, whose target has ``current`` replicas.
+
+    ``evaluations`` contains the result for each metric, or the reason why the target's selector is
+    invalid.
+    """
     look = _Sync(hpa, current, now)
     look.conditions.set(
         "AbleToScale",
@@ -228,7 +244,7 @@ def _without_metrics(
 
 
 def after_rescale(decision: ScalingDecision, now: datetime) -> tuple[Status, Event]:
-    """Return the status and the event after a successful update of the scale."""
+    """Return the status and the event after the scale was updated as ``decision`` requires."""
     conditions = AutoscalerConditions(decision.status, now)
     conditions.set(
         "AbleToScale",
@@ -244,7 +260,10 @@ def after_rescale(decision: ScalingDecision, now: datetime) -> tuple[Status, Eve
 def after_failed_rescale(
     decision: ScalingDecision, hpa: Autoscaler, why: str, now: datetime
 ) -> tuple[Status, Event]:
-    """Return the status and the event after a failed update of the scale."""
+    """Return the status and the event after the update of the scale failed.
+
+    ``why`` is the text of the error.
+    """
     conditions = AutoscalerConditions(decision.status, now)
     conditions.set(
         "AbleToScale",

@@ -1,7 +1,6 @@
-"""The evaluation of one metric of an autoscaler; the result is a recommendation or an error. No
-I/O.
+"""The evaluation of one metric of an autoscaler. No I/O.
 
-The caller has already read the usage of the Pods.
+The result is a recommendation or an error. The caller has already read the usage of the Pods.
 """
 
 from collections.abc import Sequence
@@ -36,8 +35,10 @@ _NO_TARGET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricQuery:
-    """The usage that a metric requires: of one resource, by one container or, if ``container`` is
-    empty, by all containers.
+    """The usage that a metric requires.
+
+    This is the usage of ``resource`` by the container ``container``, or by all containers if
+    ``container`` is empty.
     """
 
     resource: str
@@ -46,7 +47,7 @@ class MetricQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The recommendation of a metric, and the metric's status."""
+    """The number of replicas that a metric recommends, and the status of this metric."""
 
     replicas: int
     name: str
@@ -55,7 +56,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """The reason why a metric has no recommendation.
+    """The reason why a metric recommends no number of replicas.
 
     ``reason`` and ``text`` are the reason and the message of an event; ``full_message`` is the
     message of the condition.
@@ -67,8 +68,9 @@ class Failed:
 
 
 def query_of(metric: MetricSpec) -> MetricQuery | None:
-    """Return the usage that a metric needs, or ``None`` if steersman does not support this type of
-    metric.
+    """Return the usage that ``metric`` requires.
+
+    Return ``None`` if steersman does not support this type of metric.
     """
     if metric.type == "Resource" and metric.resource is not None:
         return MetricQuery(resource=metric.resource.name)
@@ -88,7 +90,10 @@ def evaluated(
     namespace: str,
     now: datetime,
 ) -> Found | Failed:
-    """Return the recommendation of a metric, or why it has none."""
+    """Return the number of replicas that ``metric`` recommends, or why it recommends none.
+
+    ``usages`` contains the usage of ``pods``, and ``current`` is the current number of replicas.
+    """
     query = query_of(metric)
     if query is None:
         return _no_adapter(metric, namespace)
@@ -140,7 +145,7 @@ def evaluated(
 
 
 def tolerances_of(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None) -> Tolerances:
-    """Return the tolerances of an autoscaler."""
+    """Return the tolerances that ``behavior`` specifies, with defaults for missing values."""
     usual = Tolerances()
     if behavior is None:
         return usual

@@ -23,7 +23,11 @@ _PREFIX: Final = "nodes.steersman.dev/"
 def annotated_usage(
     pods: Iterable[Pod], resource: str, container: str, now: datetime
 ) -> dict[str, Usage]:
-    """Return the usage in the annotations of running Pods, for one container or for all."""
+    """Return the usage in the annotations of those ``pods`` that are running, by Pod name.
+
+    It is the usage of ``resource`` by the container ``container``, or by all containers if
+    ``container`` is empty.
+    """
     found: dict[str, Usage] = {}
     for pod in pods:
         milli = _annotation(pod, resource, container) if phase(pod) == "Running" else None
@@ -35,7 +39,11 @@ def annotated_usage(
 def server_usage(
     items: Iterable[Mapping[str, Any]], resource: str, container: str
 ) -> dict[str, Usage]:
-    """Return the usage in the response of a metrics server."""
+    """Return the usage in ``items``, the response of a metrics server, by Pod name.
+
+    It is the usage of ``resource`` by the container ``container``, or by all containers if
+    ``container`` is empty.
+    """
     found: dict[str, Usage] = {}
     for item in items:
         containers = [

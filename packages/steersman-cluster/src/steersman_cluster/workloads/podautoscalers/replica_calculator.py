@@ -27,7 +27,10 @@ _POD_LEVEL: Final = ("cpu", "memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """The average usage of one Pod in thousandths, over a window that ends at ``time``."""
+    """The average usage of one resource by one Pod, in thousandths.
+
+    The average is over ``window_seconds``, a window that ends at ``time``.
+    """
 
     milli: int
     time: datetime
@@ -39,19 +42,27 @@ Usages: TypeAlias = Mapping[str, Usage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
-    """How far the ratio of usage to target may differ from 1 before the replicas change."""
+    """The tolerances of an autoscaler.
+
+    The replicas do not change while the ratio of usage to target is between ``1 - down`` and ``1 +
+    up``.
+    """
 
     down: float = 0.1
     up: float = 0.1
 
     def are_met(self, ratio: float) -> bool:
-        """Return whether the ratio is within the tolerances."""
+        """Return whether ``ratio``, the ratio of usage to target, is within the tolerances."""
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The proposed replicas, with the average usage in thousandths and as utilization."""
+    """The number of replicas that the usage requires.
+
+    ``average_milli`` is the average usage in thousandths, and ``percent`` the average utilization
+    in percent.
+    """
 
     replicas: int
     average_milli: int
@@ -60,7 +71,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ScalingProblem:
-    """The reason why the replicas cannot be computed."""
+    """The reason why the number of required replicas cannot be computed."""
 
     text: str
 
@@ -84,7 +95,11 @@ def by_utilization(
     tolerances: Tolerances,
     now: datetime,
 ) -> Proposal | ScalingProblem:
-    """Return the replicas for a target utilization."""
+    """Return the number of replicas for a target utilization of ``percent`` percent.
+
+    The utilization is the usage of ``pods`` relative to their requests of ``resource``. ``current``
+    is the current number of replicas.
+    """
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
     if isinstance(grouped, ScalingProblem):
         return grouped
@@ -126,7 +141,10 @@ def by_average(
     tolerances: Tolerances,
     now: datetime,
 ) -> Proposal | ScalingProblem:
-    """Return the replicas for a target average usage."""
+    """Return the number of replicas for a target average usage of ``milli`` thousandths per Pod.
+
+    ``usages`` contains the usage of ``pods``, and ``current`` is the current number of replicas.
+    """
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
     if isinstance(grouped, ScalingProblem):
         return grouped
@@ -144,7 +162,11 @@ def by_average(
 def requests_of(
     pods: Iterable[Pod], resource: str, container: str
 ) -> dict[str, int] | ScalingProblem:
-    """Return the requests of each Pod, in thousandths."""
+    """Return the request of each Pod for ``resource``, in thousandths, by Pod name.
+
+    Only ``container`` counts, or all containers if ``container`` is empty. If a Pod has no such
+    request, return the problem instead.
+    """
     requests: dict[str, int] = {}
     for pod in pods:
         found = _request(pod, resource, container)

@@ -1,4 +1,7 @@
-"""The scale client of an autoscaler: it also requests metrics and writes the status."""
+"""The scale client of the autoscaler controller.
+
+It reads the scales of targets and the usage of Pods, and writes the autoscalers' status.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,31 +37,31 @@ _USUAL: Final[dict[tuple[str, str], type[Any]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleTarget:
-    """The target of an autoscaler, with its scale."""
+    """The target of an autoscaler, with the scale that was read from its scale subresource."""
 
     place: Subresource[autoscaling_v1.Scale]
     scale: autoscaling_v1.Scale
 
     @property
     def replicas(self) -> int:
-        """Return the desired replicas of the target."""
+        """Return the desired number of replicas in the scale of the target."""
         return (self.scale.spec.replicas if self.scale.spec else None) or 0
 
     @property
     def selector(self) -> str:
-        """Return the selector of the target's Pods."""
+        """Return the selector of the target's Pods, from the status of the scale."""
         return (self.scale.status.selector if self.scale.status else None) or ""
 
 
 class ScaleClient:
-    """A client that reads scales and usage."""
+    """A client that reads the scales of autoscalers' targets, and the usage of Pods."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._mapper = RestMapper(client)
 
     async def scale_of(self, hpa: Autoscaler) -> ScaleTarget | str:
-        """Return the scale of an autoscaler's target, or the reason why it cannot be read."""
+        """Return the target of ``hpa`` with its scale, or why this scale cannot be read."""
         target = hpa.spec.scale_target_ref
         version = target.api_version or ""
         if version.count("/") > 1:
@@ -86,7 +89,7 @@ class ScaleClient:
         selector: Labels,
         now: datetime,
     ) -> Usages | ScalingProblem:
-        """Return the usage of Pods, from annotations or else from a metrics server."""
+        """Return the usage of ``pods``, from their annotations or else from a metrics server."""
         found = annotated_usage(pods, query.resource, query.container, now)
         if found:
             return found
@@ -116,8 +119,9 @@ async def put_status(
     *,
     field_manager: str,
 ) -> bool:
-    """Patch the status of an autoscaler if it differs from ``status``, and return whether it
-    differs.
+    """Change the status of ``hpa`` to ``status``, and return whether they were different.
+
+    If they are equal, no request is sent.
     """
     before = hpa.status
     change = merge_difference({} if before is None else plain(before), plain(status))
@@ -129,5 +133,5 @@ async def put_status(
 
 
 def message_of(error: ApiError) -> str:
-    """Return the message of the server's error response."""
+    """Return the message in the API server's error response."""
     return error.message

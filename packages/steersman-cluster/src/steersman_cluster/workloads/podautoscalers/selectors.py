@@ -17,13 +17,13 @@ LABEL_INDEX: Final = f"{__name__}/label"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: one for each label, prefixed with the namespace."""
+    """Return the index keys of ``pod``: one for each label, prefixed with the Pod's namespace."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
 
 def pods_in(lister: Lister[Pod], namespace: str, selector: Labels) -> list[Pod]:
-    """Return the cached Pods that a selector matches, sorted by name."""
+    """Return the cached Pods in ``namespace`` that ``selector`` matches, sorted by name."""
     buckets = [
         lister.by_index(LABEL_INDEX, f"{namespace}/{each.key}={each.values[0]}")
         for each in selector.requirements
@@ -35,17 +35,20 @@ def pods_in(lister: Lister[Pod], namespace: str, selector: Labels) -> list[Pod]:
 
 
 class Selectors:
-    """The selectors of all known autoscalers."""
+    """The selectors of all known autoscalers' targets, by autoscaler."""
 
     def __init__(self) -> None:
         self._known: dict[ObjectKey, Labels] = {}
 
     def forget(self, key: ObjectKey) -> None:
-        """Remove the selector of an autoscaler."""
+        """Remove the selector of the autoscaler ``key``."""
         self._known.pop(key, None)
 
     def read(self, key: ObjectKey, text: str) -> Labels | InvalidSelector:
-        """Return the selector of an autoscaler's target, or why it is invalid."""
+        """Parse ``text``, the selector of the target of the autoscaler ``key``.
+
+        Return the selector, or the reason why it is invalid.
+        """
         if not text:
             return InvalidSelector(
                 event=Event("SelectorRequired", "selector is required"),
@@ -65,9 +68,9 @@ class Selectors:
         return selector
 
     def ambiguity(self, key: ObjectKey, text: str, pods: Sequence[Pod]) -> InvalidSelector | None:
-        """Return the reason to disable autoscaling if several autoscalers select the same Pods.
+        """Return why the autoscaler ``key`` is disabled because others select the same Pods.
 
-        Otherwise return ``None``.
+        Return ``None`` if no other autoscaler selects one of ``pods``.
         """
         about = [
             each

@@ -21,7 +21,7 @@ Obj = TypeVar("Obj", bound=Resource)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Generic[Obj]):
-    """The objects that an owner already owns, the objects to adopt, and the objects to release."""
+    """The objects that an owner keeps, the objects to adopt, and the objects to release."""
 
     ours: tuple[Obj, ...]
     adopt: tuple[Obj, ...]
@@ -35,7 +35,7 @@ def claimed(
     *,
     is_fit: Callable[[Obj], bool] | None = None,
 ) -> Claim[Obj]:
-    """Return which of these objects the owner already owns, adopts and releases.
+    """Return which of ``objects`` the controller ``owner`` keeps, adopts and releases.
 
     The objects are in the owner's namespace. ``is_fit`` is a condition in addition to the selector.
     An owner that is being deleted neither adopts nor releases objects. An object that is being
@@ -63,8 +63,9 @@ def claimed(
 def candidates(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector | None, kind: type[Obj]
 ) -> list[Obj]:
-    """Return the cached objects that the owner controls,
-    or that have no controller and may match.
+    """Return the cached objects of ``kind`` that ``owner`` controls or might adopt.
+
+    An object that might be adopted has no controller, and its labels may match ``selector``.
     """
     return [
         *ctx.by_index(kind, CONTROLLER_INDEX, owner.uid),
@@ -81,11 +82,12 @@ async def claim(
     is_fit: Callable[[Obj], bool] | None = None,
     finalizers: tuple[str, ...] = (),
 ) -> list[Obj]:
-    """Adopt and release objects, and return the objects that the owner then controls.
+    """Adopt and release objects of ``kind``, and return those that ``owner`` then controls.
 
-    Before the first adoption, the live owner is read, because it may be deleted or being deleted.
-    ``finalizers`` are added on adoption and removed on release. The controller needs the
-    ``CONTROLLER_INDEX`` of the kind, and the kind in ``writes``.
+    Before the first adoption, the owner is read from the API server, because it may have been
+    deleted. ``finalizers`` are added to adopted objects and removed from released objects.
+    ``is_fit`` is a condition in addition to the selector. The ``Controller`` that calls this needs
+    the ``CONTROLLER_INDEX`` of ``kind``, and ``kind`` in its ``writes``.
     """
     objects = candidates(ctx, owner, selector, kind)
     return await claim_among(ctx, owner, selector, objects, is_fit=is_fit, finalizers=finalizers)
@@ -100,7 +102,7 @@ async def claim_among(
     is_fit: Callable[[Obj], bool] | None = None,
     finalizers: tuple[str, ...] = (),
 ) -> list[Obj]:
-    """Adopt and release as ``claim`` does, but only among these objects."""
+    """Adopt and release objects as ``claim`` does, but only among ``objects``."""
     found = claimed(owner, selector, objects, is_fit=is_fit)
     for obj in found.release:
         await _release(ctx, owner, obj, finalizers)

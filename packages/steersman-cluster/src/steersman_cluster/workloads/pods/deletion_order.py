@@ -28,9 +28,9 @@ _MOST_COST = 2**31
 def deletion_order(
     pods: Sequence[Pod], now: datetime, *, related: Iterable[Pod] | None = None
 ) -> list[Pod]:
-    """Return the Pods in the order of deletion.
+    """Return ``pods`` in the order in which surplus Pods are deleted.
 
-    ``related`` are the Pods that should be spread over nodes, by default the given Pods. For a
+    ``related`` are the Pods that should be spread over nodes, by default ``pods``. For a
     ReplicaSet, these are the Pods of all ReplicaSets of the same Deployment.
     """
     on_node: dict[str, int] = {}
@@ -47,13 +47,14 @@ def deletion_order(
 
 
 def node_of(pod: Pod) -> str:
-    """Return the name of the Pod's node, or ``""`` if the Pod is not bound."""
+    """Return the name of the node of ``pod``, or ``""`` if the Pod is not bound to a node."""
     return (pod.spec.node_name if pod.spec is not None else None) or ""
 
 
 def deletion_cost(pod: Pod) -> int:
-    """Return the value of the ``pod-deletion-cost`` annotation,
-    or 0 if it is missing or invalid.
+    """Return the deletion cost of ``pod``, from its ``pod-deletion-cost`` annotation.
+
+    The result is 0 if the annotation is missing or invalid.
     """
     said = pod.annotations.get(DELETION_COST, "")
     digits = said.removeprefix("-")
@@ -65,7 +66,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def restarts(pod: Pod) -> tuple[int, int]:
-    """Return the highest restart count of the Pod's containers, and that of the Pod's sidecars."""
+    """Return the highest restart count of the containers of ``pod``, and of its sidecars."""
     if pod.status is None or pod.spec is None:
         return 0, 0
     sidecars = [

@@ -12,13 +12,13 @@ _ENDED = ("Succeeded", "Failed")
 
 
 def phase(pod: Pod) -> str:
-    """Return ``status.phase``, or ``"Pending"`` if it is not set."""
+    """Return ``status.phase`` of ``pod``, or ``"Pending"`` if it is not set."""
     status = pod.status
     return (status.phase if status is not None else None) or "Pending"
 
 
 def condition(pod: Pod, type: str) -> core_v1.PodCondition | None:
-    """Return the condition of this type, or ``None`` if the Pod has no such condition."""
+    """Return the condition of type ``type``, or ``None`` if ``pod`` has no such condition."""
     status = pod.status
     if status is not None:
         for each in status.conditions or ():
@@ -28,28 +28,30 @@ def condition(pod: Pod, type: str) -> core_v1.PodCondition | None:
 
 
 def is_ready(pod: Pod) -> bool:
-    """Return whether the Pod's ``Ready`` condition is true."""
+    """Return whether the ``Ready`` condition of ``pod`` is true."""
     ready = condition(pod, "Ready")
     return ready is not None and ready.status == "True"
 
 
 def ready_since(pod: Pod) -> datetime | None:
-    """Return when the Pod became ready, or ``None`` if it is not ready or if the time is
-    unknown.
+    """Return when ``pod`` became ready.
+
+    Return ``None`` if the Pod is not ready or if the time is unknown.
     """
     ready = condition(pod, "Ready")
     return ready.last_transition_time if ready is not None and ready.status == "True" else None
 
 
 def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
-    """Return whether the Pod has been ready for ``min_ready_seconds``."""
+    """Return whether ``pod`` has been ready for at least ``min_ready_seconds``."""
     wait_seconds = available_in_seconds(pod, min_ready_seconds, now)
     return wait_seconds is not None and wait_seconds <= 0
 
 
 def available_in_seconds(pod: Pod, min_ready_seconds: int, now: datetime) -> float | None:
-    """Return the time until the Pod is available: 0 if it already is,
-    ``None`` if it is not ready.
+    """Return the seconds until ``pod`` is available.
+
+    The result is 0 if the Pod is already available, and ``None`` if it is not ready.
     """
     ready = condition(pod, "Ready")
     if ready is None or ready.status != "True":
@@ -65,8 +67,9 @@ def available_in_seconds(pod: Pod, min_ready_seconds: int, now: datetime) -> flo
 def next_available_seconds(
     pods: Iterable[Pod], min_ready_seconds: int, now: datetime
 ) -> float | None:
-    """Return the time until the next of these Pods becomes available,
-    or ``None`` if no Pod will.
+    """Return the seconds until the next of ``pods`` becomes available.
+
+    Return ``None`` if none of them will become available by the passing of time alone.
     """
     if not min_ready_seconds:
         return None

@@ -10,7 +10,7 @@ _LONGEST_NAME = 253
 
 
 def pod_prefix(owner_name: str) -> str:
-    """Return the ``generateName`` of an owner's Pods."""
+    """Return the ``generateName`` of the Pods of the owner named ``owner_name``."""
     return f"{owner_name}-" if len(owner_name) < _LONGEST_NAME else owner_name
 
 
@@ -25,10 +25,11 @@ def pod_from(
     finalizers: tuple[str, ...] = (),
     spec: core_v1.PodSpec | None = None,
 ) -> core_v1.Pod:
-    """Return a Pod from a template, in the namespace of its owner and controlled by the owner.
+    """Return a Pod from ``template``, in the namespace of ``owner`` and controlled by it.
 
-    ``labels``, ``annotations`` and ``finalizers`` are added to the template's, and ``spec``
-    replaces the template's spec. Without a ``name``, the server generates one.
+    ``labels``, ``annotations`` and ``finalizers`` are added to those of the template. ``spec``
+    replaces the template's spec. If there is no ``name``, the API server generates one from
+    ``generate_name``.
     """
     inner = template.metadata or meta_v1.ObjectMeta()
     all_labels = {**(inner.labels or {}), **(labels or {})}

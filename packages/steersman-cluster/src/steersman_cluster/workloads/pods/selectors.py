@@ -1,8 +1,9 @@
-"""Label selectors, and indexes that find the objects that a selector matches. No I/O.
+"""Label selectors, and indexes that find objects by selector. No I/O.
 
 A selector with labels matches only objects that have all these labels. An object with a selector is
 therefore indexed under one of the selector's labels. An object without a controller is indexed
-under each of its labels. Neither direction needs a scan.
+under each of its own labels. Therefore no scan is needed to find the objects that a selector
+matches, or the selectors that match an object.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +18,9 @@ SELECTOR_INDEX = "selector"
 
 
 def selects(selector: meta_v1.LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Return whether the selector matches; ``None`` matches nothing,
-    an empty selector everything.
+    """Return whether ``selector`` matches ``labels``.
+
+    ``None`` matches no labels, and an empty selector matches all labels.
     """
     if selector is None:
         return False
@@ -29,13 +31,16 @@ def selects(selector: meta_v1.LabelSelector | None, labels: Mapping[str, str]) -
 
 
 def is_empty(selector: meta_v1.LabelSelector | None) -> bool:
-    """Return whether the selector is empty, so that it matches everything."""
+    """Return whether ``selector`` is empty and therefore matches all labels."""
     return selector is not None and not selector.match_labels and not selector.match_expressions
 
 
 def by_controller_or_labels(obj: Resource | Unstructured) -> Iterable[str]:
-    """Return the index keys of an object: the uid of its controller, or, without a controller, one
-    key for each label, prefixed with the namespace.
+    """Return the index keys of ``obj``.
+
+    If it has a controller, its only key is the uid of the controller. Otherwise, it has one key for
+    each of its labels, prefixed with the namespace, and one key with only the namespace, for
+    selectors without labels.
     """
     if isinstance(obj, Unstructured):
         raise TypeError("only typed objects can be indexed by controller")
@@ -50,8 +55,9 @@ def by_controller_or_labels(obj: Resource | Unstructured) -> Iterable[str]:
 
 
 def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
-    """Return ``spec.selector``; a ReplicationController's map of labels is converted to a
-    selector.
+    """Return ``spec.selector`` of ``obj``.
+
+    A ReplicationController's selector is a map of labels, which is converted to a selector.
     """
     selector = obj.spec.selector if obj.spec is not None else None
     if selector is None or isinstance(selector, meta_v1.LabelSelector):
@@ -60,14 +66,15 @@ def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
 
 
 def by_selector(obj: Any) -> Iterable[str]:
-    """Return the index key of an object with a selector: one label of the selector, and the
-    namespace.
-    """
+    """Return the index key of ``obj``: one label of its selector, prefixed with the namespace."""
     return (selector_index_key(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 
 
 def selector_index_key(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
-    """Return the key of ``CONTROLLER_INDEX`` that finds matching objects without a controller."""
+    """Return a key of ``CONTROLLER_INDEX`` for the objects that ``selector`` may match.
+
+    These are objects in ``namespace`` without a controller.
+    """
     labels = selector.match_labels if selector is not None else None
     if not labels:
         return f"{namespace or ''}/"

@@ -21,10 +21,11 @@ Obj = TypeVar("Obj", bound=Resource)
 
 @dataclass(frozen=True, slots=True)
 class ControllerOfKind:
-    """A mapping from an object to its controlling object of one kind.
+    """A mapping from an object to the key of its controller, if the controller is of ``kind``.
 
-    An object without a controller maps to all objects whose selector matches, because one of them
-    may adopt it. The controller needs ``indexes={SELECTOR_INDEX: by_selector}``.
+    An object without a controller maps to all objects of ``kind`` whose selector matches its
+    labels, because one of them may adopt it. The ``Watch`` of ``kind`` needs
+    ``indexes={SELECTOR_INDEX: by_selector}``.
     """
 
     kind: type[Any]
@@ -43,7 +44,7 @@ class ControllerOfKind:
 
 
 def objects_selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
-    """Return the objects of a kind whose selector matches the labels of ``obj``."""
+    """Return the keys of the objects of ``kind`` whose selector matches the labels of ``obj``."""
     labels = obj.labels
     if not labels:
         return []  # no controller selects everything
@@ -56,9 +57,7 @@ def objects_selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> li
 
 
 def label_index_keys(obj: Resource) -> list[str]:
-    """Return the values of ``SELECTOR_INDEX`` that find the objects whose selector may match
-    ``obj``.
-    """
+    """Return the keys of ``SELECTOR_INDEX`` under which selectors that match ``obj`` can be."""
     namespace = obj.namespace or ""
     return [f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in obj.labels.items())]
 
@@ -69,7 +68,12 @@ def watching(
     controller: type[Any],
     when: Callable[[Obj | None, Obj], bool] | None = None,
 ) -> Watch[Obj]:
-    """Return a watch of ``kind`` whose changes enqueue the controlling object, a ``controller``."""
+    """Return a watch of ``kind``.
+
+    A change of an object of ``kind`` enqueues the object that controls it. ``controller`` is the
+    kind of the controlling objects. With ``when``, only the additions and updates for which it
+    returns true are processed.
+    """
     return Watch(
         kind,
         to=ControllerOfKind(controller),
@@ -83,24 +87,28 @@ def watching_pods(
     *,
     when: Callable[[core_v1.Pod | None, core_v1.Pod], bool] | None = None,
 ) -> Watch[core_v1.Pod]:
-    """Return a watch of Pods whose changes enqueue the controlling object, a ``controller``."""
+    """Return a watch of Pods.
+
+    A change of a Pod enqueues the object that controls it. ``controller`` is the kind of the
+    controlling objects. With ``when``, only the additions and updates for which it returns true are
+    processed.
+    """
     return watching(core_v1.Pod, controller=controller, when=when)
 
 
 def only_deletions(_old: object, _new: object) -> bool:
-    """Return ``False``: used as ``when`` of a watch, it drops additions and updates.
+    """Return ``False``. As the ``when`` of a watch, this function drops additions and updates.
 
-    Deletions are not subject to ``when``.
+    Deletions are never dropped, because ``when`` is not called for deletions.
     """
     return False
 
 
 def is_counted_differently(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Return whether a controller that counts Pods has to count this Pod differently after the
-    change.
+    """Return whether the change of a Pod from ``old`` to ``new`` affects its controller's counts.
 
     Of a thousand Pods that wait for a node, each gets a new condition again and again. Without this
-    predicate, a controller would count a thousand Pods a thousand times.
+    predicate, the controller would count a thousand Pods a thousand times.
     """
     if old is None:
         return True

@@ -46,7 +46,7 @@ async def run(services: Services) -> None:
 
 
 class QuotaController:
-    """A controller for all quotas of the cluster, with the usage of each."""
+    """A controller for all ResourceQuotas of the cluster, with the usage of each quota."""
 
     def __init__(self, services: Services, quotas: Informer[Quota], *, start: Start) -> None:
         self._services = services
@@ -70,7 +70,9 @@ class QuotaController:
         return f"<Quotas {count}, {len(self._watched)} kinds followed>"
 
     async def run(self) -> None:
-        """Process quotas after changes of the quotas or of the counted objects."""
+        """Update the status of ResourceQuotas after changes of the quotas or of the counted
+        objects.
+        """
         registration = self._quotas.add_handler(self._quota_changed, name=NAME)
         try:
             while True:

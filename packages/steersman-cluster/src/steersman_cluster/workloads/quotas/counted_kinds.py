@@ -1,4 +1,4 @@
-"""The class that is used to watch the objects that a quota counts."""
+"""The Python classes with which the resource quota controller watches counted objects."""
 
 from typing import Any, Final
 
@@ -18,9 +18,7 @@ _NEEDED: Final = frozenset(("create", "delete", "list", "watch"))
 
 
 class CountedKinds:
-    """A finder that returns the class of a kind by its plural name, with as few discovery requests
-    as possible.
-    """
+    """A finder for the Python class of a kind, with as few discovery requests as possible."""
 
     def __init__(self, client: Client, caches: Caches) -> None:
         self._client = client
@@ -28,7 +26,10 @@ class CountedKinds:
         self._discovery: Discovery | None = None
 
     async def find(self, resource: GroupResource) -> type[Any] | None:
-        """Return the class to watch, or ``None`` if the server does not serve the kind."""
+        """Return the class with which to watch ``resource``.
+
+        Return ``None`` if the API server does not serve this kind.
+        """
         if resource in _WHOLE:
             return _WHOLE[resource]
         found = self._found(resource)
@@ -38,7 +39,7 @@ class CountedKinds:
         return found
 
     def forget(self) -> None:
-        """Drop the discovery result, so that the next lookup repeats discovery."""
+        """Drop the cached discovery result, so that the next lookup repeats discovery."""
         self._discovery = None
 
     def _found(self, resource: GroupResource) -> type[Any] | None:

@@ -1,6 +1,7 @@
-"""Evaluators: how much of a quota an object uses, by the resource names in ``spec.hard``. No I/O.
+"""Evaluators, which compute how much of a quota an object uses. No I/O.
 
-The API server's quota admission uses the same rules.
+The usage is by the resource names that a quota's ``spec.hard`` contains. The API server's quota
+admission uses the same rules.
 """
 
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ _NONE: Final = Quantity(0)
 
 
 def kind_of_resource(name: str) -> GroupResource | None:
-    """Return the kind whose objects use this resource, or ``None`` if no kind does."""
+    """Return the kind whose objects use the quota resource ``name``, or ``None`` if none do."""
     if name.startswith(_COUNT):
         resource, _, group = name.removeprefix(_COUNT).partition(".")
         counted = GroupResource(group, resource)
@@ -53,7 +54,10 @@ def kind_of_resource(name: str) -> GroupResource | None:
 
 
 def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
-    """Return how much an object uses of each resource."""
+    """Return how much of each quota resource ``obj`` uses at the time ``now``.
+
+    ``resource`` is the kind of ``obj``.
+    """
     counted = {f"{_COUNT}{resource}": _ONE}
     if isinstance(obj, core_v1.Pod):
         return counted | (_pod_usage(obj) if is_charged(obj, now) else {})
@@ -65,7 +69,7 @@ def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
 
 
 def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
-    """Return whether a Pod counts towards a quota.
+    """Return whether ``pod`` counts towards a quota at the time ``now``.
 
     A Pod that has ended does not count, and neither does a Pod whose deletion is overdue.
     """
@@ -76,7 +80,10 @@ def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
 
 
 def released_time(pod: core_v1.Pod) -> datetime | None:
-    """Return when a Pod that is being deleted stops counting, even if it still exists."""
+    """Return when ``pod``, if it is being deleted, stops counting even if it still exists.
+
+    Return ``None`` if the Pod is not being deleted, or if its grace period is unknown.
+    """
     due, grace_seconds = pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds
     if due is None or grace_seconds is None:
         return None

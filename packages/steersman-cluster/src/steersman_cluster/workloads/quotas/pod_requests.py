@@ -1,7 +1,7 @@
-"""The requests of a Pod: the sum over its containers, or more if an init container needs more. No
-I/O.
+"""The requests and limits of a Pod, as quotas count them. No I/O.
 
-The API server computes the requests the same way when it charges a quota.
+They are the sum over the Pod's containers, or more if an init container needs more. The API server
+computes them the same way when it charges a quota.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +20,12 @@ _ZERO: Final = Quantity(0)
 
 
 def is_native(name: str) -> bool:
-    """Return whether the resource is built into Kubernetes."""
+    """Return whether the resource ``name`` is built into Kubernetes."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def pod_usage(spec: core_v1.PodSpec) -> Usage:
-    """Return the requests and limits of a Pod, under the resource names of quotas."""
+    """Return the requests and limits of a Pod with ``spec``, by the resource names of quotas."""
     requests, limits = _of_pod(spec, "requests"), _of_pod(spec, "limits")
     found: Usage = {}
     for name in COMPUTED:
@@ -42,7 +42,11 @@ def pod_usage(spec: core_v1.PodSpec) -> Usage:
 
 
 def is_best_effort(spec: core_v1.PodSpec) -> bool:
-    """Return whether the QoS class of the Pod is BestEffort: no requests and no limits anywhere."""
+    """Return whether the QoS class of a Pod with ``spec`` is BestEffort.
+
+    This is the case if there are no requests or limits for CPU or memory. If ``spec`` contains
+    resources of the Pod as a whole, only these count, otherwise those of all containers.
+    """
     if spec.resources is not None:
         parts: Iterable[core_v1.ResourceRequirements | None] = (spec.resources,)
     else:

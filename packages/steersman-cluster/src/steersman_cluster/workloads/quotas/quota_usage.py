@@ -1,4 +1,7 @@
-"""The usage of one quota, stored per object, so that a change needs only one evaluation. No I/O."""
+"""The usage of one quota. No I/O.
+
+The usage is stored per object, so a change of an object requires an evaluation of this object only.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,7 +23,7 @@ Place: TypeAlias = tuple[GroupResource, ObjectKey]
 
 
 class QuotaUsage:
-    """The usage of one quota by the objects of its namespace."""
+    """The usage of one ResourceQuota by the objects in its namespace."""
 
     def __init__(self, spec: core_v1.ResourceQuotaSpec) -> None:
         self.spec = spec
@@ -41,11 +44,11 @@ class QuotaUsage:
 
     @property
     def kinds(self) -> tuple[GroupResource, ...]:
-        """Return the kinds whose objects can use the quota."""
+        """Return the kinds whose objects can use a resource that the quota limits."""
         return tuple(self._names)
 
     def used(self, served: Mapping[GroupResource, object]) -> Usage:
-        """Return the total usage of the resources whose kind is in ``served``."""
+        """Return the total usage of each resource whose kind is in ``served``."""
         return {
             name: self._totals[name]
             for kind, names in self._names.items()
@@ -54,10 +57,10 @@ class QuotaUsage:
         }
 
     def put(self, resource: GroupResource, key: ObjectKey, obj: Resource, now: datetime) -> int:
-        """Add or update an object.
+        """Add or update ``obj``, an object of the kind ``resource``.
 
-        Return a negative number if the usage of any resource decreases, and a positive number if
-        usage only increases. Return 0 if nothing changes.
+        Return a negative number if the usage of any quota resource decreases, and a positive number
+        if usage only increases. Return 0 if nothing changes.
         """
         names = self._names.get(resource)
         if names is None:
@@ -75,14 +78,18 @@ class QuotaUsage:
         return self._enter(place, used)
 
     def remove(self, resource: GroupResource, key: ObjectKey) -> int:
-        """Remove an object, and return the same kind of number as ``put``."""
+        """Remove the object ``key`` of the kind ``resource``.
+
+        The result has the same meaning as the result of ``put``.
+        """
         self._ending.pop((resource, key), None)
         return self._enter((resource, key), {})
 
     def release(self, now: datetime) -> float | None:
-        """Stop counting Pods whose deletion is overdue.
+        """Stop counting the Pods whose deletion is overdue at the time ``now``.
 
-        Return the time until the deletion of the next Pod becomes overdue.
+        Return the seconds until the deletion of the next Pod becomes overdue, or ``None`` if no
+        counted Pod is being deleted.
         """
         for place, (ends, pod) in list(self._ending.items()):
             if ends < now:

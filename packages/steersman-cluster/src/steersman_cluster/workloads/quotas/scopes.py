@@ -1,4 +1,4 @@
-"""The scopes of a quota, which limit the objects that it counts. No I/O."""
+"""The scopes of a quota, which restrict the objects that the quota counts. No I/O."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ Rule = core_v1.ScopedResourceSelectorRequirement
 
 
 def rules_of(spec: core_v1.ResourceQuotaSpec) -> tuple[Rule, ...]:
-    """Return the scope selector requirements of a quota."""
+    """Return the scopes and the scope selector of a quota with ``spec``, as one list of rules."""
     named = (Rule(scope_name=each, operator="Exists") for each in spec.scopes or ())
     selector = spec.scope_selector
     return (*named, *((selector.match_expressions if selector is not None else None) or ()))
 
 
 def is_in_scope(obj: Resource, rules: Iterable[Rule]) -> bool:
-    """Return whether the object is in every scope; an unknown scope matches no object."""
+    """Return whether ``obj`` matches all ``rules``; an unknown scope matches no object."""
     return all(_is_in(obj, rule) for rule in rules)
 
 

@@ -33,14 +33,15 @@ _LONGEST_WAIT_SECONDS = 300.0
 
 
 def wanted_replicas(rs: Replicated) -> int:
-    """Return ``spec.replicas``, or 1 if it is not set."""
+    """Return ``spec.replicas`` of ``rs``, or 1 if it is not set."""
     replicas = rs.spec.replicas if rs.spec is not None else None
     return 1 if replicas is None else replicas
 
 
 def difference(rs: Replicated, active: int) -> int:
-    """Return how many Pods to create in this reconcile;
-    a negative number is the number to delete.
+    """Return how many Pods to create in this reconcile, if ``rs`` has ``active`` Pods.
+
+    A negative result means that this number of Pods has to be deleted.
     """
     return max(-BURST, min(BURST, wanted_replicas(rs) - active))
 
@@ -62,7 +63,11 @@ def status_of(
     failure: tuple[str, str] | None,
     now: datetime,
 ) -> ReplicatedStatus:
-    """Return the status; ``failure`` is the reason and the message of a failure."""
+    """Return the new status of ``rs``.
+
+    ``active`` are its active Pods, and ``terminating`` is the number of its terminating Pods.
+    ``failure`` is the reason and the message of a failure to create or delete Pods.
+    """
     spec = rs.spec
     template = spec.template if spec is not None else None
     labels = (template.metadata.labels if template and template.metadata else None) or {}
@@ -93,15 +98,16 @@ def status_of(
 
 
 def failing_since(rs: Replicated) -> datetime | None:
-    """Return when the creation or deletion of Pods began to fail,
-    or ``None`` if it does not fail.
+    """Return when the creation or deletion of the Pods of ``rs`` began to fail.
+
+    Return ``None`` if there is no failure.
     """
     failure = _failure(rs)
     return failure.last_transition_time if failure is not None else None
 
 
 def retry_seconds(since: datetime | None, now: datetime) -> float:
-    """Return the delay until the retry after a failure that began at ``since``."""
+    """Return the seconds until the next retry, if the requests have failed since ``since``."""
     lasted_seconds = (now - since).total_seconds() if since is not None else 0.0
     return max(_SHORTEST_WAIT_SECONDS, min(_LONGEST_WAIT_SECONDS, lasted_seconds))
 

@@ -40,13 +40,13 @@ _FNV_PRIME: Final = 0x01000193
 
 
 def template_patch(template: core_v1.PodTemplateSpec) -> bytes:
-    """Return a strategic merge patch that sets the template."""
+    """Return a strategic merge patch that sets the Pod template of an object to ``template``."""
     plain = msgspec.json.decode(_CODEC.encode(template))
     return canonical({"spec": {"template": {**plain, "$patch": "replace"}}})
 
 
 def canonical(data: Any) -> bytes:
-    """Return the data as JSON bytes that are equal for equal data."""
+    """Return ``data`` as JSON bytes; equal data always results in equal bytes."""
     text = _SORTED.encode(data)
     for plain, escaped in _ESCAPED:
         if plain in text:
@@ -55,7 +55,7 @@ def canonical(data: Any) -> bytes:
 
 
 def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec:
-    """Return the template that the revision restores."""
+    """Return the Pod template that ``revision`` restores."""
     template = dict(revision.data["spec"]["template"])
     template.pop("$patch", None)
     return _CODEC.decode(
@@ -64,7 +64,10 @@ def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec
 
 
 def content_hash(content: bytes, collisions: int) -> str:
-    """Return the hash of the data and of the collision count."""
+    """Return the hash of ``content``, the data of a revision, and of ``collisions``.
+
+    ``collisions`` is the number of hash collisions so far.
+    """
     # FNV-1, not FNV-1a: names must equal those of kube-controller-manager.
     number = _FNV_START
     for byte in content + str(collisions).encode():
@@ -73,5 +76,8 @@ def content_hash(content: bytes, collisions: int) -> str:
 
 
 def revision_name(owner: str, digest: str) -> str:
-    """Return the name of a revision of this owner."""
+    """Return the name of a revision: ``owner``, a hyphen, and ``digest``.
+
+    ``owner`` is the owner's name, and is cut if it is too long.
+    """
     return f"{owner[:_LONGEST_OWNER]}-{digest}"

@@ -39,7 +39,7 @@ WATCHED: Final = Watch(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentRevision:
-    """The revision of a template, the history that contains it, and the collision count."""
+    """The revision of a Pod template, the history that contains it, and the collision count."""
 
     revision: Revision
     history: tuple[Revision, ...]
@@ -49,10 +49,10 @@ class CurrentRevision:
 async def history_of(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector
 ) -> tuple[Revision, ...]:
-    """Return the revisions of a StatefulSet or DaemonSet in order, and adopt matching revisions
-    without a controller.
+    """Return the revisions of ``owner``, a StatefulSet or DaemonSet, the oldest first.
 
-    An owner that is being deleted adopts no revisions.
+    Revisions without a controller are adopted if ``selector`` matches. An owner that is being
+    deleted adopts no revisions.
     """
     return in_order(await claim(ctx, owner, selector, apps_v1.ControllerRevision))
 
@@ -66,7 +66,11 @@ async def revision_for(
     collisions: int,
     hash_label: str = HASH_LABEL,
 ) -> CurrentRevision:
-    """Return the revision of a template, created or renumbered so that it is the newest."""
+    """Return the revision of ``template``, which is then the newest revision of ``owner``.
+
+    If ``history`` contains a revision of the template, this revision gets the highest number.
+    Otherwise a revision is created.
+    """
     patch = template_patch(template)
     match make_plan(history, patch):
         case KeepRevision(revision=revision):
@@ -98,9 +102,10 @@ async def shorten(
     is_live: Callable[[Revision], bool],
     limit: int | None,
 ) -> None:
-    """Delete revisions beyond the history limit, the oldest first.
+    """Delete revisions in ``history`` beyond the history limit ``limit``, the oldest first.
 
-    Revisions for which ``is_live`` returns true neither count towards the limit nor are deleted.
+    Revisions for which ``is_live`` returns true are not deleted, and do not count towards the
+    limit.
     """
     for revision in excess(history, is_live=is_live, limit=limit):
         await ctx.delete(revision)

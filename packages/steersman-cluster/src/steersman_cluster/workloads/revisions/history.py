@@ -1,4 +1,4 @@
-"""The history of revisions: the revision of a template, and revisions beyond the limit. No I/O."""
+"""The history of revisions: which revision has a Pod template, and which to delete. No I/O."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _LONG_AGO: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepRevision:
-    """The plan if the newest revision already has the template."""
+    """The plan to change nothing, because the newest revision already has the Pod template."""
 
     revision: Revision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenumberRevision:
-    """The plan if an older revision has the template: this revision becomes the newest."""
+    """The plan to make ``revision``, an older one that has the Pod template, the newest."""
 
     revision: Revision
     number: int
@@ -30,7 +30,7 @@ class RenumberRevision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateRevision:
-    """The plan if no revision has the template: a revision is created."""
+    """The plan to create a revision, because no revision has the Pod template."""
 
     number: int
 
@@ -39,19 +39,23 @@ RevisionPlan: TypeAlias = KeepRevision | RenumberRevision | CreateRevision
 
 
 def in_order(revisions: Iterable[Revision]) -> tuple[Revision, ...]:
-    """Return the revisions sorted from the oldest to the newest."""
+    """Return ``revisions`` sorted from the oldest to the newest."""
     return tuple(sorted(revisions, key=_age))
 
 
 def next_number(history: Sequence[Revision]) -> int:
-    """Return the number that follows the highest number in the history; the history must be in
-    order.
+    """Return the highest revision number in ``history``, plus one.
+
+    ``history`` must be sorted from the oldest to the newest.
     """
     return history[-1].revision + 1 if history else 1
 
 
 def make_plan(history: Sequence[Revision], patch: bytes) -> RevisionPlan:
-    """Return how the revision with this patch becomes the newest; the history must be in order."""
+    """Return the plan that makes the revision with ``patch`` the newest revision.
+
+    ``history`` must be sorted from the oldest to the newest.
+    """
     # Nearly always the newest one.
     for revision in reversed(history):
         if canonical(revision.data) != patch:
@@ -65,9 +69,10 @@ def make_plan(history: Sequence[Revision], patch: bytes) -> RevisionPlan:
 def excess(
     history: Sequence[Revision], *, is_live: Callable[[Revision], bool], limit: int | None
 ) -> tuple[Revision, ...]:
-    """Return the unused revisions beyond the limit; the history must be in order.
+    """Return the unused revisions in ``history`` beyond the history limit ``limit``.
 
-    Without a limit, or with a negative limit, the result is empty.
+    ``history`` must be sorted from the oldest to the newest. ``is_live`` returns whether a revision
+    is in use. Without a limit, or with a negative limit, the result is empty.
     """
     past = [each for each in history if not is_live(each)]
     if limit is None or limit < 0:

@@ -37,7 +37,7 @@ class PodInfo(NamedTuple):
 
 
 class NodeInfo:
-    """A node and its Pods.
+    """A node name, the Node object with this name, if it exists, and the Pods on the node.
 
     The Node object may not exist, because a Pod can be bound to any node name.
     """
@@ -71,7 +71,7 @@ class NodeInfo:
             self.ports[pod_info.uid] = pod_info.ports
 
     def remove(self, pod_info: PodInfo) -> None:
-        """Remove a Pod from the node."""
+        """Remove the Pod ``pod_info`` from the node."""
         del self.pods[pod_info.uid]
         self._count(pod_info, -1)
         self.ports.pop(pod_info.uid, None)
@@ -91,7 +91,7 @@ class NodeInfo:
 
 
 class SchedulerCache:
-    """A cache of the nodes, and of the Pods by node, label and anti-affinity."""
+    """A cache of all nodes, and of all Pods on them by node, label and anti-affinity."""
 
     def __init__(self) -> None:
         self._node_infos: dict[str, NodeInfo] = {}
@@ -107,7 +107,7 @@ class SchedulerCache:
 
     @property
     def node_infos(self) -> list[NodeInfo]:
-        """Return all nodes, sorted by name."""
+        """Return all nodes whose Node object exists, sorted by name."""
         if self._known is None:
             found = [node_info for node_info in self._node_infos.values() if node_info.is_known]
             self._known = sorted(found, key=_order)
@@ -115,19 +115,20 @@ class SchedulerCache:
 
     @property
     def has_anti_affinity(self) -> bool:
-        """Return whether any Pod has required anti-affinity."""
+        """Return whether any cached Pod has required anti-affinity."""
         return bool(self._anti_affinity)
 
     def node_info(self, name: str) -> NodeInfo | None:
-        """Return the node with this name, or ``None`` if the node is not known."""
+        """Return the node ``name``, or ``None`` if no Node object with this name exists."""
         found = self._node_infos.get(name)
         return found if found is not None and found.is_known else None
 
     def pods(
         self, namespaces: Iterable[str] | None, selector: meta_v1.LabelSelector | None
     ) -> Iterable[PodInfo]:
-        """Return the Pods that a selector may match in these namespaces; ``None`` means all
-        namespaces.
+        """Return the cached Pods in ``namespaces`` that ``selector`` may match.
+
+        If ``namespaces`` is ``None``, return all cached Pods.
         """
         if namespaces is None:
             return self._pods.values()
@@ -135,14 +136,17 @@ class SchedulerCache:
         return (each for key in keys for each in self._by_label.get(key, {}).values())
 
     def pods_with_anti_affinity(self, pod: core_v1.Pod) -> Iterable[PodInfo]:
-        """Return the Pods whose anti-affinity may repel ``pod``."""
+        """Return the cached Pods whose required anti-affinity may exclude ``pod`` from a node."""
         found: dict[str, PodInfo] = {}
         for key in ("", *_label_keys(pod.namespace or "", pod.labels)):
             found.update(self._anti_affinity.get(key, {}))
         return found.values()
 
     def node_of(self, uid: str) -> str | None:
-        """Return the node of the Pod with this uid, or ``None``."""
+        """Return the name of the node of the Pod with the uid ``uid``.
+
+        Return ``None`` if the Pod is not cached.
+        """
         pod_info = self._pods.get(uid)
         return pod_info.node if pod_info is not None else None
 
@@ -156,7 +160,7 @@ class SchedulerCache:
         node_info.allocatable = allocatable(node)
 
     def remove_node(self, name: str) -> None:
-        """Remove a node; Pods that are bound to it may still exist."""
+        """Remove the Node object ``name``; Pods that are bound to this name stay cached."""
         node_info = self._node_infos.get(name)
         if node_info is not None:
             node_info.is_known = False
@@ -164,7 +168,7 @@ class SchedulerCache:
             self._clear(name, node_info)
 
     def add_pod(self, pod: core_v1.Pod, node: str) -> None:
-        """Add a Pod to a node, or update the Pod."""
+        """Add ``pod`` to the node named ``node``, or update the cached Pod."""
         pod_info = _pod_info(pod, node)
         before = self._pods.get(pod_info.uid)
         if before == pod_info:
@@ -221,7 +225,7 @@ def _discard(index: dict[str, dict[str, PodInfo]], key: str, uid: str) -> None:
 
 
 def owner_of(pod: core_v1.Pod) -> str:
-    """Return the uid of the Pod's controller, or ``""`` if the Pod has none."""
+    """Return the uid of the controller of ``pod``, or ``""`` if it has no controller."""
     for each in pod.metadata.owner_references or ():
         if each.controller:
             return each.uid

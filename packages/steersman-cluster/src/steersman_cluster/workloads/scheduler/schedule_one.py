@@ -1,6 +1,7 @@
-"""One scheduling cycle: filter the nodes for a Pod, score the rest, select one node. No I/O.
+"""One scheduling cycle for a Pod. No I/O.
 
-Of several nodes with the highest score, the first by name is selected.
+The cycle filters the nodes on which the Pod fits, scores these nodes, and selects one. Of several
+nodes with the highest score, the first by name is selected.
 """
 
 from collections.abc import Iterable, Mapping
@@ -61,21 +62,27 @@ _ENCODE = Codec().encode
 
 @dataclass(frozen=True, slots=True)
 class ScheduleResult:
-    """The node to which the scheduler binds the Pod."""
+    """The result of a scheduling cycle that has found a node for the Pod."""
 
     node: str
 
 
 @dataclass(frozen=True, slots=True)
 class FitError:
-    """The reason why a Pod fits on no node; the Pod's condition and event contain ``message``."""
+    """The reason why a Pod fits on no node.
+
+    The condition and the event of the Pod contain ``message``.
+    """
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedPodInfo:
-    """A Pod that needs a node; Pods with the same ``signature`` fit on the same nodes."""
+    """A Pod that needs a node, and the data that determines on which nodes it fits.
+
+    Pods with the same ``signature`` fit on the same nodes.
+    """
 
     pod: core_v1.Pod
     requested: Amounts
@@ -90,7 +97,7 @@ class QueuedPodInfo:
 
 
 def has_pod_constraints(spec: core_v1.PodSpec) -> bool:
-    """Return whether the Pod has constraints on other Pods."""
+    """Return whether ``spec`` contains constraints that depend on other Pods."""
     affinity = spec.affinity
     return bool(spec.topology_spread_constraints) or (
         affinity is not None
@@ -99,7 +106,7 @@ def has_pod_constraints(spec: core_v1.PodSpec) -> bool:
 
 
 def queued_pod_info(pod: core_v1.Pod) -> QueuedPodInfo:
-    """Return a Pod with the data that determines on which nodes it fits."""
+    """Return ``pod`` with the data that determines on which nodes it fits."""
     spec = pod.spec or core_v1.PodSpec(containers=())
     requested, ports = resource_requests(spec), host_ports(spec)
     is_constrained = has_pod_constraints(spec)
@@ -127,7 +134,10 @@ def queued_pod_info(pod: core_v1.Pod) -> QueuedPodInfo:
 def schedule_pod(
     queued: QueuedPodInfo, cache: SchedulerCache, *, labels_of: LabelsOf
 ) -> ScheduleResult | FitError:
-    """Return the node for a Pod, or the reason why it fits on no node."""
+    """Return the selected node for the Pod ``queued``, or the reason why it fits on no node.
+
+    ``labels_of`` returns the labels of a namespace.
+    """
     node_infos = cache.node_infos
     if not node_infos:
         return FitError(NO_NODES)
@@ -153,7 +163,10 @@ def schedule_pod(
 
 
 def static_reason(pod: core_v1.Pod, node: core_v1.Node) -> str | None:
-    """Return why a Pod cannot run on a node regardless of other Pods, or ``None`` if it can."""
+    """Return why ``pod`` cannot run on ``node`` regardless of the Pods that run on the node.
+
+    Return ``None`` if there is no such reason.
+    """
     spec = pod.spec
     if spec is None:
         return NOT_SELECTED
@@ -243,7 +256,7 @@ class _Diagnosis:
 
 
 def unschedulable(pod: core_v1.Pod, cache: SchedulerCache, reason: str) -> FitError:
-    """Return the error for a Pod that fits on no node, whatever nodes exist."""
+    """Return the error for a Pod that would fit on no node at all, because of ``reason``."""
     nodes = len(cache.node_infos)
     if not nodes:
         return FitError(NO_NODES)

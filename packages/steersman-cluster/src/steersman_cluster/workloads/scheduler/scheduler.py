@@ -1,9 +1,9 @@
-"""The scheduler: it binds Pods to nodes, or reports why a Pod cannot be bound.
+"""The scheduler, which binds Pods to nodes, or reports why a Pod cannot be bound.
 
     Pods, nodes ──▶ cache, queue ──schedule──▶ results ──writers──▶ bindings, conditions, events
 
-One task schedules one Pod after another. The cache assumes each result immediately, before one of
-several writers has written it to the server.
+One task schedules one Pod after another. The cache is updated with each result immediately, as if
+the Pod were already bound. Afterwards, one of several writers sends the result to the API server.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ START_SECONDS: Final = 5.0
 
 
 def scheduler(settings: WorkloadSettings) -> Runnable:
-    """Return the scheduler, as a runnable."""
+    """Return the runnable that schedules Pods."""
 
     async def run(services: Services) -> None:
         async with (
@@ -106,7 +106,7 @@ def _add_handler(informer: Informer[Obj], handler: Handler[Obj]) -> Registration
 
 
 class Scheduler:
-    """A scheduler: its cache, its queue, and the results that are not written yet."""
+    """A scheduler, with its cache, its queue, and the results that are not written yet."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Scheduler:
     # Events
 
     def node_changed(self, delta: Delta[core_v1.Node]) -> None:
-        """Update the cache after a change of a node."""
+        """Update the cache with ``delta``, a change of a node."""
         if isinstance(delta, Deleted):
             self._cache.remove_node(delta.key.name)
             # Spread constraints compare nodes, and messages count them.
@@ -165,13 +165,13 @@ class Scheduler:
         self._event.set()
 
     def claim_changed(self, delta: Delta[core_v1.PersistentVolumeClaim]) -> None:
-        """Activate the Pods that wait for a PersistentVolumeClaim that has changed."""
+        """Activate the Pods that wait for the PersistentVolumeClaim in ``delta``."""
         for uid in self._waiting_for_claim.pop(delta.key, ()):
             self._pending.activate(uid)
             self._event.set()
 
     def pod_changed(self, delta: Delta[core_v1.Pod]) -> None:
-        """Update the cache and the queue after a change of a Pod."""
+        """Update the cache and the queue with ``delta``, a change of a Pod."""
         pod = delta.obj
         uid = pod.uid
         spec = pod.spec
@@ -220,7 +220,7 @@ class Scheduler:
         self._event.set()
 
     async def wait_for_nodes(self, names: Iterable[str]) -> None:
-        """Wait until these nodes exist and are ready, or ``START_SECONDS`` have passed."""
+        """Wait until the nodes ``names`` exist and are ready, for at most ``START_SECONDS``."""
         missing = dict.fromkeys(names)
         try:
             async with self._clock.timeout(START_SECONDS):
@@ -239,7 +239,7 @@ class Scheduler:
     # Scheduling
 
     async def schedule_pods(self) -> None:
-        """Schedule one active Pod after another, until cancelled."""
+        """Schedule one active Pod of the queue after another, until cancelled."""
         while True:
             await self._wait_for_events()
             decided = 0
@@ -316,7 +316,10 @@ class Scheduler:
     # Writers
 
     def start_writers(self, start: Start) -> None:
-        """Start a writer; whenever no writer is idle, another one starts, up to ``MAX_WORKERS``."""
+        """Start a task that writes results to the API server.
+
+        Whenever no such task is idle, a further task is started, up to ``MAX_WORKERS``.
+        """
         started = idle = 0
 
         async def work() -> None:

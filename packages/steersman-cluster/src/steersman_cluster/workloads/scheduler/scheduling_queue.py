@@ -1,8 +1,9 @@
-"""The scheduling queue: Pods without a node, active or unschedulable. No I/O.
+"""The scheduling queue, which contains the Pods that need a node. No I/O.
 
-Pods with the same signature fit on the same nodes, so they become unschedulable together. After a
-change, the queue activates only one of them. It activates the next Pod only if the first one fits.
-Five thousand Pods with the same signature therefore cost one attempt.
+Each Pod is active or unschedulable. Pods with the same signature fit on the same nodes, so they
+become unschedulable together. After a change in the cluster, the queue activates only one Pod of
+each signature. It activates the next Pod only if this one fits. Five thousand unschedulable Pods
+with the same signature therefore cost one attempt.
 """
 
 from heapq import heappop, heappush
@@ -12,7 +13,7 @@ from steersman_cluster.workloads.scheduler.schedule_one import QueuedPodInfo
 
 
 class SchedulingQueue:
-    """A queue of Pods that wait for a node, by uid."""
+    """A queue of the Pods that need a node, by uid."""
 
     def __init__(self) -> None:
         self._pods: dict[str, QueuedPodInfo] = {}
@@ -36,20 +37,20 @@ class SchedulingQueue:
 
     @property
     def signatures(self) -> int:
-        """Return how many signatures are unschedulable."""
+        """Return the number of different signatures of unschedulable Pods."""
         return len(self._groups)
 
     @property
     def has_pod_constraints(self) -> bool:
-        """Return whether an unschedulable Pod has constraints on other Pods."""
+        """Return whether an unschedulable Pod has constraints that depend on other Pods."""
         return self._constrained_groups > 0
 
     def queued_pod_info(self, uid: str) -> QueuedPodInfo:
-        """Return the queued Pod with this uid, and its requests."""
+        """Return the Pod with the uid ``uid``; it must be in the queue."""
         return self._pods[uid]
 
     def is_unchanged(self, queued_pod_info: QueuedPodInfo) -> bool:
-        """Return whether the queue contains the Pod with the same signature and priority."""
+        """Return whether the queue contains this Pod with the same signature and priority."""
         known = self._pods.get(queued_pod_info.pod.uid)
         return known is not None and (known.signature, known.priority) == (
             queued_pod_info.signature,
@@ -57,7 +58,7 @@ class SchedulingQueue:
         )
 
     def add(self, queued_pod_info: QueuedPodInfo) -> None:
-        """Add a Pod, or activate it again because it has changed."""
+        """Add a Pod as active; if it is already in the queue, replace it because it has changed."""
         uid = queued_pod_info.pod.uid
         self._leave_group(uid)
         self._pods[uid] = queued_pod_info
@@ -65,7 +66,7 @@ class SchedulingQueue:
         self._activate(uid)
 
     def activate(self, uid: str) -> None:
-        """Activate the Pod, if it is in the queue."""
+        """Activate the Pod with the uid ``uid``, if it is in the queue."""
         if uid in self._pods:
             self._activate(uid)
 
@@ -77,7 +78,10 @@ class SchedulingQueue:
         self._active.discard(uid)
 
     def pop(self) -> QueuedPodInfo | None:
-        """Return the next active Pod, ordered by priority and then by creation time."""
+        """Return the next active Pod, which is then no longer active, or ``None``.
+
+        The Pods are ordered by priority, the highest first, and then by creation time.
+        """
         while self._heap:
             *_, uid = heappop(self._heap)
             if uid in self._active:
@@ -86,15 +90,16 @@ class SchedulingQueue:
         return None
 
     def message(self, signature: bytes) -> str | None:
-        """Return why Pods with this signature are unschedulable, or ``None`` if they may fit."""
+        """Return why Pods with ``signature`` are unschedulable, or ``None`` if they may fit."""
         group = self._groups.get(signature)
         return None if group is None or group.is_retried else group.message
 
     def add_unschedulable(
         self, queued_pod_info: QueuedPodInfo, signature: bytes, message: str
     ) -> None:
-        """Mark a Pod, and all Pods with its signature, as unschedulable until the next relevant
-        change.
+        """Mark all Pods with ``signature`` as unschedulable until the next relevant change.
+
+        ``queued_pod_info`` is one of these Pods, and ``message`` is why it fits on no node.
         """
         uid = queued_pod_info.pod.uid
         self._leave_group(uid, goes_to=signature)
@@ -110,9 +115,9 @@ class SchedulingQueue:
         self._group_of[uid] = signature
 
     def move_all_to_active(self, *, only_pod_constraints: bool = False) -> None:
-        """Activate one Pod of each signature.
+        """Activate one unschedulable Pod of each signature.
 
-        With ``only_pod_constraints``, activate only Pods that have constraints on other Pods.
+        With ``only_pod_constraints``, activate only Pods whose constraints depend on other Pods.
         """
         for group in self._groups.values():
             if group.has_pod_constraints or not only_pod_constraints:

@@ -1,5 +1,7 @@
-"""The batch period: many changes cause one reconcile,
-and the controller's own writes cause none.
+"""The batch period of the endpoints controller, and the detection of its own writes.
+
+During a batch period, many changes cause only one reconcile. The controller's own writes cause no
+reconcile.
 """
 
 from datetime import datetime, timedelta
@@ -18,7 +20,10 @@ _FORGOTTEN_SECONDS: Final = 60.0
 
 
 class ServiceBatches:
-    """The time at which each changed Service is due: one batch period after its first change."""
+    """The time at which each changed Service is reconciled: one batch period after its change.
+
+    Further changes of the Service during this period do not extend the period.
+    """
 
     def __init__(self) -> None:
         self._due: dict[str, datetime] = {}  # the earliest first, since all periods are equal
@@ -27,9 +32,9 @@ class ServiceBatches:
         return len(self._due)
 
     def wait_seconds(self, uid: str, now: datetime) -> float:
-        """Return how long to wait for more changes; 0 if the batch period has ended.
+        """Return how many seconds the Service with the uid ``uid`` waits for more changes.
 
-        After a result of 0, the next change begins a new period.
+        The result is 0 if the batch period has ended. The next change then begins a new period.
         """
         due = self._due.get(uid)
         if due is None:
@@ -50,7 +55,7 @@ class ServiceBatches:
 
 
 class OwnWrites:
-    """The resource version of each slice after the controller's last write.
+    """The resource version of each EndpointSlice after the controller's own last write.
 
     An event with this resource version was caused by that write.
     """
@@ -62,13 +67,13 @@ class OwnWrites:
         return len(self._versions)
 
     def note(self, obj: Resource) -> None:
-        """Store the resource version of a slice that this controller has written."""
+        """Store the resource version of ``obj``, a slice that this controller has written."""
         self._versions[key_of(obj)] = obj.resource_version
 
     def forget(self, obj: Resource) -> None:
-        """Remove the entry of a deleted slice."""
+        """Remove the entry of ``obj``, a slice that was deleted."""
         self._versions.pop(key_of(obj), None)
 
     def is_foreign(self, _old: Resource | None, new: Resource) -> bool:
-        """Return whether another client has written the slice since the controller's last write."""
+        """Return whether another client wrote ``new`` after this controller's last write."""
         return self._versions.get(key_of(new)) != new.resource_version

@@ -116,7 +116,10 @@ class EndpointsController:
         return Done()
 
     def service_of(self, slice: Slice, cached: CacheReader) -> tuple[ObjectKey, ...]:
-        """Return the Service of a managed slice."""
+        """Return the key of the Service that owns ``slice``.
+
+        Return nothing if the slice is not managed by this controller.
+        """
         if cached.get(Slice, slice.name, namespace=slice.namespace) is None:
             self.written.forget(slice)
         labels = slice.labels

@@ -28,23 +28,23 @@ _TOPOLOGY_MODES: Final = (
 
 
 def has_endpoints(service: Service) -> bool:
-    """Return whether the Service has a selector, and therefore managed endpoints."""
+    """Return whether ``service`` has a selector, so that its endpoints are managed."""
     spec = service.spec
     return spec is not None and spec.type != "ExternalName" and bool(spec.selector)
 
 
 def is_headless(service: Service) -> bool:
-    """Return whether the Service has no cluster IP."""
+    """Return whether ``service`` has no cluster IP."""
     return service.spec is None or service.spec.cluster_ip in (None, "", "None")
 
 
 def publishes_all(service: Service) -> bool:
-    """Return whether the Service also publishes Pods that are not ready."""
+    """Return whether the endpoints of ``service`` also include Pods that are not ready."""
     return service.spec is not None and bool(service.spec.publish_not_ready_addresses)
 
 
 def address_types(service: Service) -> tuple[str, ...]:
-    """Return the IP families of the Service, in the order of its spec."""
+    """Return the IP families of ``service``, in the order of its spec."""
     spec = service.spec
     families = tuple(
         each for each in (spec.ip_families if spec else None) or () if each in ("IPv4", "IPv6")
@@ -57,7 +57,7 @@ def address_types(service: Service) -> tuple[str, ...]:
 
 
 def addresses(pod: Pod) -> tuple[str, ...]:
-    """Return all IP addresses of a Pod."""
+    """Return all IP addresses of ``pod``."""
     status = pod.status
     if status is None:
         return ()
@@ -67,7 +67,7 @@ def addresses(pod: Pod) -> tuple[str, ...]:
 
 
 def addresses_of_type(pod: Pod, address_type: str) -> tuple[str, ...]:
-    """Return the Pod's IP addresses of one family, in canonical form."""
+    """Return the IP addresses of ``pod`` in the family ``address_type``, in canonical form."""
     wants_colons = address_type == "IPv6"
     found = [each for each in addresses(pod) if (":" in each) is wants_colons]
     if wants_colons:
@@ -76,12 +76,15 @@ def addresses_of_type(pod: Pod, address_type: str) -> tuple[str, ...]:
 
 
 def is_reachable(pod: Pod) -> bool:
-    """Return whether a Pod has an address and has not ended."""
+    """Return whether ``pod`` has an IP address and has not ended."""
     return bool(addresses(pod)) and not is_ended(pod)
 
 
 def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
-    """Return the Pod's port for a Service port, or ``None`` if the Pod has no port of that name."""
+    """Return the port number of ``pod`` to which the Service port ``port`` refers.
+
+    Return ``None`` if the port is referred to by a name that the Pod does not have.
+    """
     target = port.target_port
     if target is None:
         return port.port
@@ -96,8 +99,9 @@ def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
 
 
 def hostname(pod: Pod, service: Service) -> str | None:
-    """Return the hostname of a Pod in the Service's DNS records, or ``None`` if it gets no
-    hostname.
+    """Return the hostname of ``pod`` in the DNS records of ``service``.
+
+    Return ``None`` if the Pod has no hostname in these records.
     """
     spec = pod.spec
     if spec is None or not spec.hostname or spec.subdomain != service.name:
@@ -108,8 +112,9 @@ def hostname(pod: Pod, service: Service) -> str | None:
 def endpoint_of(
     pod: Pod, node: core_v1.Node | None, service: Service, address_type: str
 ) -> discovery_v1.Endpoint | None:
-    """Return the Service's endpoint for a Pod, or ``None`` if the Pod has no address of this
-    family.
+    """Return the endpoint of ``service`` for ``pod``, which runs on ``node``.
+
+    Return ``None`` if the Pod has no IP address in the family ``address_type``.
     """
     reached = addresses_of_type(pod, address_type)
     if not reached:
@@ -136,7 +141,7 @@ def endpoint_of(
 
 
 def labels_of(service: Service, managed_by: str) -> dict[str, str]:
-    """Return the labels of the Service's slices.
+    """Return the labels of the EndpointSlices of ``service``.
 
     These are the Service's own labels, and the labels by which clients select the slices.
     """
@@ -147,7 +152,7 @@ def labels_of(service: Service, managed_by: str) -> dict[str, str]:
 
 
 def without_reserved(labels: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the labels that the controller does not set itself."""
+    """Return ``labels`` without those that the controller sets itself."""
     return {key: value for key, value in labels if key not in _RESERVED}
 
 

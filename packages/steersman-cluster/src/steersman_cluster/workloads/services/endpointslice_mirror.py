@@ -1,6 +1,7 @@
-"""The endpointslice mirroring controller: it creates slices for Endpoints that are written by hand.
+"""The endpointslice mirroring controller: it creates slices for user-managed Endpoints.
 
-The controller also deletes the Endpoints of deleted Services, as kube-controller-manager does.
+User-managed Endpoints are not written by the endpoints controller. This controller also deletes the
+Endpoints of deleted Services, as kube-controller-manager does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +38,7 @@ _NOT_MIRRORED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
-    """The content of one slice."""
+    """The content of one EndpointSlice that mirrors Endpoints."""
 
     address_type: str
     ports: tuple[discovery_v1.EndpointPort, ...]
@@ -64,7 +65,10 @@ def mirroring_controller() -> Controller[Endpoints]:
 
 
 def mirrors(endpoints: Endpoints) -> tuple[Mirror, ...]:
-    """Return the slices for these Endpoints: one for each combination of ports and IP family."""
+    """Return the content of the slices that mirror ``endpoints``.
+
+    There is one slice for each combination of ports and IP family.
+    """
     found: dict[tuple[str, tuple[discovery_v1.EndpointPort, ...]], list[Endpoint]] = {}
     for subset in endpoints.subsets or ():
         ports = in_order(tuple(map(_port, subset.ports or ())))

@@ -15,14 +15,14 @@ _MASK: Final = (1 << 128) - 1
 
 
 def in_order(ports: tuple[P, ...]) -> tuple[P, ...]:
-    """Return the ports of a slice or subset, in the order of kube-controller-manager."""
+    """Return ``ports``, the ports of a slice or subset, as kube-controller-manager sorts them."""
     if len(ports) < 2:
         return ports
     return tuple(sorted(ports, key=lambda port: fnv_128a(_printed(port))))
 
 
 def fnv_128a(text: str) -> int:
-    """Return the 128-bit FNV-1a hash of the data."""
+    """Return the 128-bit FNV-1a hash of ``text``."""
     number = _OFFSET
     for byte in text.encode():
         number = (number ^ byte) * _PRIME & _MASK

@@ -24,19 +24,22 @@ SELECTOR_INDEX = "selector"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: one for each label, prefixed with the namespace."""
+    """Return the index keys of ``pod``: one for each label, prefixed with the Pod's namespace."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
 
 def by_node(pod: Pod) -> Iterable[str]:
-    """Return the index key of a bound Pod: the name of its node. Unbound Pods have no key."""
+    """Return the index key of ``pod``: the name of its node. A Pod without a node has no key."""
     name = pod.spec.node_name if pod.spec else None
     return (name,) if name else ()
 
 
 def by_selector(service: Service) -> Iterable[str]:
-    """Return the index key of a Service: one label of its selector, and the namespace."""
+    """Return the index key of ``service``: one label of its selector, after the namespace.
+
+    A Service without managed endpoints has no key.
+    """
     selector = _selector(service)
     if not has_endpoints(service) or not selector:
         return ()
@@ -45,7 +48,7 @@ def by_selector(service: Service) -> Iterable[str]:
 
 
 def pods_of(service: Service, ctx: Context) -> list[Pod]:
-    """Return the cached Pods that a Service selects, sorted by name."""
+    """Return the cached Pods that ``service`` selects, sorted by name."""
     selector = _selector(service)
     buckets = [
         ctx.by_index(Pod, LABEL_INDEX, f"{service.namespace}/{key}={value}")
@@ -60,7 +63,7 @@ def pods_of(service: Service, ctx: Context) -> list[Pod]:
 
 
 def services_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
-    """Return the keys of the Services that select a Pod."""
+    """Return the keys of the cached Services that select ``pod``."""
     labels = pod.labels
     return [
         key_of(service)
@@ -71,7 +74,7 @@ def services_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
 
 
 def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
-    """Return the keys of the Services that select a Pod on the node."""
+    """Return the keys of the cached Services that select a Pod on ``node``."""
     return [
         key
         for pod in cached.by_index(Pod, NODE_INDEX, node.name)
@@ -80,7 +83,7 @@ def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
 
 
 def changes_endpoints(old: Pod | None, new: Pod) -> bool:
-    """Return whether a change of a Pod can change the endpoints of a Service."""
+    """Return whether the change of a Pod from ``old`` to ``new`` can change endpoints."""
     if old is None:
         return is_reachable(new)
     if not is_reachable(new):

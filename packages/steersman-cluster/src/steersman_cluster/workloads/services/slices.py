@@ -38,7 +38,10 @@ _Identity: TypeAlias = tuple[tuple[str, ...], str | None, str | None, str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSlice:
-    """The new content of a slice; ``old`` is the existing slice to update, if there is one."""
+    """The content of an EndpointSlice to write.
+
+    ``old`` is the existing slice to update, or ``None`` if a slice has to be created.
+    """
 
     address_type: str
     ports: Ports
@@ -48,7 +51,11 @@ class NewSlice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlicePlan:
-    """The slices to write, and the Pods that are left out because their node is unknown."""
+    """The EndpointSlices to create, update and delete for one Service.
+
+    ``pods_without_node`` are the Pods that the slices do not include, because their node is
+    unknown.
+    """
 
     create: tuple[NewSlice, ...]
     update: tuple[NewSlice, ...]
@@ -63,7 +70,10 @@ def make_plan(
     *,
     node_of: NodeOf,
 ) -> SlicePlan:
-    """Return the plan that changes the existing slices to match the Pods."""
+    """Return the plan that changes ``slices`` to match ``pods``.
+
+    ``slices`` are the existing EndpointSlices of ``service``.
+    """
     there = [each for each in slices if each.metadata.deletion_timestamp is None]
     reachable = [each for each in pods if is_reachable(each)]
     pods_with_node, pods_without_node = _split_by_node(service, reachable, node_of)

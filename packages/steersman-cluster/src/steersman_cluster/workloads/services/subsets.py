@@ -32,7 +32,7 @@ _Key: TypeAlias = tuple[str, str]
 
 
 def subsets_of(service: core_v1.Service, pods: Iterable[core_v1.Pod]) -> tuple[Subset, ...]:
-    """Return the subsets of a Service, computed from its Pods."""
+    """Return the subsets of the Endpoints of ``service``, computed from ``pods``."""
     by_port: dict[core_v1.EndpointPort | None, dict[_Key, bool]] = {}
     by_number: dict[tuple[int, int], dict[_Key, bool]] = {}
     all_addresses: dict[_Key, Address] = {}
@@ -73,9 +73,9 @@ def subsets_of(service: core_v1.Service, pods: Iterable[core_v1.Pod]) -> tuple[S
 
 
 def truncated(subsets: Sequence[Subset]) -> tuple[tuple[Subset, ...], bool]:
-    """Return the subsets with at most ``MAX_ADDRESSES`` addresses, and whether any were left out.
+    """Return ``subsets`` cut to ``MAX_ADDRESSES`` addresses, and whether any was left out.
 
-    Ready addresses take precedence.
+    Addresses that are not ready are left out first.
     """
     ready = sum(len(each.addresses or ()) for each in subsets)
     others = sum(len(each.not_ready_addresses or ()) for each in subsets)
@@ -100,7 +100,7 @@ def truncated(subsets: Sequence[Subset]) -> tuple[tuple[Subset, ...], bool]:
 
 
 def labels_of(service: core_v1.Service) -> dict[str, str]:
-    """Return the labels of the Service's Endpoints."""
+    """Return the labels of the Endpoints of ``service``."""
     labels = {key: value for key, value in service.labels.items() if key != HEADLESS}
     if is_headless(service):
         labels[HEADLESS] = ""
@@ -110,7 +110,7 @@ def labels_of(service: core_v1.Service) -> dict[str, str]:
 def is_up_to_date(
     endpoints: core_v1.Endpoints, subsets: Sequence[Subset], service: core_v1.Service
 ) -> bool:
-    """Return whether the Endpoints need no write."""
+    """Return whether ``endpoints`` already have these ``subsets`` and the labels of ``service``."""
     return (
         _comparable(endpoints.subsets or ()) == _comparable(subsets)
         and _own_labels(endpoints.labels) == dict(service.labels)

@@ -1,4 +1,4 @@
-"""The StatefulSet controller."""
+"""The controller that maintains the Pods, claims, revisions and status of StatefulSets."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -28,7 +28,7 @@ RETRY_SECONDS: Final = 15.0
 
 
 async def reconcile(owner: StatefulSet, ctx: Context) -> Outcome:
-    """Execute the next steps for the Pods of the set, and write its status."""
+    """Execute the next steps for the Pods of ``owner``, a StatefulSet, and write its status."""
     if owner.deletion_time is not None:
         return await _count(ctx, owner)
     spec = spec_of(owner)

@@ -21,7 +21,10 @@ _MOST: Final = 2**31 - 1
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
-    """Return the set's name and the ordinal in a Pod's name, or ``None`` for any other name."""
+    """Return the StatefulSet's name and the ordinal that ``pod_name`` consists of.
+
+    Return ``None`` if ``pod_name`` does not have this form.
+    """
     found = _MEMBER.fullmatch(pod_name)
     if found is None or int(found["ordinal"]) > _MOST:
         return None
@@ -29,50 +32,56 @@ def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
 
 
 def is_member(set_name: str, pod: Pod) -> bool:
-    """Return whether a Pod has the name of a member of the set."""
+    """Return whether the name of ``pod`` consists of ``set_name`` and an ordinal."""
     found = parent_and_ordinal(pod.name)
     return found is not None and found[0] == set_name
 
 
 def ordinal_of(pod: Pod) -> int:
-    """Return the ordinal of a Pod."""
+    """Return the ordinal at the end of the name of ``pod``."""
     return int(pod.name.rpartition("-")[2])
 
 
 def first_ordinal(wanted: apps_v1.StatefulSetSpec) -> int:
-    """Return the ordinal of the first Pod."""
+    """Return the ordinal of the first Pod of a StatefulSet with the spec ``wanted``."""
     return (wanted.ordinals.start or 0) if wanted.ordinals is not None else 0
 
 
 def replicas_of(wanted: apps_v1.StatefulSetSpec) -> int:
-    """Return the desired number of Pods."""
+    """Return the desired number of Pods of a StatefulSet with the spec ``wanted``."""
     return 1 if wanted.replicas is None else wanted.replicas
 
 
 def is_in_range(wanted: apps_v1.StatefulSetSpec, pod: Pod) -> bool:
-    """Return whether the set should have a Pod with this ordinal."""
+    """Return whether a StatefulSet with the spec ``wanted`` should have a Pod with this ordinal."""
     return 0 <= ordinal_of(pod) - first_ordinal(wanted) < replicas_of(wanted)
 
 
 def pod_name(set_name: str, ordinal: int) -> str:
-    """Return the name of the Pod with this ordinal."""
+    """Return the name of the Pod with the ordinal ``ordinal`` in the StatefulSet ``set_name``."""
     return f"{set_name}-{ordinal}"
 
 
 def claim_name(template: Claim, set_name: str, ordinal: int) -> str:
-    """Return the name of a PersistentVolumeClaim: template name, StatefulSet name and ordinal."""
+    """Return the name of the PersistentVolumeClaim of one Pod for a claim template.
+
+    The name consists of the template's name, the StatefulSet's name, and the Pod's ordinal.
+    """
     return f"{template.name}-{set_name}-{ordinal}"
 
 
 def revision_of(pod: Pod) -> str:
-    """Return the name of the revision of a Pod."""
+    """Return the name of the revision from which ``pod`` was created."""
     return pod.labels.get(REVISION_LABEL, "")
 
 
 def new_pod(
     owner: StatefulSet, template: core_v1.PodTemplateSpec, *, ordinal: int, revision: str
 ) -> Pod:
-    """Return a new Pod with this ordinal, from the template of a revision."""
+    """Return the Pod with the ordinal ``ordinal``, from the Pod template of a revision.
+
+    ``template`` is that Pod template, and ``revision`` is the name of the revision.
+    """
     name = pod_name(owner.name, ordinal)
     wanted = spec_of(owner)
     inner = template.spec or core_v1.PodSpec(containers=())
@@ -98,9 +107,10 @@ def new_pod(
 def volumes_with_claims(
     owner: StatefulSet, ordinal: int, volumes: Iterable[core_v1.Volume]
 ) -> tuple[core_v1.Volume, ...]:
-    """Return the Pod's volumes: one for each claim, and the other volumes of the template.
+    """Return the volumes of the Pod with the ordinal ``ordinal``.
 
-    A volume of the template is left out if a claim template has the same name.
+    There is one for each claim template of ``owner``. ``volumes`` are the volumes of the Pod
+    template; a volume that has the same name as a claim template is left out.
     """
     templates = spec_of(owner).volume_claim_templates or ()
     claims = {
@@ -116,7 +126,7 @@ def volumes_with_claims(
 
 
 def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
-    """Return the PersistentVolumeClaims of the Pod with this ordinal."""
+    """Return the PersistentVolumeClaims of the Pod with the ordinal ``ordinal``."""
     wanted = spec_of(owner)
     selected = wanted.selector.match_labels or {}
     return tuple(
@@ -135,12 +145,15 @@ def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
 
 
 def has_identity(pod: Pod) -> bool:
-    """Return whether the ``statefulset.kubernetes.io/pod-name`` label equals the Pod's name."""
+    """Return whether the ``pod-name`` label of ``pod`` equals its name.
+
+    The label is ``statefulset.kubernetes.io/pod-name``.
+    """
     return pod.labels.get(POD_NAME_LABEL) == pod.name
 
 
 def has_storage(owner: StatefulSet, pod: Pod) -> bool:
-    """Return whether a Pod has a volume for each of its PersistentVolumeClaims."""
+    """Return whether ``pod`` has a volume with the right claim for each template of ``owner``."""
     templates = spec_of(owner).volume_claim_templates
     if not templates:
         return True
@@ -155,8 +168,9 @@ def has_storage(owner: StatefulSet, pod: Pod) -> bool:
 
 
 def spec_of(owner: StatefulSet) -> apps_v1.StatefulSetSpec:
-    """Return the spec of the StatefulSet; raise ``ValueError`` without a spec, which the API server
-    does not permit.
+    """Return the spec of ``owner``.
+
+    Raise ``ValueError`` if there is no spec; the API server rejects such a StatefulSet.
     """
     if owner.spec is None:
         raise ValueError(f"{owner.ref} has no spec")

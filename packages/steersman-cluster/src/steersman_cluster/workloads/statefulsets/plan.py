@@ -33,7 +33,11 @@ from steersman_cluster.workloads.statefulsets.identity import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatePod:
-    """A step that creates a missing Pod; a Pod below the partition gets the current revision."""
+    """A step that creates the missing Pod with the ordinal ``ordinal``.
+
+    If ``is_current`` is true, the Pod is created from the current revision, because its ordinal is
+    below the partition; otherwise, it is created from the newest revision.
+    """
 
     ordinal: int
     is_current: bool
@@ -41,16 +45,16 @@ class CreatePod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletePod:
-    """A step that deletes a Pod, because it has ended, is surplus, or has an older revision."""
+    """A step that deletes a Pod because it has ended, is surplus, or has an outdated revision."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateClaims:
-    """A step that creates the missing PersistentVolumeClaims of an existing Pod, if any.
+    """A step that creates those PersistentVolumeClaims of an existing Pod that are missing.
 
-    Without these claims, the Pod may stay pending.
+    Without these claims, the Pod could stay pending.
     """
 
     pod: Pod
@@ -58,7 +62,7 @@ class CreateClaims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairPod:
-    """A step for a Pod that lacks its label or a volume, or whose claims have the wrong owners."""
+    """A step that corrects the label, the volumes, or the owners of the claims of a Pod."""
 
     pod: Pod
 
@@ -78,14 +82,18 @@ Step: TypeAlias = CreatePod | DeletePod | CreateClaims | RepairPod | UpdateClaim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """The Pods of a set: an entry for each desired ordinal, and the surplus Pods."""
+    """The Pods of a StatefulSet.
+
+    ``wanted`` contains the Pod of each desired ordinal, or ``None`` if it is missing. ``condemned``
+    contains the surplus Pods.
+    """
 
     wanted: tuple[Pod | None, ...]
     condemned: tuple[Pod, ...]  # from the highest ordinal down
 
 
 def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
-    """Return the Pods of a set by their ordinals."""
+    """Return the Pods of ``owner``, a StatefulSet, by their ordinals."""
     spec = spec_of(owner)
     first = first_ordinal(spec)
     wanted: list[Pod | None] = [None] * replicas_of(spec)
@@ -101,7 +109,10 @@ def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
 
 
 def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> Iterator[Step]:
-    """Yield the next steps in order; ``update`` is the name of the newest revision."""
+    """Yield the next steps for the Pods ``there`` in order.
+
+    ``update`` is the name of the newest revision.
+    """
     spec = spec_of(owner)
     is_ordered = spec.pod_management_policy != "Parallel"
     for place, pod in enumerate(there.wanted):
@@ -123,7 +134,7 @@ def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> 
 
 
 def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bool:
-    """Return whether the Pod counts as unavailable."""
+    """Return whether ``pod`` counts as unavailable during an update."""
     return (
         pod.deletion_time is not None
         or not _is_running(pod)
@@ -132,7 +143,7 @@ def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bo
 
 
 def partition_of(spec: apps_v1.StatefulSetSpec) -> int:
-    """Return how many Pods, from the lowest ordinal on, keep the current revision."""
+    """Return the partition of a StatefulSet with ``spec``: lower ordinals are not updated."""
     strategy = spec.update_strategy
     rolling = strategy.rolling_update if strategy is not None else None
     return (rolling.partition or 0) if rolling is not None else 0
@@ -147,9 +158,9 @@ def status_of(
     collisions: int,
     now: datetime,
 ) -> apps_v1.StatefulSetStatus:
-    """Return the status of a set with these Pods.
+    """Return the status of ``owner``, a StatefulSet with the Pods ``pods``.
 
-    ``current`` and ``update`` are the names of the current and of the newest revision.
+    ``current`` is the name of the current revision, and ``update`` the name of the newest revision.
     """
     spec = spec_of(owner)
     wanted = replicas_of(spec)

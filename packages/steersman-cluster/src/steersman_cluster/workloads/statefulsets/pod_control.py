@@ -1,5 +1,6 @@
-"""Pod control: it executes the steps for the Pods and claims of a StatefulSet,
-and records events.
+"""Pod control, which executes the planned steps for a StatefulSet and records events.
+
+The steps concern the StatefulSet's Pods and PersistentVolumeClaims.
 """
 
 from typing import Any
@@ -44,7 +45,7 @@ from steersman_cluster.workloads.status_writer import plain
 
 
 class StatefulPodControl:
-    """An executor for the steps of one reconcile of a set."""
+    """An executor for the planned steps of one reconcile of a StatefulSet."""
 
     def __init__(
         self,
@@ -60,7 +61,10 @@ class StatefulPodControl:
         self._update = update
 
     async def execute(self, step: Step) -> None:
-        """Execute a step; if the server rejects a request, record an event and raise the error."""
+        """Execute ``step``.
+
+        If the API server rejects a request, record an event and raise the error.
+        """
         match step:
             case CreatePod():
                 await self._create(step)

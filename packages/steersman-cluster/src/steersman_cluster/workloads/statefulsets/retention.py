@@ -27,26 +27,27 @@ _DELETE: Final = "Delete"
 
 
 def deletes_when_scaled(owner: StatefulSet) -> bool:
-    """Return whether claims of surplus Pods are deleted."""
+    """Return whether the PersistentVolumeClaims of surplus Pods of ``owner`` are deleted."""
     policy = spec_of(owner).persistent_volume_claim_retention_policy
     return policy is not None and policy.when_scaled == _DELETE
 
 
 def deletes_when_deleted(owner: StatefulSet) -> bool:
-    """Return whether claims are deleted with the set."""
+    """Return whether the PersistentVolumeClaims of ``owner`` are deleted together with it."""
     policy = spec_of(owner).persistent_volume_claim_retention_policy
     return policy is not None and policy.when_deleted == _DELETE
 
 
 def initial_references(owner: StatefulSet) -> References:
-    """Return the owner references of a new claim."""
+    """Return the owner references of a new PersistentVolumeClaim of ``owner``, a StatefulSet."""
     return (owner_reference(owner),) if deletes_when_deleted(owner) else ()
 
 
 def corrected_references(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
-    """Return the owner references that a Pod's claim should have.
+    """Return the owner references that ``claim``, the claim of ``pod``, should have.
 
-    Return ``None`` if the references are already correct, or if the set does not manage them.
+    Return ``None`` if the references are already correct, or if the StatefulSet ``owner`` does not
+    manage them.
     """
     references = claim.metadata.owner_references or ()
     if any(_is_stale(each, owner) or _is_stale(each, pod) for each in references):
@@ -63,8 +64,10 @@ def corrected_references(claim: Claim, owner: StatefulSet, pod: Pod) -> Referenc
 
 
 def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
-    """Return whether the retention policy would delete a claim, but the claim is controlled by an
-    object other than the StatefulSet or the Pod.
+    """Return whether another controller prevents the retention policy from deleting ``claim``.
+
+    This is the case if the policy would delete the claim, but the claim is controlled by an object
+    other than ``owner`` or ``pod``.
     """
     if not (deletes_when_scaled(owner) or deletes_when_deleted(owner)):
         return False
@@ -75,8 +78,9 @@ def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
 
 
 def belongs_to_earlier_pod(claim: Claim, pod_name: str) -> bool:
-    """Return whether a claim belongs to an earlier Pod of this name, and must therefore not be used
-    by a new Pod.
+    """Return whether ``claim`` is owned by an earlier Pod with the name ``pod_name``.
+
+    A new Pod must not use such a claim, because the claim is going to be deleted.
     """
     return any(
         each.kind == "Pod" and each.api_version == "v1" and each.name == pod_name

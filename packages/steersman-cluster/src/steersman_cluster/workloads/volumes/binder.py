@@ -20,10 +20,10 @@ from steersman_cluster.workloads.volumes.volume_match import (
 
 
 async def bind(ctx: Context, volume: Volume, claim: Claim) -> None:
-    """Bind a volume and a claim to each other.
+    """Bind ``volume`` and ``claim`` to each other.
 
-    Raise ``Conflict`` if the volume has changed in the meantime, because another claim may be bound
-    to it.
+    Raise ``Conflict`` if the volume has changed since it was read, because another claim may be
+    bound to it.
     """
     volume = await _bound_volume(ctx, volume, claim)
     await put_phase(ctx, volume, "Bound")
@@ -32,7 +32,7 @@ async def bind(ctx: Context, volume: Volume, claim: Claim) -> None:
 
 
 async def put_phase(ctx: Context, volume: Volume, phase: str, message: str = "") -> Volume:
-    """Set the phase of a volume."""
+    """Set the phase of ``volume`` to ``phase``, unless it already has this phase."""
     before = volume.status or core_v1.PersistentVolumeStatus()
     if before.phase == phase:
         return volume
@@ -40,14 +40,14 @@ async def put_phase(ctx: Context, volume: Volume, phase: str, message: str = "")
 
 
 async def put_claim_phase(ctx: Context, claim: Claim, phase: str) -> Claim:
-    """Set the phase of a claim that is not bound."""
+    """Set the phase of ``claim``, which is not bound, to ``phase``."""
     before = claim.status or core_v1.PersistentVolumeClaimStatus()
     status = replace(before, phase=phase, access_modes=None, capacity=None)
     return await put_status(ctx, claim, status)
 
 
 async def without_finalizer(ctx: Context, obj: Claim | Volume, finalizer: str) -> None:
-    """Remove a finalizer, if the object has it."""
+    """Remove ``finalizer`` from ``obj``, if the object has it."""
     there = obj.metadata.finalizers or ()
     if finalizer not in there:
         return

@@ -49,8 +49,9 @@ _NO_CLASS: Final = "no class named"
 
 
 async def reconcile(claim: Claim, ctx: Context) -> Outcome:
-    """Bind or provision a volume; if an unused claim is being deleted, remove its finalizer
-    instead.
+    """Bind ``claim`` to an existing or a provisioned volume.
+
+    If the claim is being deleted and is not in use, remove its finalizer instead.
     """
     if claim.deletion_time is not None:
         if not is_in_use(ctx, claim):
@@ -64,14 +65,17 @@ async def reconcile(claim: Claim, ctx: Context) -> Outcome:
 
 
 def needs_reconcile(old: Claim | None, new: Claim) -> bool:
-    """Return whether a change is more than this controller's own write."""
+    """Return whether a claim must be reconciled after the change from ``old`` to ``new``.
+
+    Writes of this controller itself need no reconcile.
+    """
     if old is None or new.deletion_time is not None or BIND_COMPLETED not in new.annotations:
         return True
     return new.status is None or new.status.phase != "Bound" or old.spec != new.spec
 
 
 def by_class_if_unbound(claim: Claim) -> tuple[str, ...]:
-    """Return the index key of an unbound claim: its class. Bound claims have no key."""
+    """Return the index key of ``claim``: its storage class. A bound claim has no key."""
     if BIND_COMPLETED in claim.annotations:
         return ()
     name = class_of(claim)
@@ -79,7 +83,10 @@ def by_class_if_unbound(claim: Claim) -> tuple[str, ...]:
 
 
 def by_claim_or_class(volume: Volume) -> tuple[str, ...]:
-    """Return the index key of a volume: the claim that it is reserved for, or else its class."""
+    """Return the index key of ``volume``: its claim, or else its storage class.
+
+    The claim is the one for which the volume is reserved.
+    """
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
         return (f"claim {reference.namespace}/{reference.name}",)
@@ -87,9 +94,10 @@ def by_claim_or_class(volume: Volume) -> tuple[str, ...]:
 
 
 def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
-    """Return the claims that a change of a volume affects.
+    """Return the keys of the claims that a change of ``volume`` affects.
 
-    This is the volume's own claim, or all claims that wait for the volume's class.
+    This is the claim for which the volume is reserved. If there is no such claim, and the volume is
+    available, these are all unbound claims with the volume's storage class or without a class.
     """
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
@@ -100,9 +108,10 @@ def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
 
 
 def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[ObjectKey]:
-    """Return the claims that a change of a class affects.
+    """Return the keys of the claims that a change of ``storage_class`` affects.
 
-    These are the claims that wait for this class, or for a default class.
+    These are the unbound claims with this class. If it is a default class, they include the unbound
+    claims without a class.
     """
     among = (_NO_CLASS,) if is_default(storage_class) else ()
     return _waiting(cached, f"class {storage_class.name}", *among)

@@ -13,7 +13,7 @@ CLAIM_INDEX: Final = "claims"
 
 
 def claims_of(pod: core_v1.Pod) -> list[str]:
-    """Return the names of a Pod's claims, including ephemeral ones."""
+    """Return the names of the PersistentVolumeClaims of ``pod``, including ephemeral ones."""
     names: list[str] = []
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         if volume.persistent_volume_claim is not None:
@@ -24,17 +24,17 @@ def claims_of(pod: core_v1.Pod) -> list[str]:
 
 
 def by_claim(pod: core_v1.Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: each claim that it uses."""
+    """Return the index keys of ``pod``: namespace and name of each claim that the Pod uses."""
     return [f"{pod.namespace}/{name}" for name in claims_of(pod)]
 
 
 def keys_of_claims(pod: core_v1.Pod, _cached: object) -> list[ObjectKey]:
-    """Return the keys of the claims that a Pod uses."""
+    """Return the keys of the PersistentVolumeClaims that ``pod`` uses."""
     return [ObjectKey(pod.namespace, name) for name in claims_of(pod)]
 
 
 def matters_to_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Return whether a change of a Pod can change whether a claim is in use."""
+    """Return whether a Pod's change from ``old`` to ``new`` affects which claims are in use."""
     if new.spec is None or not new.spec.volumes:
         return False
     return (
@@ -47,12 +47,15 @@ def matters_to_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def has_consumer(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Return whether a Pod that has not ended uses the claim."""
+    """Return whether a Pod that has not ended uses ``claim``."""
     return any(not is_ended(pod) for pod in _users(ctx, claim))
 
 
 def is_in_use(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Return whether a bound Pod uses the claim; even an ended Pod counts until it is deleted."""
+    """Return whether a Pod that is bound to a node uses ``claim``.
+
+    Even a Pod that has ended counts until it is deleted.
+    """
     return any(
         pod.spec is not None and pod.spec.node_name and not _has_released(pod, claim)
         for pod in _users(ctx, claim)

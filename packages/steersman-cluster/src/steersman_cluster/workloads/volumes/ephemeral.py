@@ -12,7 +12,10 @@ _REFUSED_SECONDS: Final = 15.0
 
 
 def needs_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Return whether the Pod is new and has an ephemeral volume; volumes cannot be added later."""
+    """Return whether ``new`` is a newly created Pod with an ephemeral volume.
+
+    Volumes cannot be added to an existing Pod.
+    """
     return old is None and any(
         each.ephemeral is not None
         for each in (new.spec.volumes if new.spec is not None else None) or ()
@@ -20,12 +23,12 @@ def needs_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def users_of(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[core_v1.Pod]:
-    """Return the Pods that may need a replacement for a deleted claim."""
+    """Return the cached Pods that use ``claim``, and may need a new one after its deletion."""
     return cached.by_index(core_v1.Pod, CLAIM_INDEX, f"{claim.namespace}/{claim.name}")
 
 
 async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
-    """Create the ephemeral claims of a Pod."""
+    """Create the ephemeral PersistentVolumeClaims of ``pod``."""
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         if volume.ephemeral is None:
             continue

@@ -24,12 +24,15 @@ _PLACE: Final = "/var/lib/steersman/volumes"
 
 
 def volume_name(claim: Claim) -> str:
-    """Return the name of the volume for a claim; the name contains the claim's uid."""
+    """Return the name of the volume that is provisioned for ``claim``.
+
+    The name contains the claim's uid.
+    """
     return f"pvc-{claim.uid}"
 
 
 def volume_for(claim: Claim, storage_class: StorageClass) -> Volume:
-    """Return a volume of the requested size that is reserved for the claim."""
+    """Return a volume that is reserved for ``claim`` and has the size that it requests."""
     name = volume_name(claim)
     spec = claim.spec or core_v1.PersistentVolumeClaimSpec()
     return core_v1.PersistentVolume(
@@ -53,7 +56,7 @@ def volume_for(claim: Claim, storage_class: StorageClass) -> Volume:
 
 
 def reference_to(claim: Claim) -> core_v1.ObjectReference:
-    """Return the reference from a volume to its claim."""
+    """Return the reference to ``claim`` that its volume contains."""
     # Without the resource version that real provisioners add: it is not used, and differs between
     # simulations that are equal otherwise.
     return core_v1.ObjectReference(
@@ -66,7 +69,7 @@ def reference_to(claim: Claim) -> core_v1.ObjectReference:
 
 
 def unsupported_reason(storage_class: StorageClass) -> str | None:
-    """Return why no volume is provisioned for a class, or ``None`` if a volume is provisioned.
+    """Return why no volume can be provisioned for ``storage_class``, or ``None`` if it can.
 
     The text is the same as kube-controller-manager's.
     """
@@ -76,12 +79,12 @@ def unsupported_reason(storage_class: StorageClass) -> str | None:
 
 
 def is_external(storage_class: StorageClass) -> bool:
-    """Return whether an external provisioner serves the class."""
+    """Return whether an external provisioner provisions the volumes of ``storage_class``."""
     return storage_class.annotations.get(PROVISIONED_HERE) == "false"
 
 
 def standard_class() -> StorageClass:
-    """Return the default class."""
+    """Return the storage class ``standard``, which is marked as the default class."""
     return StorageClass(
         metadata=meta_v1.ObjectMeta(name=STANDARD, annotations={DEFAULT_CLASS: "true"}),
         provisioner=OUR_PROVISIONER,

@@ -20,7 +20,7 @@ PROTECTION: Final = "kubernetes.io/pv-protection"
 
 
 async def reconcile(volume: Volume, ctx: Context) -> Outcome:
-    """Update the phase of a volume; after its claim is deleted, apply the reclaim policy."""
+    """Update the phase of ``volume``; after its claim is deleted, apply the reclaim policy."""
     volume = await _sync_volume(ctx, volume)
     if volume.deletion_time is not None and _phase(volume) != "Bound":
         await without_finalizer(ctx, volume, PROTECTION)
@@ -28,8 +28,9 @@ async def reconcile(volume: Volume, ctx: Context) -> Outcome:
 
 
 def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
-    """Return the key of the volume that a claim names,
-    or of the volume that is provisioned for it.
+    """Return the key of the volume to which ``claim`` refers.
+
+    If the claim refers to no volume, return the key of the volume that is provisioned for it.
     """
     name = claim.spec.volume_name if claim.spec is not None else None
     # A claim may be deleted before it names its provisioned volume.
@@ -37,7 +38,7 @@ def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
 
 
 def is_of_volume(old: Claim | None, new: Claim) -> bool:
-    """Return whether an addition or update of a claim affects the volume of the claim.
+    """Return whether the change of a claim from ``old`` to ``new`` affects a volume.
 
     Deletions of claims always enqueue the volume, regardless of this predicate.
     """

@@ -26,8 +26,9 @@ _NOTHING: Final = Quantity("0")
 
 
 def class_of(obj: Claim | Volume) -> str | None:
-    """Return the class of a claim or volume: ``""`` for no class,
-    ``None`` if the field is not set.
+    """Return the storage class of ``obj``, a claim or a volume.
+
+    The result is ``""`` for no class, and ``None`` if the field is not set.
     """
     said = obj.annotations.get(_CLASS_BETA)
     if said is not None:
@@ -36,19 +37,22 @@ def class_of(obj: Claim | Volume) -> str | None:
 
 
 def is_default(storage_class: StorageClass) -> bool:
-    """Return whether the class is marked as a default class."""
+    """Return whether ``storage_class`` is marked as a default class."""
     annotations = storage_class.annotations
     return "true" in (annotations.get(DEFAULT_CLASS), annotations.get(_DEFAULT_CLASS_BETA))
 
 
 def default_among(classes: Iterable[StorageClass]) -> StorageClass | None:
-    """Return the newest default class; of several with the same age, the first by name."""
+    """Return the newest default class in ``classes``, or ``None`` if there is no default class.
+
+    Of several with the same creation time, return the first by name.
+    """
     found = sorted((each for each in classes if is_default(each)), key=lambda each: each.name)
     return max(found, key=_made_at, default=None)
 
 
 def is_for(volume: Volume, claim: Claim) -> bool:
-    """Return whether a volume is bound to this claim, or reserved for a claim with its name."""
+    """Return whether ``volume`` is bound to ``claim``, or reserved for a claim with its name."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     return (
         reference is not None
@@ -59,7 +63,7 @@ def is_for(volume: Volume, claim: Claim) -> bool:
 
 
 def mismatch(volume: Volume, claim: Claim) -> str | None:
-    """Return why the volume that a claim names does not fit, or ``None`` if it fits."""
+    """Return why ``volume``, to which ``claim`` refers, does not fit, or ``None`` if it fits."""
     if volume.deletion_time is not None:
         return f'the volume is marked for deletion "{volume.name}"'
     if size_of(volume) < wanted_size(claim):
@@ -76,10 +80,10 @@ def mismatch(volume: Volume, claim: Claim) -> str | None:
 
 
 def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
-    """Return the volume that is reserved for a claim, or else the best volume that fits.
+    """Return the volume that is reserved for ``claim``, or else the best volume that fits.
 
-    The best volume has the fewest access modes; of several, it is the smallest, then the first by
-    name.
+    The best volume has the fewest access modes. Of several, the smallest is the best, then the
+    first by name. Return ``None`` if no volume fits.
     """
     fitting: list[Volume] = []
     for volume in volumes:
@@ -93,13 +97,13 @@ def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
 
 
 def wanted_size(claim: Claim) -> Quantity:
-    """Return the requested size of a claim."""
+    """Return the storage size that ``claim`` requests."""
     resources = claim.spec.resources if claim.spec is not None else None
     return ((resources.requests if resources is not None else None) or {}).get("storage", _NOTHING)
 
 
 def size_of(volume: Volume) -> Quantity:
-    """Return the capacity of a volume."""
+    """Return the storage capacity of ``volume``."""
     return ((volume.spec.capacity if volume.spec is not None else None) or {}).get(
         "storage", _NOTHING
     )

@@ -21,7 +21,7 @@ Topology: TypeAlias = tuple[str, str]
 
 
 class InterPodAffinity:
-    """The affinity and anti-affinity of one Pod, as computed from the cache."""
+    """The affinity and anti-affinity between one Pod and the cached Pods."""
 
     __slots__ = (
         "_affinity_terms",
@@ -49,7 +49,10 @@ class InterPodAffinity:
         self._preferred = _preferred(pod, near, far, cache, labels_of)
 
     def filter(self, node: core_v1.Node) -> tuple[str, bool] | None:
-        """Return why the node does not fit, and whether removing Pods from the node could help."""
+        """Return why ``node`` does not fit the Pod, or ``None`` if it fits.
+
+        The second part of the result is whether removing Pods from the node could help.
+        """
         labels = node.labels
         if self._affinity_terms and not self._matches_affinity(labels):
             return POD_AFFINITY_UNMET, False
@@ -60,7 +63,7 @@ class InterPodAffinity:
         return None
 
     def score(self, node: core_v1.Node) -> int:
-        """Return the sum of the weights of the preferred terms that match on this node."""
+        """Return the sum of the weights of the Pod's preferred terms that match on ``node``."""
         labels = node.labels
         return sum(
             weight for (key, value), weight in self._preferred.items() if labels.get(key) == value

@@ -8,7 +8,7 @@ NOT_SELECTED: Final = "node(s) didn't match Pod's node affinity/selector"
 
 
 def matches_node(spec: core_v1.PodSpec, node: core_v1.Node) -> bool:
-    """Return whether the Pod's node selector and its required node affinity permit this node."""
+    """Return whether ``node`` matches the node selector and required node affinity in ``spec``."""
     labels = node.labels
     wanted = spec.node_selector
     if wanted and any(labels.get(key) != value for key, value in wanted.items()):
@@ -23,7 +23,10 @@ def matches_node(spec: core_v1.PodSpec, node: core_v1.Node) -> bool:
 
 
 def matches_selector_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) -> bool:
-    """Return whether a node matches all requirements of a term; an empty term matches no node."""
+    """Return whether ``node`` matches all requirements of ``term``.
+
+    A term without requirements matches no node.
+    """
     expressions, fields = term.match_expressions or (), term.match_fields or ()
     if not expressions and not fields:
         return False
@@ -36,7 +39,7 @@ def matches_selector_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) ->
 
 
 def preferred_score(spec: core_v1.PodSpec, node: core_v1.Node) -> int:
-    """Return the sum of the weights of the preferred terms that match this node."""
+    """Return the sum of the weights of the preferred node affinity terms that match ``node``."""
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     if affinity is None:
         return 0
@@ -67,7 +70,7 @@ def _requirement_matches(wanted: core_v1.NodeSelectorRequirement, value: str | N
 
 
 def as_int(text: str | None) -> int | None:
-    """Return the number in the value of a label or taint, or ``None`` if the value is no number."""
+    """Return ``text``, the value of a label or taint, as a number, or ``None`` if it is none."""
     try:
         return int(text or "")
     except ValueError:

@@ -10,7 +10,7 @@ _ANY_ADDRESS: Final = ("", "0.0.0.0")  # noqa: S104 - no socket is opened here
 
 
 class HostPort(NamedTuple):
-    """A port of the node itself."""
+    """A port of a node that a container of a Pod uses directly."""
 
     address: str
     protocol: str
@@ -18,7 +18,7 @@ class HostPort(NamedTuple):
 
 
 def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
-    """Return the host ports that a Pod uses."""
+    """Return the host ports that a Pod with ``spec`` uses."""
     beside = [each for each in spec.init_containers or () if each.restart_policy == "Always"]
     found: list[HostPort] = []
     for container in (*beside, *spec.containers):
@@ -30,7 +30,7 @@ def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
 
 
 def ports_conflict(wanted: HostPort, taken: HostPort) -> bool:
-    """Return whether two Pods cannot use these two ports on the same node."""
+    """Return whether the host ports ``wanted`` and ``taken`` conflict on the same node."""
     return (
         wanted.port == taken.port
         and wanted.protocol == taken.protocol

@@ -16,8 +16,9 @@ TOO_MANY_PODS: Final = "Too many pods"
 
 
 def resource_requests(spec: core_v1.PodSpec) -> Amounts:
-    """Return the requests of a Pod: the sum over its containers, or more if an init container needs
-    more.
+    """Return the total resource requests of a Pod with ``spec``.
+
+    They are the sum over the Pod's containers, or more if an init container needs more.
     """
     running: dict[str, int] = {}
     for container in spec.containers:
@@ -48,7 +49,7 @@ def resource_requests(spec: core_v1.PodSpec) -> Amounts:
 
 
 def allocatable(node: core_v1.Node) -> Amounts:
-    """Return the allocatable resources of a node."""
+    """Return the resources of ``node`` that can be allocated to Pods."""
     status = node.status
     return _amounts(status.allocatable or status.capacity or {}) if status is not None else {}
 
@@ -56,7 +57,11 @@ def allocatable(node: core_v1.Node) -> Amounts:
 def insufficient_resources(
     wanted: Amounts, *, requested: Amounts, allocatable: Amounts, pods: int
 ) -> list[str]:
-    """Return why a node has too few free resources; ``pods`` is the number of Pods on the node."""
+    """Return the reasons why a node has too few free resources for the requests ``wanted``.
+
+    ``requested`` are the requests of the Pods on the node, ``pods`` is the number of these Pods,
+    and ``allocatable`` are the node's resources.
+    """
     short = [TOO_MANY_PODS] if pods + 1 > allocatable.get("pods", 0) else []
     for name, amount in wanted.items():
         if amount > 0 and amount > allocatable.get(name, 0) - requested.get(name, 0):

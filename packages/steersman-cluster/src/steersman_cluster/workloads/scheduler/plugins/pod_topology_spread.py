@@ -1,4 +1,4 @@
-"""PodTopologySpread: how evenly the Pods of a selector are spread. No I/O.
+"""PodTopologySpread: the even distribution of Pods over topology domains. No I/O.
 
 The Pods of each domain are counted once, before the nodes are filtered and scored.
 """
@@ -17,7 +17,7 @@ NO_LABEL: Final = f"{NOT_SPREAD} (missing required label)"
 
 
 class PodTopologySpread:
-    """The spread constraints of one Pod, as computed from the cache."""
+    """The spread constraints of one Pod, with the numbers of cached Pods in each domain."""
 
     __slots__ = ("_hard", "_soft")
 
@@ -35,7 +35,10 @@ class PodTopologySpread:
         ]
 
     def filter(self, node: core_v1.Node) -> tuple[str, bool] | None:
-        """Return why the node does not fit, and whether removing Pods from the node could help."""
+        """Return why ``node`` does not fit the Pod, or ``None`` if it fits.
+
+        The second part of the result is whether removing Pods from the node could help.
+        """
         labels = node.labels
         for constraint in self._hard:
             reason = constraint.filter(labels)
@@ -44,8 +47,9 @@ class PodTopologySpread:
         return None
 
     def count(self, node: core_v1.Node) -> int:
-        """Return how many matching Pods are in the node's domains, summed over the soft
-        constraints.
+        """Return how many matching Pods are in the topology domains of ``node``.
+
+        The numbers are summed over the soft constraints, which have ``ScheduleAnyway``.
         """
         return sum(each.count(node.labels) for each in self._soft)
 

@@ -15,7 +15,7 @@ TAINTED: Final = "node(s) had untolerated taint(s)"
 
 
 def tolerates(toleration: core_v1.Toleration, taint: core_v1.Taint) -> bool:
-    """Return whether the toleration matches the taint."""
+    """Return whether ``toleration`` tolerates ``taint``."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -40,7 +40,10 @@ def untolerated_taint(
     *,
     effects: Collection[str] = NO_NEW_PODS,
 ) -> core_v1.Taint | None:
-    """Return the first taint with one of these effects that is not tolerated, or ``None``."""
+    """Return the first taint of ``node`` that ``tolerations`` do not tolerate, or ``None``.
+
+    Only taints with one of ``effects`` are considered.
+    """
     taints = node.spec.taints if node.spec is not None else None
     if not taints:
         return None
@@ -54,7 +57,7 @@ def untolerated_taint(
 def count_prefer_no_schedule(
     node: core_v1.Node, tolerations: Iterable[core_v1.Toleration] | None
 ) -> int:
-    """Return how many ``PreferNoSchedule`` taints of the node the Pod does not tolerate."""
+    """Return how many ``PreferNoSchedule`` taints of ``node`` are not tolerated."""
     taints = node.spec.taints if node.spec is not None else None
     if not taints:
         return 0

@@ -1,4 +1,4 @@
-"""VolumeBinding: the PersistentVolumeClaims that must be bound before the Pod can be. No I/O."""
+"""VolumeBinding: the PersistentVolumeClaims that must be bound before their Pod. No I/O."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -15,8 +15,10 @@ Find: TypeAlias = Callable[[ObjectKey], core_v1.PersistentVolumeClaim | None]
 
 
 def missing_claim(pod: core_v1.Pod, find: Find) -> tuple[ObjectKey, str] | None:
-    """Return the first unbound PersistentVolumeClaim of a Pod, and the reason as kube-scheduler
-    words it.
+    """Return the key of a PersistentVolumeClaim that prevents the binding of ``pod``.
+
+    The second part of the result is the reason as kube-scheduler words it. Return ``None`` if no
+    claim prevents the binding.
     """
     unbound: ObjectKey | None = None
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
