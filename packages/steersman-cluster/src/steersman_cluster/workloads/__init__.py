@@ -1,5 +1,4 @@
-"""The controllers of kube-controller-manager, and kube-scheduler: with them, an API server is a
-cluster.
+"""The controllers of kube-controller-manager, and kube-scheduler, as parts of a cluster.
 
 Takes:     settings, a transport to an API server, embedded or real, and a kubelet for the nodes
 Gives:     a cluster: workloads with Pods, Services with endpoints, garbage collection, and

@@ -1,4 +1,4 @@
-"""Shared code of controllers of Pods: status, templates, owner references, selectors, deletion.
+"""Code that is shared by the controllers that create and delete Pods.
 
 Takes:     Pods, templates, selectors, and the time
 Gives:     the Pods' status and owners, new Pods, and the order of deletion

@@ -1,4 +1,4 @@
-"""The resource quota controller: it computes the usage of quotas and writes it to their status.
+"""The resource quota controller, which writes the usage of quotas to their status.
 
 A kind is watched only while a quota counts it. The server charges a quota when it admits an object,
 and the event of the quota can come before or after the event of the object. The controller
@@ -70,9 +70,7 @@ class QuotaController:
         return f"<Quotas {count}, {len(self._watched)} kinds followed>"
 
     async def run(self) -> None:
-        """Update the status of ResourceQuotas after changes of the quotas or of the counted
-        objects.
-        """
+        """Update the status of quotas after changes of quotas or counted objects."""
         registration = self._quotas.add_handler(self._quota_changed, name=NAME)
         try:
             while True:

@@ -116,9 +116,9 @@ class EndpointsController:
         return Done()
 
     def service_of(self, slice: Slice, cached: CacheReader) -> tuple[ObjectKey, ...]:
-        """Return the key of the Service that owns ``slice``.
+        """Return the key of the Service to which ``slice`` belongs.
 
-        Return nothing if the slice is not managed by this controller.
+        The result is empty if this controller does not manage the slice.
         """
         if cached.get(Slice, slice.name, namespace=slice.namespace) is None:
             self.written.forget(slice)
