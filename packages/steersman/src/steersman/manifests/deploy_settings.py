@@ -1,4 +1,4 @@
-"""The operator author's additions to an installation, as one frozen value."""
+"""The operator author's settings for an installation, as frozen values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ from steersman.units import Quantity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraRule:
-    """Permissions in addition to those that the controllers declare.
+    """Permissions for the operator in addition to those that its controllers declare.
 
-    They apply where the operator works: in each of its namespaces if it is namespaced, otherwise in
-    the entire cluster. With ``everywhere``, they always apply in the entire cluster.
+    The permissions apply in each of the operator's namespaces; if the operator manages the entire
+    cluster, they apply there. With ``everywhere``, they always apply in the entire cluster.
     """
 
     groups: tuple[str, ...]
@@ -23,7 +23,10 @@ class ExtraRule:
     everywhere: bool = False
 
     def rules(self, namespaces: tuple[str, ...]) -> tuple[RbacRule, ...]:
-        """Return one ``RbacRule`` for each combination of group, resource and namespace."""
+        """Return an ``RbacRule`` for each combination of API group, resource and namespace.
+
+        ``namespaces`` are the operator's namespaces; empty if it manages the entire cluster.
+        """
         places = (None,) if self.everywhere or not namespaces else tuple(dict.fromkeys(namespaces))
         return tuple(
             RbacRule(
@@ -45,8 +48,9 @@ class DeploySettings:
     """The settings of ``[tool.steersman.deploy]``, except the replicas and the image digest.
 
     ``labels`` and ``annotations`` are set on every installed object and on its Pods; ``pod_labels``
-    and ``pod_annotations`` on Pods only. ``requests`` and ``limits`` replace the default
-    quantities, resource by resource. ``egress`` is ``None`` if the project does not set it.
+    and ``pod_annotations`` are set on Pods only. ``requests`` and ``limits`` replace the default
+    quantity of each resource that they contain. ``egress`` is ``None`` if the project does not set
+    it.
     """
 
     env: tuple[core_v1.EnvVar, ...] = ()
@@ -64,7 +68,7 @@ class DeploySettings:
 class BundleSettings:
     """The settings of ``[tool.steersman.bundle]``: channel, replaced version and icon.
 
-    ``icon`` is a media type and an image.
+    ``icon`` is a media type with the bytes of an image.
     """
 
     channel: str | None = None

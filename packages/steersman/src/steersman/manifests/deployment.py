@@ -42,7 +42,8 @@ def namespace(installation: Installation) -> Document:
 def deployment(installation: Installation) -> Document:
     """Return the Deployment of the operator.
 
-    If there are several replicas, one is the leader, and the others keep their caches synced.
+    If there are several replicas, one of them is the leader, and the others keep their caches
+    synced.
     """
     selector = meta_v1.LabelSelector(match_labels=installation.selector)
     return as_document(
@@ -73,10 +74,9 @@ def deployment(installation: Installation) -> Document:
 
 
 def metrics_service(installation: Installation) -> Document | None:
-    """Return the Service through which authorized readers get the metrics of each replica, over
-    HTTPS.
+    """Return the Service for the metrics of each replica, or ``None`` if metrics are disabled.
 
-    Return ``None`` if metrics are disabled.
+    Readers need authorization, and use HTTPS.
     """
     if not installation.metrics:
         return None
@@ -92,9 +92,9 @@ def metrics_service(installation: Installation) -> Document | None:
 
 
 def disruption_budget(installation: Installation) -> Document:
-    """Return a PodDisruptionBudget that permits one unavailable Pod.
+    """Return a PodDisruptionBudget that permits one unavailable Pod of the operator.
 
-    So a drain of nodes waits until the Pod that it evicted last is available again.
+    So a drain of nodes evicts the next Pod only when the previously evicted Pod is available again.
     """
     return as_document(
         policy_v1.PodDisruptionBudget(
@@ -111,10 +111,10 @@ def disruption_budget(installation: Installation) -> Document:
 
 
 def network_policy(installation: Installation) -> Document:
-    """Return the NetworkPolicy.
+    """Return the NetworkPolicy of the operator's Pods.
 
-    Ingress: probes, and metrics from within the cluster. Egress: DNS, the API server, and the
-    operator author's additions.
+    Permitted as ingress are probes, and requests for metrics from within the cluster. Permitted as
+    egress are DNS, the API server, and the connections that the operator's author adds.
     """
     port = networking_v1.NetworkPolicyPort
     # Kubelets are no Pods, and neither are API servers: no selector finds them.
@@ -148,10 +148,11 @@ def network_policy(installation: Installation) -> Document:
 
 
 def service_monitor(installation: Installation) -> Document | None:
-    """Return the ServiceMonitor through which the Prometheus operator scrapes the metrics.
+    """Return the ServiceMonitor with which Prometheus scrapes the metrics, or ``None``.
 
-    A cluster without the Prometheus operator does not serve this kind. The service account of
-    Prometheus needs the role that permits reading the metrics.
+    The result is ``None`` if metrics are disabled. Only a cluster with the Prometheus operator
+    serves the kind ServiceMonitor. The service account of Prometheus needs the role that permits
+    reading the metrics.
     """
     if not installation.metrics:
         return None

@@ -1,4 +1,4 @@
-"""Objects as documents, and documents as YAML: equal objects always give the same text."""
+"""Converts objects to documents and YAML: equal objects result in equal text."""
 
 import json
 import re
@@ -29,7 +29,7 @@ MADE: Final = "Made by `steersman generate` from the operator's types: change th
 
 
 def as_document(obj: Resource) -> Document:
-    """Return the object as a JSON value whose metadata begins with the name and namespace."""
+    """Return ``obj`` as a JSON value, whose metadata begins with the name and the namespace."""
     document: dict[str, Any] = json.loads(_CODEC.encode(obj))
     metadata = document.get("metadata", {})
     called = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
@@ -38,12 +38,12 @@ def as_document(obj: Resource) -> Document:
 
 
 def optional_document(document: Document | None) -> tuple[Document, ...]:
-    """Return a tuple with the document, or an empty tuple for ``None``."""
+    """Return a tuple that contains ``document``, or an empty tuple for ``None``."""
     return () if document is None else (document,)
 
 
 def yaml_of(documents: Iterable[Document]) -> str:
-    """Return all documents as one YAML text; documents and fields keep their order."""
+    """Return ``documents`` as one YAML text, in their order and with their order of fields."""
     texts = (
         yaml.dump(
             document,

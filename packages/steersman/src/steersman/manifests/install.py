@@ -11,9 +11,9 @@ from steersman.manifests.installation import Installation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The objects of an installation.
+    """The objects of an installation, by purpose.
 
-    If metrics are disabled, the parts about metrics are empty.
+    If metrics are disabled, the fields for the objects that serve metrics are empty or ``None``.
     """
 
     namespace: Document
@@ -34,7 +34,7 @@ class Parts:
 
     @property
     def in_order(self) -> tuple[Document, ...]:
-        """Return the objects that every cluster accepts, each after those on which it depends."""
+        """Return the objects that every cluster accepts, each after the objects that it needs."""
         maybe = (
             self.namespace,
             *self.crds,

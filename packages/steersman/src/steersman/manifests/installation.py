@@ -50,7 +50,7 @@ class Installation:
     """The controllers and runnables of an operator, and the settings of its installation.
 
     ``namespaces`` are the namespaces that the operator manages; if empty, it manages the entire
-    cluster. Without ``metrics``, the metrics cannot be read from outside the Pods.
+    cluster. If ``metrics`` is false, the metrics cannot be read from outside the Pods.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Installation:
 
     @property
     def resources(self) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
-        """Return the resource requests and the limits of the container."""
+        """Return the resource requests and the limits of the operator's container."""
         return {**REQUESTS, **self.deploy.requests}, {**LIMITS, **self.deploy.limits}
 
     @property
@@ -136,17 +136,12 @@ class Installation:
 
     @property
     def kinds(self) -> tuple[type[Resource], ...]:
-        """Return the kinds that the operator defines.
-
-        These are the kinds of its controllers, except those that another project defines. Kinds of
-        the same API groups that the controllers own, read or write are included too, although no
-        controller reconciles them.
-        """
+        """Return the kinds that the operator defines, as ``own_kinds`` determines them."""
         return own_kinds(self.controllers)
 
     @property
     def settings(self) -> ManagerSettings:
-        """Return the manager settings, which the Pods read from environment variables."""
+        """Return the manager settings; the Pods receive them as environment variables."""
         return ManagerSettings(
             namespaces=tuple(dict.fromkeys(self.namespaces)),
             # The default, made explicit because the role is created for this name.
@@ -159,7 +154,7 @@ class Installation:
 
     @property
     def selector(self) -> dict[str, str]:
-        """Return the labels that select the Pods; these labels never change."""
+        """Return the labels that select the operator's Pods; these labels never change."""
         return {"app.kubernetes.io/name": self.name, "app.kubernetes.io/component": "operator"}
 
     @property
@@ -174,11 +169,11 @@ class Installation:
 
 
 def own_kinds(controllers: Iterable[Controller[Any]]) -> tuple[type[Resource], ...]:
-    """Return the kinds that an operator with these controllers defines.
+    """Return the kinds that an operator with these ``controllers`` defines.
 
-    These are the kinds of the controllers, except those that another project defines. Kinds of the
-    same API groups that the controllers own, read or write are included too, although no controller
-    reconciles them.
+    These are the kinds that the controllers reconcile, except those that another project defines.
+    Of the kinds that the controllers own, read or write, those in the same API groups are included
+    too, although no controller reconciles them.
     """
     every = tuple(controllers)
     own = [each.kind for each in every if _is_defined(each.kind)]

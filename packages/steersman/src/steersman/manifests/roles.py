@@ -57,7 +57,7 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
 
 
 def metrics_grants(installation: Installation) -> tuple[Document, ...]:
-    """Return the roles that permit the operator to check who may read its metrics, with bindings.
+    """Return the roles, with bindings, for the operator to check who may read its metrics.
 
     The result is empty if metrics are disabled.
     """
@@ -66,7 +66,10 @@ def metrics_grants(installation: Installation) -> tuple[Document, ...]:
 
 
 def metrics_reader(installation: Installation) -> Document | None:
-    """Return a ClusterRole that permits reading the metrics, to be bound to the readers."""
+    """Return the ClusterRole that permits reading the metrics, or ``None`` without metrics.
+
+    An administrator binds this role to the readers.
+    """
     if not installation.metrics:
         return None
     rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))
@@ -75,9 +78,9 @@ def metrics_reader(installation: Installation) -> Document | None:
 
 
 def roles_for_people(installation: Installation, crds: Iterable[Document]) -> tuple[Document, ...]:
-    """Return the admin, editor and viewer roles of each kind.
+    """Return the admin, editor and viewer roles for each kind that ``crds`` define.
 
-    The roles are aggregated to the cluster's user roles.
+    Kubernetes aggregates these roles to the default roles of the cluster: admin, edit and view.
     """
     return tuple(
         as_document(

@@ -25,13 +25,13 @@ _ABOUT: Final = "What steersman wrote, over which `steersman upgrade` merges: ke
 
 
 def base_text(frame: Tree) -> str:
-    """Return the text of the base file for ``frame``."""
+    """Return the text of the base file, which contains all files of ``frame``."""
     document = {"about": _ABOUT, "files": dict(sorted(frame.items()))}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_base(directory: Path) -> Tree:
-    """Return the frame that steersman last wrote into the project in ``directory``."""
+    """Return the files of the frame that steersman last wrote to the project in ``directory``."""
     text = read_text(directory / BASE)
     if text is None:
         paths = [each.relative_to(directory / _OLD_BASE) for each in old_base_files(directory)]
@@ -58,5 +58,5 @@ def read_base(directory: Path) -> Tree:
 
 
 def old_base_files(directory: Path) -> Iterable[Path]:
-    """Return the base files that an older version of steersman wrote."""
+    """Return the base files that an older version of steersman wrote in ``directory``."""
     return sorted(each for each in (directory / _OLD_BASE).rglob("*") if each.is_file())

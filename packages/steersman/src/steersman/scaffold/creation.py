@@ -1,4 +1,4 @@
-"""Creates projects, kinds and controllers: renders all texts first, then writes all files."""
+"""Creates projects, kinds and controllers: renders all texts, then writes all files."""
 
 import ast
 import shlex
@@ -41,7 +41,7 @@ _BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Cluster", "Scenario"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedFiles:
-    """The written files, as paths in the project, and suggested next commands."""
+    """The paths of the written files, relative to the project, and suggested next commands."""
 
     written: tuple[str, ...]
     changed: tuple[str, ...] = ()
@@ -56,11 +56,11 @@ def init_project(
     package: str | None = None,
     origin: Callable[[], Origin] = index_origin,
 ) -> CreatedFiles:
-    """Create a project in a directory that does not exist or is empty.
+    """Create a project in ``directory``, which does not exist or is empty.
 
-    By default, the project has the name of the directory, and its package the name of the project.
-    ``domain`` is the suffix of the API groups of its kinds. ``origin`` determines where the
-    installed steersman came from.
+    By default, the project has the name of the directory, and the Python package has the name of
+    the project. ``domain`` is the suffix of the API groups of the project's kinds. ``origin``
+    returns the origin of the installed steersman.
     """
     answers = _answers(directory, domain=domain, name=name, package=package)
     require_room(directory, besides=_NOT_CONTENT)
@@ -87,12 +87,12 @@ def create_api(
     plural: str | None = None,
     operator_kinds: Sequence[DeclaredKind] = (),
 ) -> CreatedFiles:
-    """Create a kind of the project: a module with types and a working reconcile, tests, a sample.
+    """Add a kind to ``project``: a module with types and a working reconcile, tests, a sample.
 
     A ``group`` without a dot is in the project's domain: ``app`` is ``app.example.com``. If the
     kind exists in another version, only the types of this version are added, and both versions are
     served. ``operator_kinds`` are the kinds of the project's loaded manager. They include kinds
-    that the source declares in a form that the parser does not recognize.
+    that the project's source declares in a form that the parser does not recognize.
     """
     group = _full_group(group, project.domain)
     check_version(version)
@@ -146,11 +146,11 @@ def create_controller(
     models: str | None = None,
     operator_kinds: Sequence[DeclaredKind] = (),
 ) -> CreatedFiles:
-    """Create a controller for a kind that is defined elsewhere: built in, or in another project.
+    """Add a controller to ``project`` for a built-in kind or a kind of another project.
 
-    ``models`` is a module with a class of that name. Without ``models``, objects of a kind that is
-    not built in are ``Unstructured``. ``operator_kinds`` are the kinds of the project's loaded
-    manager.
+    ``models`` is a module that contains a class for the kind. Without ``models``, objects of a kind
+    that is not built in are ``Unstructured``. ``operator_kinds`` are the kinds of the project's
+    loaded manager.
     """
     _require_foreign(project, operator_kinds, group=group, kind=kind)
     foreign = foreign_kind(

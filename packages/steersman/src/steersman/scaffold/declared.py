@@ -1,6 +1,6 @@
-"""The kinds that a project's source declares, and the source text for another version of a kind.
+"""Finds the kinds in a project's source, and the source for a further version of each.
 
-The source is read without an import, which would run the author's code and require all its
+The source is parsed, not imported: an import would run the author's code and require all its
 dependencies.
 """
 
@@ -21,7 +21,7 @@ _EACH_VERSION: Final = frozenset({"columns", "scale", "selectable_fields"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredKind:
-    """A class that declares a kind, and the path of its module."""
+    """A class that declares a kind in a project's source, and the path of its module."""
 
     path: str
     class_name: str
@@ -35,12 +35,15 @@ class DeclaredKind:
 
 
 def declared_in(sources: Tree) -> tuple[DeclaredKind, ...]:
-    """Return every kind that these files declare, in their order."""
+    """Return every kind that the files ``sources`` declare, in the order of declaration."""
     return tuple(each for path, source in sources.items() for each in _declared(path, source))
 
 
 def parsed(path: str, source: str) -> ast.Module:
-    """Parse a Python file of the project; raise ``ProjectError`` for a syntax error."""
+    """Parse ``source``, the text of the Python file ``path``.
+
+    Raise ``ProjectError`` for a syntax error.
+    """
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError) as error:
@@ -52,7 +55,7 @@ def parsed(path: str, source: str) -> ast.Module:
 
 
 def types_of(declared: DeclaredKind, source: str) -> str:
-    """Return the imports and statements on which the kind's class depends, as source text."""
+    """Return the imports and statements of ``source`` on which the kind's class depends."""
     tree = parsed(declared.path, source)
     statements = [node for node in tree.body if isinstance(node, _STATEMENT)]
     kind = next(each for each in statements if declared.class_name in _bound(each))
@@ -68,7 +71,7 @@ def types_of(declared: DeclaredKind, source: str) -> str:
 
 
 def bases_of(declared: DeclaredKind, source: str) -> tuple[str, Sequence[str], str]:
-    """Return the bases of the class, the other keywords of its statement, and its docstring.
+    """Return the bases of the kind's class, the keywords in its statement, its docstring.
 
     All three are source text; a keyword is ``plural=…``, for example.
     """

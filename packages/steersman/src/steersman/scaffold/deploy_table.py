@@ -69,7 +69,10 @@ class DeployTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleTable:
-    """The settings of ``[tool.steersman.bundle]``; the icon is read when a bundle is built."""
+    """The settings of ``[tool.steersman.bundle]``.
+
+    The icon is a path, which is read when a bundle is built.
+    """
 
     channel: str | None = None
     replaces: str | None = None
@@ -77,7 +80,7 @@ class BundleTable:
 
 
 def deploy_table(table: TomlTable) -> DeployTable:
-    """Read and check ``[tool.steersman.deploy]``."""
+    """Read and check ``table``, which is ``[tool.steersman.deploy]``."""
     resources = table.table("resources")
     metadata = table.table("metadata")
     read = DeployTable(
@@ -102,7 +105,10 @@ def deploy_table(table: TomlTable) -> DeployTable:
 
 
 def bundle_table(table: TomlTable, *, directory: Path) -> BundleTable:
-    """Read and check ``[tool.steersman.bundle]``; the icon's path is relative to ``directory``."""
+    """Read and check ``table``, which is ``[tool.steersman.bundle]``.
+
+    The path of the icon is relative to ``directory``.
+    """
     icon = table.text("icon")
     read = BundleTable(
         channel=_matching(table, "channel", _CHANNEL, "made of letters, digits, dots and dashes"),

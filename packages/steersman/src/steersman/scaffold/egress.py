@@ -1,9 +1,9 @@
-"""Warnings about connections that a project probably needs and its NetworkPolicy does not permit.
+"""Warns of connections that an operator needs and its NetworkPolicy does not permit.
 
 A NetworkPolicy drops packets silently: a connection that it does not permit ends in a timeout, and
-no error names the cause. So the commands that generate manifests warn about connections that can be
-recognized in the project: by a client library whose servers listen on a port that is not permitted,
-and by addresses in environment variables.
+no error names the cause. So the commands that generate manifests warn of two signs of such
+connections: a client library for servers that listen on a port that is not permitted, and addresses
+in environment variables.
 """
 
 import re
@@ -78,7 +78,7 @@ _WHAT_NOW: Final = (
 
 
 def egress_warnings(project: Project) -> tuple[str, ...]:
-    """Return a sentence for each connection that the NetworkPolicy of the project would drop.
+    """Return a warning for each needed connection that the project's NetworkPolicy would drop.
 
     There is no warning if the project declares that the operator needs no other connections.
     """

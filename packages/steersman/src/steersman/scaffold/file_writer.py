@@ -1,6 +1,6 @@
 """Writes the files of a project: either all of them or none.
 
-In this package, only this module writes files.
+No other module in the package ``scaffold`` writes files.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from steersman.errors import ProjectError
 
 
 def read_text(path: Path) -> str | None:
-    """Return the text of a file, or ``None`` if the file does not exist."""
+    """Return the text of the file ``path``; ``None`` if the file does not exist."""
     try:
         # As bytes, so that line ends are kept.
         return path.read_bytes().decode("utf-8")
@@ -62,7 +62,10 @@ def require_absent(directory: Path, paths: Iterable[str]) -> None:
 def write_files(
     directory: Path, files: Mapping[str, str | bytes], *, removed: Iterable[str] = ()
 ) -> None:
-    """Write ``files`` and remove ``removed``; on an error, restore the directory."""
+    """Write ``files`` to ``directory`` and delete the paths in ``removed``.
+
+    On an error, the directory is restored to its previous state.
+    """
     with ExitStack() as undo:
         try:
             for path, content in files.items():

@@ -62,7 +62,7 @@ _BESIDE: Final = frozenset({"Anything", "Cluster", "Labels", "MergePatch", "Scen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """A kind that is defined elsewhere."""
+    """A kind that the project uses and does not define."""
 
     gvk: GroupVersionKind
     plural: str
@@ -72,24 +72,25 @@ class Foreign:
 
     @property
     def expression(self) -> str:
-        """Return the expression for the class in the generated module."""
+        """Return the expression for the class of the kind in generated code."""
         return f"{self.module}.{self.gvk.kind}" if self.module else self.gvk.kind
 
     @property
     def annotation(self) -> str:
-        """The type annotation for an object of the kind."""
+        """The type annotation for an object of the kind in generated code."""
         return self.expression if self.module or self.models else "sm.Unstructured"
 
     @property
     def unstructured(self) -> bool:
-        """Whether the kind has no Python class."""
+        """Whether there is no Python class for the kind."""
         return not (self.module or self.models)
 
     @property
     def example(self) -> tuple[str, Sequence[str]] | None:
-        """Return the function and arguments that create an object called ``name`` for a test.
+        """Return the function and the arguments that create an example object of the kind.
 
-        ``None`` if no valid object is known.
+        A generated test calls the function, with its variable ``name``. The result is ``None`` if
+        no valid object of the kind is known.
         """
         if self.module and self.gvk.kind in _RECIPES:
             recipe, *arguments = _RECIPES[self.gvk.kind]
@@ -100,7 +101,7 @@ class Foreign:
 
     @property
     def used_by_example(self) -> frozenset[str]:
-        """Return the modules of ``steersman.kinds`` that the example needs."""
+        """Return the modules of ``steersman.kinds`` that the code of ``example`` needs."""
         called, arguments = self.example or ("", ())
         text = f"{called}({', '.join(arguments)})".replace("CONTAINER", "core_v1.Container")
         modules = ("core_v1", "meta_v1", "recipes")
@@ -116,7 +117,10 @@ def foreign_kind(
     namespaced: bool,
     models: str | None,
 ) -> Foreign:
-    """Return the kind, validated; for a built-in kind, its known plural and scope are used."""
+    """Return the kind after checking its names.
+
+    For a built-in kind, ``plural`` and ``namespaced`` are replaced by the known values.
+    """
     gvk = GroupVersionKind("" if group == "core" else group, check_version(version), kind)
     check_class_kind(kind)
     if "." in gvk.group:

@@ -1,6 +1,6 @@
-"""Renders texts from templates. No I/O except reading the templates.
+"""Renders the files of a project from templates. No I/O, except that templates are read.
 
-The same values always give the same text, and a missing value is an error.
+The same values always result in the same text, and a missing value is an error.
 """
 
 from collections.abc import Mapping
@@ -38,8 +38,9 @@ FRAME: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectAnswers:
-    """The values on which the frame of a project depends, that is, its files that belong to no
-    kind.
+    """The values from which the frame of a project is rendered.
+
+    The frame consists of the project's files that belong to no kind.
     """
 
     name: str
@@ -50,7 +51,7 @@ class ProjectAnswers:
 
 
 def frame_of(answers: ProjectAnswers) -> Tree:
-    """Return every file of a project without kinds."""
+    """Return every file of the frame, that is, of a project without kinds."""
     words = {
         "name": answers.name,
         "domain": answers.domain,
@@ -65,7 +66,7 @@ def frame_of(answers: ProjectAnswers) -> Tree:
 
 
 def render(template: str, **words: Any) -> str:
-    """Render one template with the values ``words``."""
+    """Render the template ``template`` with the values ``words``."""
     found = _environment().get_template(f"{template}.jinja")
     return found.render(words, call=call_lines, imported=import_line)
 

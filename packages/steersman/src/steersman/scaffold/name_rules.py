@@ -26,7 +26,10 @@ _MODULES: Final = frozenset({"operator", "models"})
 
 
 def check_project_name(name: str) -> str:
-    """Check the name of a project: a DNS label, short enough to derive other names from it."""
+    """Return ``name`` if it is valid as the name of a project; otherwise raise ``BadName``.
+
+    The name is a DNS label, short enough to derive other names from it.
+    """
     wanted = "a project's name"
     check_label(name, wanted=wanted)
     if not name[0].isalpha() or len(name) > LONGEST_NAME:
@@ -36,17 +39,20 @@ def check_project_name(name: str) -> str:
 
 
 def check_domain(domain: str) -> str:
-    """Check the suffix of the API groups of a project's kinds."""
+    """Return ``domain`` if it is valid as the suffix of a project's API groups."""
     return check_subdomain(domain, wanted="a domain")
 
 
 def package_of(name: str) -> str:
-    """Return the default package name of a project."""
+    """Return the default name of the Python package of the project ``name``."""
     return name.replace("-", "_")
 
 
 def check_package(package: str) -> str:
-    """Check the name of a package: lower-case, importable, and not the name of another package."""
+    """Return ``package`` if it is valid as the name of a project's Python package.
+
+    The name is in lower case, can be imported, and is not the name of another package.
+    """
     if not (package.isidentifier() and package.isascii() and package == package.lower()):
         rule = "it has lower-case letters, digits and underscores, and begins with a letter"
     elif keyword.iskeyword(package) or keyword.issoftkeyword(package):
@@ -59,7 +65,10 @@ def check_package(package: str) -> str:
 
 
 def module_of(kind: str) -> str:
-    """Return the name of a kind's module: the kind in lower case, unless that name is reserved."""
+    """Return the name of the module for ``kind``.
+
+    It is the kind in lower case, unless that name is reserved.
+    """
     word = kind.lower()
     if keyword.iskeyword(word) or word in _MODULES:
         return f"{word}_kind"
@@ -67,5 +76,5 @@ def module_of(kind: str) -> str:
 
 
 def class_suffix(version: str) -> str:
-    """Return the suffix of the class of another version: ``V1Beta1`` for ``v1beta1``."""
+    """Return the suffix of the class for a further version: ``V1Beta1`` for ``v1beta1``."""
     return version.replace("-", "").title()

@@ -1,13 +1,14 @@
-"""Where the installed steersman came from, and the wheels that a project carries if necessary.
+"""The origin of the installed steersman, and the wheels that a project must contain.
 
-If steersman came from an index, a project's pip finds the same version there again. Otherwise, the
-project carries the wheel in ``vendor/``, so that its CI and its image build need nothing else from
-this machine. The wheel of steersman-cluster, which the project's tests use, is carried too.
+If steersman came from a package index, a project's pip finds the same version there again.
+Otherwise, the project contains the wheel of steersman in ``vendor/``, so that its CI and its image
+build need nothing else from this machine. ``vendor/`` then also contains the wheel of
+steersman-cluster, which the project's tests use.
 
-If a package did not come from an index (but from a path, a wheel, an archive or a repository), the
-installer has recorded its origin in ``direct_url.json`` (PEP 610). A package without that file came
-from an index. The exception is a development version, which no index contains: it came from a
-directory of wheels.
+If a package did not come from a package index (but from a path, a wheel, an archive or a
+repository), the installer has recorded its origin in ``direct_url.json`` (PEP 610). A package
+without that file came from a package index, unless it is a development version, which no package
+index contains: such a version came from a directory of wheels.
 """
 
 import base64
@@ -54,10 +55,10 @@ _MODE: Final = 0o100644 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The origin of an installed steersman, and the wheels that a project must carry, by name.
+    """The origin of an installed steersman, and the wheels that a project must contain.
 
-    ``source`` is a URL, ``index`` or ``unreleased``. If an index contains this version, there are
-    no wheels to carry.
+    ``source`` is a URL, ``index`` (for a package index) or ``unreleased``. ``wheels`` maps file
+    names to wheels; it is empty if a package index contains this version.
     """
 
     source: str = INDEX
@@ -65,17 +66,17 @@ class Origin:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Return the files that a project carries."""
+        """Return the wheels by their paths in a project."""
         return {f"{VENDOR}/{name}": wheel for name, wheel in self.wheels.items()}
 
 
 def index_origin() -> Origin:
-    """Return the origin of a release that an index contains."""
+    """Return the origin of a steersman that was installed from a package index."""
     return Origin()
 
 
 def installed_origin() -> Origin:
-    """Return the origin of the steersman in this interpreter's environment."""
+    """Return the origin of the steersman in the environment of this Python interpreter."""
     base = origin_of(distribution("steersman"), build=build_wheel)
     if base.source == INDEX:
         return base
@@ -87,7 +88,10 @@ def installed_origin() -> Origin:
 
 
 def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]) -> Origin:
-    """Return the origin of ``found``; ``build`` builds a wheel from a source directory."""
+    """Return the origin of the distribution ``found``.
+
+    ``build`` builds a wheel from a source directory.
+    """
     text = found.read_text("direct_url.json")
     if text is None:
         if ".dev" not in found.version:
@@ -104,10 +108,11 @@ def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]
 
 
 def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
-    """Return ``found``, except in the virtual environment of a project that carries its wheels.
+    """Return ``found``, or the previous origin if ``found`` is a wheel in the project itself.
 
-    There, steersman is installed from the carried wheel, so ``found`` is that wheel. The result
-    then has the given ``source`` and the carried wheels.
+    In the virtual environment of a project that contains wheels of steersman, steersman is
+    installed from such a wheel. The result then has the given ``source``, and all wheels in the
+    project in ``directory``.
     """
     paths = carried_wheels(directory)
     url, _, digest = found.source.partition("#sha256=")
@@ -125,10 +130,10 @@ def carried_wheels(directory: Path) -> list[Path]:
 
 
 def build_wheel(directory: Path) -> tuple[str, bytes]:
-    """Build a wheel from the source in ``directory``: return its name and its bytes.
+    """Build a wheel from the source in ``directory``; return its file name and its bytes.
 
-    In a development checkout the build backend is installed, and the build takes less than a
-    second. Otherwise pip downloads the backend.
+    In a development checkout, the build backend is installed, and the build takes less than a
+    second. Otherwise pip downloads the build backend.
     """
     if not directory.is_dir():
         raise ProjectError(
@@ -163,7 +168,10 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
 
 
 def repacked(found: Distribution) -> tuple[str, bytes]:
-    """Pack the files of an installed distribution into a wheel: return its name and its bytes."""
+    """Pack the installed files of the distribution ``found`` into a wheel.
+
+    Return the file name of the wheel and its bytes.
+    """
     files = dict(sorted(_files(found)))
     if not files:
         raise ProjectError(

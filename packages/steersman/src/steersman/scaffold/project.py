@@ -33,7 +33,7 @@ _SETTINGS: Final = ("target", "name", "domain", "image", "scaffold")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """An operator's project on disk: its directory, and the settings in its pyproject.toml."""
+    """An operator's project: its directory, and the settings in its pyproject.toml."""
 
     directory: Path
 
@@ -56,7 +56,10 @@ class Project:
 
     @classmethod
     def find(cls, directory: Path) -> "Project":
-        """Return the project in ``directory``, or in the nearest parent that has one."""
+        """Return the project in ``directory`` or in its nearest parent directory that has one.
+
+        Raise ``ProjectError`` if there is no project.
+        """
         found = cls.maybe(directory)
         if found is None:
             raise ProjectError(
@@ -69,7 +72,7 @@ class Project:
 
     @classmethod
     def maybe(cls, directory: Path) -> "Project | None":
-        """Find the project as ``find`` does, and return ``None`` if there is none."""
+        """Return the project that ``find`` would return; ``None`` if there is no project."""
         directory = directory.absolute()
         for each in (directory, *directory.parents):
             path = each / PYPROJECT
@@ -81,7 +84,7 @@ class Project:
 
     @classmethod
     def read(cls, directory: Path, document: Mapping[str, Any]) -> "Project":
-        """Read the project from the tables of its pyproject.toml."""
+        """Return the project in ``directory``; ``document`` is its parsed pyproject.toml."""
         said = _Said(directory / PYPROJECT, document["tool"]["steersman"])
         about = document.get("project", {})
         try:
@@ -109,12 +112,12 @@ class Project:
 
     @property
     def package(self) -> str:
-        """The name of the Python package, under ``src``."""
+        """The name of the project's Python package, which is a directory under ``src``."""
         return self.target.partition(":")[0].partition(".")[0]
 
     @property
     def source(self) -> Path:
-        """The directory that must be on ``sys.path`` to import the package."""
+        """The directory that must be on ``sys.path`` to import the project's package."""
         return self.directory / "src"
 
 
@@ -162,7 +165,7 @@ class _Said:
 
 
 def has_conflict_markers(text: str) -> bool:
-    """Whether a text contains merge conflict markers."""
+    """Whether ``text`` contains the conflict markers of a merge."""
     return _MARKER.search(text) is not None
 
 

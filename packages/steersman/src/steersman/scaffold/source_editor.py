@@ -1,8 +1,8 @@
 """Inserts code into Python source; the existing code stays unchanged.
 
-No I/O: text in, text out. Positions are found in the syntax tree, and text is only inserted, so
-comments and layout stay as the author wrote them. If the code is not recognized, a function returns
-``None``, and the caller reports which line to add by hand.
+No I/O: functions receive and return text. Positions are found in the syntax tree, and text is only
+inserted, so comments and layout stay as the author wrote them. If the code is not recognized, a
+function returns ``None``, and the caller reports which line to add by hand.
 """
 
 import ast
@@ -16,7 +16,10 @@ _Natural: TypeAlias = list[tuple[bool, int, str]]
 
 
 def with_controller(source: str, controller: str) -> str | None:
-    """Return ``source`` with ``controller`` in the only ``Manager(controllers=[…])``."""
+    """Return ``source`` with ``controller`` added in ``Manager(controllers=[…])``.
+
+    Return ``None`` unless there is exactly one such list.
+    """
     lists = [
         keyword.value
         for node in ast.walk(ast.parse(source))
@@ -31,7 +34,7 @@ def with_controller(source: str, controller: str) -> str | None:
 
 
 def with_import(source: str, module: str, name: str) -> str:
-    """Return ``source`` with ``from module import name`` beside the existing imports."""
+    """Return ``source`` with ``from module import name`` added to the existing imports."""
     imports = [
         node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]
@@ -63,7 +66,10 @@ def with_import(source: str, module: str, name: str) -> str:
 
 
 def with_served_version(source: str, class_name: str, served: str) -> str | None:
-    """Return ``source`` with ``served`` in ``crd=sm.Crd(also_serves=(…,))`` of a kind's class."""
+    """Return ``source`` with ``served`` added in ``crd=sm.Crd(also_serves=(…,))`` of a kind.
+
+    ``class_name`` is the class of the kind.
+    """
     (node,) = [
         node
         for node in ast.parse(source).body
@@ -85,7 +91,10 @@ def with_served_version(source: str, class_name: str, served: str) -> str | None
 
 
 def import_line(module: str, names: Sequence[str]) -> str:
-    """Return an import as a formatter would write it: each alias is on a separate line."""
+    """Return the import of ``names`` from ``module``, formatted as a formatter would.
+
+    Each name with an alias is imported by a separate line.
+    """
     ordered = sorted(set(names), key=_import_order)
     plain = [each for each in ordered if " as " not in each]
     line = f"from {module} import {', '.join(plain)}"
@@ -97,7 +106,7 @@ def import_line(module: str, names: Sequence[str]) -> str:
 
 
 def call_lines(head: str, arguments: Sequence[str], tail: str = "") -> str:
-    """Return ``head(arguments)tail`` as a formatter would write it."""
+    """Return ``head(arguments)tail``, formatted as a formatter would."""
     line = f"{head}({', '.join(arguments)}){tail}"
     if len(line) <= LINE_LENGTH:
         return line

@@ -13,7 +13,10 @@ from steersman.errors import BadProjectSetting, BadValue
 
 
 class TomlTable:
-    """One table, its path and key, and which of its keys were read."""
+    """A TOML table, which remembers which of its keys were read.
+
+    ``path`` is the path of the file, and ``key`` the full key of the table.
+    """
 
     def __init__(self, path: Path, key: str, values: object) -> None:
         self.path = path
@@ -27,12 +30,12 @@ class TomlTable:
         return key in self._values
 
     def bad(self, key: str, problem: str) -> BadProjectSetting:
-        """Return the error for the value at ``key``; for the table itself, if ``key`` is empty."""
+        """Return the error for the value at ``key``; if ``key`` is empty, for the table itself."""
         whole = f"{self.key}.{key}" if key else self.key
         return BadProjectSetting(path=str(self.path), key=whole, problem=problem)
 
     def check(self, key: str, check: Callable[[str], object], value: str) -> None:
-        """Call ``check`` with the value; an error names the key."""
+        """Call ``check`` with ``value``; if that raises an error, raise one that names ``key``."""
         try:
             check(value)
         except BadValue as error:
@@ -72,7 +75,7 @@ class TomlTable:
         return values
 
     def table(self, key: str) -> "TomlTable":
-        """Return the table with this name; an empty one if it does not exist."""
+        """Return the table at ``key``; an empty table if it does not exist."""
         value = self._value(key)
         return TomlTable(self.path, f"{self.key}.{key}", {} if value is None else value)
 
@@ -83,12 +86,12 @@ class TomlTable:
         )
 
     def entries(self) -> Iterator[tuple[str, Any]]:
-        """Yield all entries of the table."""
+        """Yield all keys and values of this table."""
         self._known.extend(self._values)
         yield from self._values.items()
 
     def words(self, key: str) -> dict[str, str]:
-        """Return the table with this name, in which every value must be a string."""
+        """Return the table at ``key``, in which every value must be a string."""
         inside = self.table(key)
         return {name: inside.word(name, value) for name, value in inside.entries()}
 
@@ -98,7 +101,10 @@ class TomlTable:
         return value
 
     def finish(self) -> None:
-        """Raise ``BadProjectSetting`` for a key that was never read, and so does not exist."""
+        """Raise ``BadProjectSetting`` if the table contains a key that was never read.
+
+        No setting has such a key.
+        """
         for key in self._values:
             if key not in self._known:
                 like = get_close_matches(key, self._known, n=1)

@@ -16,10 +16,10 @@ from steersman.manifests.documents import Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakingChange:
-    """One change that breaks a stored object or a client.
+    """A change of a CRD that breaks a stored object or a client.
 
-    ``version`` is empty for a change that concerns the CRD itself. ``path`` is empty for a change
-    that concerns the entire object.
+    ``version`` is empty for a change of the CRD itself, and ``path`` for a change of the entire
+    object.
     """
 
     version: str
@@ -35,7 +35,7 @@ class BreakingChange:
 
 
 def breaking_changes(old: Document, new: Document) -> tuple[BreakingChange, ...]:
-    """Return each change from ``old`` to ``new`` that breaks a stored object or a client."""
+    """Return each change from the CRD ``old`` to ``new`` that breaks an object or a client."""
     before, after = read_definition(old), read_definition(new)
     return (
         *_of_names(before, after),

@@ -1,4 +1,4 @@
-"""The fields of a CustomResourceDefinition that this package uses, read from a document."""
+"""The fields of a CustomResourceDefinition that the package ``definition`` uses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ INTEGER_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One version of a kind, as its CustomResourceDefinition describes it."""
+    """One version of a kind, as its CRD describes the version."""
 
     name: str
     served: bool
@@ -42,7 +42,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A CustomResourceDefinition with its versions in order."""
+    """A CustomResourceDefinition, with its versions in the order of the document."""
 
     name: str
     group: str
@@ -65,15 +65,15 @@ class Definition:
 
     @property
     def singular(self) -> str:
-        """Return ``names.singular``; by default the kind in lower case."""
+        """Return ``names.singular``; by default, the kind in lower case."""
         return str(self.names.get("singular") or self.kind.lower())
 
     def words(self, field: str) -> tuple[str, ...]:
-        """Return ``names.shortNames`` or ``names.categories``."""
+        """Return ``names.shortNames`` or ``names.categories``, as ``field`` selects."""
         return tuple(map(str, self.names.get(field) or ()))
 
     def version(self, name: str | None = None) -> Version:
-        """Return the version with this name; without a name, the storage version."""
+        """Return the version called ``name``; without a name, return the storage version."""
         for each in self.versions:
             if each.stored if name is None else each.name == name:
                 return each
@@ -87,7 +87,7 @@ class Definition:
 
 
 def read_definition(document: Document) -> Definition:
-    """Read and check a CustomResourceDefinition document."""
+    """Read ``document``, a CustomResourceDefinition, and check the fields that are read."""
     reader = _Reader(document)
     if document.get("kind") != "CustomResourceDefinition":
         raise reader.refused(f"its kind is {document.get('kind')!r}")
@@ -261,7 +261,7 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def inside(schema: Schema) -> Iterator[tuple[str, Any]]:
-    """Yield each direct subschema of ``schema`` with its position."""
+    """Yield each direct subschema of ``schema`` with its path, such as ``anyOf[0]``."""
     for name, each in (schema.get("properties") or {}).items():
         yield str(name), each
     if schema.get("items") is not None:
@@ -276,25 +276,25 @@ def inside(schema: Schema) -> Iterator[tuple[str, Any]]:
 
 
 def properties_of(schema: Schema) -> Mapping[str, Schema]:
-    """Return the properties of a schema."""
+    """Return the ``properties`` of ``schema``; empty if there are none."""
     found: Mapping[str, Schema] = schema.get("properties") or {}
     return found
 
 
 def required_of(schema: Schema) -> tuple[str, ...]:
-    """Return the names of the required fields."""
+    """Return the names of the fields that ``schema`` requires."""
     return tuple(schema.get("required") or ())
 
 
 def default_of(schema: Schema) -> Any:
-    """Return the default that the server fills in; ``None`` without a default, or if it is null."""
+    """Return the default that the server sets; ``None`` if there is no default, or it is null."""
     return schema.get("default")
 
 
 def alternatives(schema: Schema, name: str) -> list[Schema]:
     """Return the schemas under ``name``, which is ``anyOf``, ``allOf`` or ``oneOf``.
 
-    A schema that only repeats int-or-string is left out.
+    A schema that only repeats that the value is an integer or a string is left out.
     """
     found: list[Schema] = list(schema.get(name) or ())
     if not schema.get(INT_OR_STRING):

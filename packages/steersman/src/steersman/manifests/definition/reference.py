@@ -40,7 +40,7 @@ _HEAD: Final = ("Field", "Type", "Required", "Default", "Description")
 
 
 def reference_of(crds: Sequence[Document]) -> str:
-    """Return the reference of ``crds``, in their order."""
+    """Return the API reference of ``crds``, which has one section for each, in their order."""
     read = [(read_definition(each), each) for each in crds]
     anchors = _Anchors()
     sections = [_kind(definition, document, anchors) for definition, document in read]

@@ -1,7 +1,7 @@
-"""Sample objects from a schema: the smallest object that is valid, as far as a schema can tell.
+"""Generates sample objects from a schema: the smallest objects that satisfy the schema.
 
 A sample contains each required field and each field with a default or an example. Defaults and
-examples are copied unchanged. CEL rules are not evaluated. If a rule rejects the generated value,
+examples are copied unchanged. CEL rules are not evaluated. If a rule rejects a generated sample,
 add an ``example`` to the field or to its object.
 """
 
@@ -47,8 +47,9 @@ _LONGEST_TEXT: Final = 1000
 
 
 def sample_of(crd: Document, version: str | None = None) -> Document:
-    """Return the smallest sensible object of the kind in ``version``; by default, the storage
-    version.
+    """Return a small, valid object of the kind that ``crd`` defines.
+
+    The object has the version ``version``; by default, the storage version.
     """
     definition = read_definition(crd)
     found = definition.version(version)

@@ -1,8 +1,9 @@
 """The values and fields that an old schema accepts and a new one does not.
 
-A difference is listed if it is certain, and also if it cannot be computed: a changed pattern or
-rule may still accept all that the old one accepted. If the new schema accepts more, only a changed
-type is listed: a client that reads such a value has a variable of the old type.
+A difference is listed if it is certain, and also if it cannot be determined: a changed pattern or
+rule may still accept all values that the old one accepted. If the new schema accepts more than the
+old one, only a changed type is listed: a client that reads such a value has a variable of the old
+type.
 """
 
 import json
@@ -55,8 +56,9 @@ _CASES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """One value or field that is no longer accepted: its path, what is true now, and what
-    breaks.
+    """A value or field that a new schema no longer accepts.
+
+    ``what`` states the new rule, and ``why`` what the change breaks.
     """
 
     path: str
@@ -70,7 +72,7 @@ Found: TypeAlias = Iterator[Narrowing]
 
 
 def narrowings(old: Schema, new: Schema) -> Found:
-    """Yield each value or field that is valid under ``old`` and not under ``new``."""
+    """Yield each value or field that schema ``old`` accepts and schema ``new`` does not."""
     yield from _narrowed({**old, EMBEDDED: True}, {**new, EMBEDDED: True}, "")
 
 

@@ -1,7 +1,7 @@
-"""Checks whether a value is valid by a schema, as far as is possible without a server.
+"""Checks whether a schema accepts a value, as far as is possible without a server.
 
 Checked are types, bounds, lengths, enumerations, required fields, alternatives, and the patterns
-that mean the same in Python and RE2. Formats and CEL rules are left to the server.
+that have the same meaning in Python and RE2. Formats and CEL rules are left to the server.
 """
 
 import re
@@ -32,8 +32,8 @@ def schema_errors(
 ) -> Iterator[tuple[str, str]]:
     """Yield each path at which ``value`` violates ``schema``, with the reason.
 
-    A null is valid only if the schema is nullable. With ``trusting``, a value matches every pattern
-    that cannot be evaluated in Python.
+    ``path`` is the path of ``value`` itself. A null is valid only if the schema is nullable. With
+    ``trusting``, a value matches every pattern that cannot be evaluated in Python.
     """
     if value is None:
         if types_of(schema) != ANY_TYPE and not schema.get("nullable"):
@@ -64,7 +64,7 @@ ANY_TYPE: Final = frozenset(("array", "boolean", "integer", "number", "object", 
 
 
 def types_of(schema: Schema) -> frozenset[str]:
-    """Return the JSON types that the schema permits, without null."""
+    """Return the JSON types that ``schema`` accepts, except null."""
     if schema.get(INT_OR_STRING):
         return frozenset(("integer", "string"))
     match schema.get("type"):
@@ -77,7 +77,7 @@ def types_of(schema: Schema) -> frozenset[str]:
 
 
 def type_of(value: Any) -> str:
-    """Return the JSON type of a value, as a schema names it."""
+    """Return the name of the JSON type of ``value``, as in a schema."""
     match value:
         case bool():
             return "boolean"
@@ -94,7 +94,7 @@ def type_of(value: Any) -> str:
 
 
 def type_words(schema: Schema) -> str:
-    """Return the type that a schema requires, with an article: ``an integer``."""
+    """Return the type that ``schema`` requires, with an article: ``an integer``."""
     if schema.get(INT_OR_STRING):
         return "an integer or a string"
     kind = str(schema.get("type") or "anything")
@@ -104,19 +104,19 @@ def type_words(schema: Schema) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal in JSON, where ``true`` does not equal 1."""
+    """Whether ``one`` equals ``other`` in JSON, where ``true`` does not equal 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     return bool(one == other)
 
 
 def lower_bound(schema: Schema) -> tuple[Fraction, bool] | None:
-    """Return the smallest permitted number, and whether the bound is exclusive."""
+    """Return the smallest number that ``schema`` accepts, and whether this bound is exclusive."""
     return _bound(schema, "minimum", -1)
 
 
 def upper_bound(schema: Schema) -> tuple[Fraction, bool] | None:
-    """Return the greatest permitted number, and whether the bound is exclusive."""
+    """Return the greatest number that ``schema`` accepts, and whether this bound is exclusive."""
     return _bound(schema, "maximum", 1)
 
 
@@ -137,7 +137,7 @@ def _bound(schema: Schema, key: str, sign: int) -> tuple[Fraction, bool] | None:
 
 
 def exact(number: float) -> Fraction:
-    """Return the decimal number as written, not the nearest float."""
+    """Return the decimal number that ``number`` shows when printed, not its binary value."""
     return Fraction(str(number))
 
 
@@ -217,7 +217,7 @@ def _object_errors(
 
 
 def child_path(path: str, name: str) -> str:
-    """Return the path of field ``name`` of the object at ``path``."""
+    """Return the path of the field ``name`` of the object at ``path``."""
     return f"{path}.{name}" if path else name
 
 
@@ -238,7 +238,10 @@ def _junctor_problems(value: Any, schema: Schema, trusting: bool) -> Iterator[st
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Whether the server would find ``pattern`` in ``text``; ``None`` if Python cannot tell."""
+    """Whether the server would find ``pattern`` in ``text``; ``None`` if this is unknown.
+
+    Python cannot evaluate some patterns as the server would.
+    """
     compiled = _compiled(pattern)
     if compiled is None or len(text) > _longest(pattern):
         return None

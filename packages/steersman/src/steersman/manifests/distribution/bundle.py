@@ -37,11 +37,12 @@ def bundle_tree(
     replaces: str | None = None,
     icon: tuple[str, bytes] | None = None,
 ) -> Tree:
-    """Return the files of a bundle; its image is built with the bundle's directory as the context.
+    """Return the files of a bundle, whose directory is the context of its image build.
 
-    ``replaces`` is the version that this version replaces. ``icon`` is a media type and an image.
-    An argument that is not given is read from ``installation.bundle``. If neither sets the channel,
-    it is ``stable``, or ``candidate`` for a prerelease or a version before 1.0.
+    ``replaces`` is the version that this version replaces. ``icon`` is a media type with the bytes
+    of an image. An argument that is not given is taken from ``installation.bundle``. If neither
+    sets the channel, it is ``candidate`` for a prerelease and for a version before 1.0, and
+    otherwise ``stable``.
     """
     parts = parts_of(installation)
     said = installation.bundle

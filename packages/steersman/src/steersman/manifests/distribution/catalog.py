@@ -14,23 +14,26 @@ OLDEST_WITH_SELECTABLE_FIELDS: Final = "1.32.0"
 
 
 def title_of(installation: Installation) -> str:
-    """Return the display name; by default derived from the name: ``Shop Operator``."""
+    """Return the operator's display name; by default, its name as words: ``Shop Operator``."""
     return installation.title or installation.name.replace("-", " ").title()
 
 
 def summary_of(installation: Installation) -> str:
-    """Return the operator's description on one line."""
+    """Return the first paragraph of the operator's description, on one line."""
     words = installation.description.strip().partition("\n\n")[0]
     return " ".join(words.split()) or f"An operator for {_kinds(installation)}."
 
 
 def is_mature(installation: Installation) -> bool:
-    """Whether the version promises backward compatibility: 1.0 or later, and no prerelease."""
+    """Whether the operator's version promises backward compatibility.
+
+    Such a version is 1.0 or later, and is not a prerelease.
+    """
     return not installation.version.startswith("0.") and "-" not in installation.version
 
 
 def oldest_kubernetes(crds: Iterable[Document]) -> str:
-    """Return the oldest Kubernetes version that supports all fields of these CRDs."""
+    """Return the oldest Kubernetes version that supports all fields in ``crds``."""
     versions = (version for crd in crds for version in crd["spec"]["versions"])
     if any(version.get("selectableFields") for version in versions):
         return OLDEST_WITH_SELECTABLE_FIELDS

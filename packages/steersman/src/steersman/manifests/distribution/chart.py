@@ -97,7 +97,7 @@ Definitions stay when the chart is uninstalled. To delete them, with all objects
 
 
 def helm_tree(installation: Installation) -> Tree:
-    """Return the chart.
+    """Return the files of the Helm chart.
 
     A release with the operator's name, in the operator's namespace, renders install.yaml.
     """

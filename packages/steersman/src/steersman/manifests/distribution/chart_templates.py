@@ -1,6 +1,6 @@
-"""Documents with placeholders, rendered as the text of Helm templates.
+"""Renders documents that contain placeholders as Helm templates.
 
-Helm fills in the placeholders only. All other content of a document is rendered literally: two
+Helm replaces only the placeholders. All other content of a document is rendered literally: two
 braces in a description stay two braces.
 """
 
@@ -20,25 +20,25 @@ _END: Final = "\n...\n"
 
 @dataclass(frozen=True, slots=True)
 class TemplateString:
-    """A string with template actions, which yield plain characters: letters, digits, dashes."""
+    """A string with template actions, which Helm replaces by letters, digits and dashes only."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An ``expression`` that yields an integer."""
+    """A placeholder for an integer: the result of the template expression ``expression``."""
 
     expression: str
 
 
 @dataclass(frozen=True, slots=True)
 class OptionalExpression:
-    """An ``expression`` whose value may be empty.
+    """A placeholder for the result of ``expression``, which may be empty.
 
-    As the value of a key, an empty result omits the key too. As an item of a list, the expression
-    yields a list, whose items are inserted into the outer list. As a key, the expression yields a
-    mapping, whose entries are inserted into the outer mapping.
+    - As the value of a key: if the result is empty, the key is omitted too.
+    - As an item of a list: the result is a list, whose items are inserted into the outer list.
+    - As a key: the result is a mapping, whose entries are inserted into the outer mapping.
     """
 
     expression: str
@@ -46,19 +46,22 @@ class OptionalExpression:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """A value with its key, or some items of a list, that are rendered if ``condition`` holds."""
+    """A value with its key, or items of a list, rendered only if ``condition`` is true."""
 
     condition: str
     value: Any
 
 
 def literal(text: str) -> str:
-    """Return a template that renders this text."""
+    """Return a Helm template that renders ``text``."""
     return text.replace(_BRACES, _LITERAL_BRACES)
 
 
 def template_of(document: Mapping[Any, Any], *, when: str | None = None) -> str:
-    """Return a template that renders this document; with ``when``, only if that condition holds."""
+    """Return a Helm template that renders ``document``.
+
+    With ``when``, the template renders the document only if that condition is true.
+    """
     text = "\n".join(_entries(document, 0)) + "\n"
     # Trimmed on this side, where no text of the user's ends or begins.
     return text if when is None else f"{{{{ if {when} -}}}}\n{text}{{{{ end -}}}}\n"

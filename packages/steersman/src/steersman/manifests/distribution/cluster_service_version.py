@@ -44,7 +44,11 @@ def cluster_service_version(
     replaces: str | None,
     icon: tuple[str, bytes] | None,
 ) -> Document:
-    """Return the ClusterServiceVersion of the operator."""
+    """Return the ClusterServiceVersion of the operator.
+
+    ``replaces`` is the version that this version replaces. ``icon`` is a media type with the bytes
+    of an image.
+    """
     if replaces == installation.version:
         raise BadValue(
             wanted="a version that is replaced",

@@ -24,17 +24,20 @@ _HEAD: Final = f"# {MADE}\n"
 
 
 def crd_tree(installation: Installation) -> Tree:
-    """Return ``crd/``: a file for each kind that the operator defines."""
+    """Return the files under ``crd/``: one for each kind that the operator defines."""
     return _crds(parts_of(installation))
 
 
 def rbac_tree(installation: Installation) -> Tree:
-    """Return ``rbac/``: the service account, the roles and their bindings."""
+    """Return the files under ``rbac/``: the service account, the roles and their bindings."""
     return _rbac(parts_of(installation))
 
 
 def deploy_tree(installation: Installation) -> Tree:
-    """Return the other files: install.yaml, the operator itself, and the kustomizations."""
+    """Return install.yaml, the files of the operator itself, and the kustomizations.
+
+    These are all files of the installation except those of ``crd_tree`` and ``rbac_tree``.
+    """
     parts = parts_of(installation)
     pieces = [name for name, tree in (("crd", _crds(parts)), ("rbac", _rbac(parts))) if tree]
     tree: dict[str, str] = {

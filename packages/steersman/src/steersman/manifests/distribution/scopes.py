@@ -15,15 +15,18 @@ EVERYWHERE: Final = ""
 
 
 def in_each(installation: Installation) -> Installation:
-    """Return the installation with ``SOME_NAMESPACE`` as the only namespace.
+    """Return a copy of ``installation`` with ``SOME_NAMESPACE`` as its only namespace.
 
-    ``SOME_NAMESPACE`` stands for each namespace that is chosen at installation.
+    ``SOME_NAMESPACE`` stands for each of the namespaces that a user chooses at installation.
     """
     return replace(installation, namespaces=(SOME_NAMESPACE,))
 
 
 def by_place(grants: Iterable[Document]) -> dict[str, tuple[Document, ...]]:
-    """Return roles and bindings by their namespace; those without one are under ``EVERYWHERE``."""
+    """Return the roles and bindings in ``grants`` by namespace.
+
+    Cluster-scoped roles and bindings are under the key ``EVERYWHERE``.
+    """
     found: dict[str, tuple[Document, ...]] = {}
     for document in grants:
         place = document["metadata"].get("namespace", EVERYWHERE)

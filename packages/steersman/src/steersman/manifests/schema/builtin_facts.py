@@ -1,7 +1,8 @@
-"""Facts about the fields of built-in kinds, from Kubernetes' OpenAPI, in addition to Python types.
+"""Facts about the fields of built-in kinds that Python types do not express.
 
-These are formats, defaults, and how lists and maps are merged. Enumerations are left out: a later
-server may accept more values, and the server validates the object in the end.
+The facts come from Kubernetes' OpenAPI: formats, defaults, and how lists and maps are merged.
+Enumerations are left out: a later server may accept more values, and the server validates the
+object in the end.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +23,18 @@ _MERGING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def merging_of(cls: type[Any]) -> dict[str, Any]:
-    """Return the keyword for how the server merges objects of the class, if the OpenAPI has one."""
+    """Return ``x-kubernetes-map-type``, which defines how objects of ``cls`` are merged.
+
+    The result is empty if the OpenAPI does not set this keyword.
+    """
     return {key: value for key, value in _schema_of(cls).items() if key == MAP_TYPE}
 
 
 def facts_of_field(cls: type[Any], wire: str) -> Facts:
-    """Return the OpenAPI facts about a field of a class or of its built-in base class."""
+    """Return the OpenAPI facts about the field ``wire`` of ``cls`` or its built-in base.
+
+    ``wire`` is the name of the field on the wire.
+    """
     for base in cls.__mro__:
         schema = _schema_of(base)
         if (found := schema.get("properties", {}).get(wire)) is not None:
@@ -38,7 +45,7 @@ def facts_of_field(cls: type[Any], wire: str) -> Facts:
 
 
 def with_facts(schema: dict[str, Any], facts: Facts) -> dict[str, Any]:
-    """Return the schema of a field with the OpenAPI facts added."""
+    """Return ``schema``, the schema of a field, with the OpenAPI facts added."""
     kind = schema.get("type")
     if kind is None:
         return schema

@@ -1,7 +1,8 @@
-"""Descriptions: the docstring of a class, and the string literal after a field.
+"""Descriptions in a schema: docstrings of classes, and string literals after fields.
 
-No object holds the string after a field at run time, and ``-OO`` removes docstrings too, so both
-are read from the source. Where there is no source, as in a frozen program, there is no description.
+At run time, no object contains the string after a field, and with ``-OO`` there are no docstrings
+either. So both are read from the source. Where there is no source, as in a frozen program, there is
+no description.
 """
 
 import ast
@@ -20,14 +21,14 @@ _stands_alone: Final = re.compile(r"\s|[-*+] |\d+[.)] ").match
 
 
 def class_description(cls: type[Any]) -> str | None:
-    """Return the docstring of the class itself; ``None`` if it has none."""
+    """Return the docstring in the class ``cls`` itself; ``None`` if it has none."""
     if cls.__module__.startswith(_OURS):
         return None
     return _flowing(cls.__dict__.get("__doc__") or _source_of_class(cls).docstring)
 
 
 def field_description(cls: type[Any], field: str) -> str | None:
-    """Return the string after the field, from the class or the first base that has one."""
+    """Return the string literal after ``field``, in ``cls`` or in the first base that has one."""
     for base in cls.__mro__:
         if field in inspect.get_annotations(base) and (
             found := _source_of_class(base).fields.get(field)

@@ -1,4 +1,4 @@
-"""Annotations split into the type, its rules, and whether ``None`` is allowed."""
+"""Splits an annotation into a type, its rules, and whether ``None`` is allowed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from steersman.manifests.schema.place import Place
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """The type in an annotation without ``None``, the rules, and whether ``None`` is allowed."""
+    """An annotation's type without ``None``, its rules, and whether ``None`` is allowed."""
 
     type: Any
     """The type; ``int | str`` is the only union that is supported."""
@@ -23,7 +23,10 @@ class Hint:
 
 
 def parse_annotation(annotation: Any, place: Place) -> Hint:
-    """Split an annotation; the type may be inside ``Annotated`` or in a union with ``None``."""
+    """Split ``annotation``, whose type may be in ``Annotated`` or in a union with ``None``.
+
+    Errors name ``place``.
+    """
     rules: list[Rule] = []
     cels: list[Cel] = []
     may_be_none = False
@@ -59,17 +62,17 @@ def parse_annotation(annotation: Any, place: Place) -> Hint:
 
 
 def is_sequence(origin: Any) -> bool:
-    """Whether ``origin`` is the type of a JSON array."""
+    """Whether ``origin``, the origin of a type, represents a JSON array."""
     return origin in (tuple, list, Sequence)
 
 
 def is_mapping(origin: Any) -> bool:
-    """Whether ``origin`` is the type of a JSON object with arbitrary keys."""
+    """Whether ``origin``, the origin of a type, represents a JSON object with arbitrary keys."""
     return origin in (dict, Mapping)
 
 
 def type_name(hint: Any) -> str:
-    """Return the type as written in source code."""
+    """Return the type ``hint`` as it is written in source code."""
     if get_args(hint):
         return str(hint).replace("typing.", "").replace("collections.abc.", "")
     return str(getattr(hint, "__name__", hint))

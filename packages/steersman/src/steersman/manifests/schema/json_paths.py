@@ -1,4 +1,4 @@
-"""Simple JSON paths, ``.spec.ports[0].name``, resolved in a schema."""
+"""Finds the schema at a simple JSON path, such as ``.spec.ports[0].name``."""
 
 import re
 from collections.abc import Mapping
@@ -44,11 +44,11 @@ _METADATA: Final[Mapping[str, Any]] = {
 
 
 class UnresolvedPath(Exception):
-    """Raised for a path that cannot be resolved, with the reason."""
+    """Raised for a path that does not lead to a schema; the message is the reason."""
 
 
 def resolve(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema at the path; an empty schema if the path leads into untyped data."""
+    """Return the subschema of ``schema`` at ``path``; an empty one inside untyped data."""
     here: Mapping[str, Any] = {
         **schema,
         "properties": {**schema.get("properties", {}), "metadata": _METADATA},

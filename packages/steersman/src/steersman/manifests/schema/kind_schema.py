@@ -49,7 +49,7 @@ _STATUSES: Final = ["True", "False", "Unknown"]
 
 
 def schema_of(kind: type[Resource], place: Place) -> Schema:
-    """Return the schema of the kind; raise ``CannotBeACrd`` if a field has no schema."""
+    """Return the schema of ``kind``; raise ``CannotBeACrd`` if a field has no schema."""
     about: Schema = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},

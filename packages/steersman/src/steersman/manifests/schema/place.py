@@ -6,19 +6,19 @@ from steersman.errors import CannotBeACrd
 
 
 class Place(NamedTuple):
-    """The path of a field of a kind, or of a value nested in a field."""
+    """The kind and path of a field, or of a value inside a field, for error messages."""
 
     kind: str
     path: str = ""
 
     def field(self, name: str) -> "Place":
-        """Return the path of a field of the object at this path."""
+        """Return the place of the field ``name`` of the object at this place."""
         return Place(self.kind, f"{self.path}.{name}" if self.path else name)
 
     def each(self) -> "Place":
-        """Return the path of the items of the list, or the values of the map, at this path."""
+        """Return the place of the items of the list, or the values of the map, at this place."""
         return Place(self.kind, f"{self.path}[]")
 
     def refused(self, problem: str, what_now: str) -> CannotBeACrd:
-        """Return the error for a problem at this path."""
+        """Return the error for ``problem`` at this place, with the advice ``what_now``."""
         return CannotBeACrd(kind=self.kind, field=self.path, problem=problem, what_now=what_now)

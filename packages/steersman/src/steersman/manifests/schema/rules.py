@@ -38,9 +38,10 @@ _LENGTHS: Final = {"string": "Length", "array": "Items", "object": "Properties"}
 def with_rule(
     schema: dict[str, Any], rule: Rule, place: Place, *, wire_names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return ``schema`` with ``rule`` added.
+    """Return ``schema`` with the keywords of ``rule`` added; errors name ``place``.
 
-    If the schema is that of a list, ``wire_names`` are the wire names of the fields of its items.
+    For the schema of a list, ``wire_names`` maps each Python field of an item to its name on the
+    wire.
     """
     added = dict(_added(schema, rule, place))
     if rule.list_map_keys:

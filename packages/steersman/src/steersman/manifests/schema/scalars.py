@@ -1,4 +1,4 @@
-"""Schemas of values without nested values, and the types for which there is no schema."""
+"""Schemas of types without nested values, and errors for types that have no schema."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -61,7 +61,7 @@ _ENUM_TYPES: Final[Mapping[type[Any], str]] = {str: "string", int: "integer", bo
 
 
 def choices_of(hint: Any, place: Place) -> dict[str, Any]:
-    """Return the schema of a ``Literal`` or an ``Enum``."""
+    """Return the schema of ``hint``, a ``Literal`` or an ``Enum``; errors name ``place``."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         values = [each.value for each in hint]
     else:

@@ -22,8 +22,10 @@ Narrowing: TypeAlias = tuple[list[ast.AST], Iterable[Fact]]
 
 
 def narrowed_names(tree: ast.AST, class_of: ClassOf) -> dict[int, str]:
-    """Return the class of each ``ast.Name`` whose class is determined, by the ``id()`` of the
-    node.
+    """Return the class of each ``ast.Name`` whose class a check or a pattern determines.
+
+    The keys are the ``id()`` of the nodes. ``class_of`` returns the class to which an expression
+    refers.
     """
     found: dict[int, str] = {}
     for node in ast.walk(tree):

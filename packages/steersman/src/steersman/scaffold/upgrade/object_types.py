@@ -44,17 +44,15 @@ class ObjectTypes:
         self._fields = self._fields_of_methods()
 
     def in_scope(self, scope: ast.AST) -> dict[str, str]:
-        """Return the steersman classes of the variables of a scope, and of the ``self.x`` in a
-        method.
+        """Return the steersman classes of the variables in ``scope``.
 
-        The value is an empty string for a variable without such a class.
+        If ``scope`` is a method, this includes its ``self.x``. The value is an empty string for a
+        variable without a steersman class.
         """
         return {**self._types_in(scope), **self._fields.get(id(scope), {})}
 
     def path(self, node: ast.expr) -> str | None:
-        """Return the dotted path of the steersman name to which an expression refers; ``None``
-        otherwise.
-        """
+        """Return the dotted path of the steersman name to which ``node`` refers, or ``None``."""
         match node:
             case ast.Name(id=name) if name not in self._stored:
                 path = self._bound.get(name)
@@ -225,8 +223,9 @@ class ObjectTypes:
     def owner(self, node: ast.expr, known: dict[str, str]) -> str | None:
         """Return the steersman class of the object to which ``node`` refers.
 
-        Return an empty string for an attribute of a steersman object whose class is unknown, and
-        ``None`` if the object may be of any class.
+        ``known`` maps variables to their classes. Return an empty string for an attribute of a
+        steersman object if the class of that attribute is unknown, and ``None`` if the object may
+        be of any class.
         """
         match node:
             case ast.Name() if id(node) in self._narrowed:

@@ -35,7 +35,7 @@ _HISTORY: Final = "CHANGELOG"
 
 @dataclass
 class ProjectNames:
-    """The names to replace in one project, and the names replaced so far."""
+    """Replaces old steersman names in one project's files, and records these names."""
 
     package: str = ""
     exported: Collection[str] = frozenset()
@@ -46,7 +46,10 @@ class ProjectNames:
 
     @classmethod
     def of(cls, directory: Path, package: str) -> "ProjectNames":
-        """Create an instance with the names that the project's modules import from each other."""
+        """Return an instance for the project in ``directory``.
+
+        The instance contains the names that the project's modules import from each other.
+        """
         exported: set[str] = set()
         for path in project_files(directory):
             if _is_python(path):
@@ -66,9 +69,10 @@ class ProjectNames:
                 self.lines.setdefault(old, set()).add(new)
 
     def renamed(self, path: str, text: str) -> str:
-        """Return a file's text with current names; ``ProjectError`` for invalid Python.
+        """Return ``text``, the text of the file ``path``, with current names.
 
-        Invalid Python that does not mention steersman is left unchanged.
+        Raise ``ProjectError`` for invalid Python that mentions steersman; other invalid Python is
+        returned unchanged.
         """
         if _is_python(path):
             done = _parsed(path, text, self._renamed_python) or Renamed(text)
@@ -93,7 +97,7 @@ class ProjectNames:
 
 
 def project_files(directory: Path) -> Iterator[str]:
-    """Yield the files that people write, sorted.
+    """Yield the paths of the files in ``directory`` that people write, sorted.
 
     Generated files, and files of tools and virtual environments, are left out.
     """
@@ -120,7 +124,7 @@ def project_files(directory: Path) -> Iterator[str]:
 
 
 def other_texts(directory: Path, *, besides: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the files that people write, without those in ``besides``."""
+    """Yield the path and text of each file that people write, except the paths in ``besides``."""
     for path in project_files(directory):
         if path in besides:
             continue

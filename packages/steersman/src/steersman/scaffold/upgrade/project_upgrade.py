@@ -40,7 +40,10 @@ _YOURS: Final = "yours"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeResult:
-    """The result of an upgrade, as sorted paths; ``conflicts`` are files with conflict markers."""
+    """The result of an upgrade: the versions of steersman, and sorted paths of files.
+
+    ``before`` and ``after`` are the versions. ``conflicts`` are files with conflict markers.
+    """
 
     before: str
     after: str
@@ -72,10 +75,11 @@ class _Plan:
 def upgrade_project(
     project: Project, *, search_path: str | None, origin: Callable[[], Origin] = index_origin
 ) -> UpgradeResult:
-    """Upgrade the frame of a project to this version of steersman; no change of the author is lost.
+    """Upgrade a project to this version of steersman; the author's changes are kept.
 
-    The frame consists of the files that belong to no kind. ``search_path`` is where git is
-    searched, and ``origin`` determines where this steersman came from.
+    The frame of the project, which consists of the files that belong to no kind, is merged.
+    ``search_path`` is the PATH on which to look for the git program. ``origin`` returns the origin
+    of the installed steersman.
     """
     git = shutil.which("git", path=search_path)
     if git is None:

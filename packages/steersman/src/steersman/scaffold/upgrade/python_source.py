@@ -42,7 +42,7 @@ Spanned: TypeAlias = ast.expr | ast.stmt | ast.alias | ast.keyword | ast.pattern
 
 @dataclass
 class Renamed:
-    """The new text of a file, and each name that was replaced in it."""
+    """The new text of a file, and the old and new form of each name that was replaced."""
 
     text: str
     names: set[tuple[str, str]] = field(default_factory=set)
@@ -51,7 +51,7 @@ class Renamed:
 def renamed_python(
     text: str, renames: RenameMap, *, exported: Collection[str] = frozenset()
 ) -> Renamed:
-    """Return the file with current names; ``SyntaxError`` if it is not valid Python.
+    """Return ``text``, a Python file, with current names; ``SyntaxError`` if it is invalid.
 
     ``exported`` are the names that other files of the project import from any of its modules.
     """
@@ -61,7 +61,7 @@ def renamed_python(
 
 
 def imported_elsewhere(text: str) -> frozenset[str]:
-    """Return the names that a file imports from modules that are not steersman's."""
+    """Return the names in ``text`` that are imported from modules other than steersman's."""
     if "import" not in text:
         return frozenset()
     return frozenset(

@@ -30,7 +30,7 @@ Table = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameMap:
-    """A map from each old name to its current name; no current name is also an old name."""
+    """The current name for each old name; no current name is also an old name."""
 
     modules: Table = field(default_factory=dict)
     names: Table = field(default_factory=dict)
@@ -42,12 +42,15 @@ class RenameMap:
     extras: Table = field(default_factory=dict)
 
     def current(self, path: str) -> str:
-        """Return the current form of a steersman path; the path itself if nothing has changed."""
+        """Return the current form of the dotted path ``path``; ``path`` if it was not renamed."""
         old, new = self.entry(path) or ("", "")
         return new + path.removeprefix(old)
 
     def entry(self, path: str) -> tuple[str, str] | None:
-        """Return the old and new form of the renamed prefix of a path; ``None`` without one."""
+        """Return the old and new form of the prefix of ``path`` that was renamed.
+
+        Return ``None`` if no prefix was renamed.
+        """
         parts = path.split(".")
         for end in range(len(parts), 0, -1):
             prefix = ".".join(parts[:end])
@@ -57,33 +60,43 @@ class RenameMap:
         return None
 
     def attribute(self, owner: str, name: str) -> str | None:
-        """Return the new name of an attribute; ``owner`` is its class, or empty if unknown."""
+        """Return the new name of the attribute ``name``; ``None`` if it was not renamed.
+
+        ``owner`` is the class of the object, or empty if unknown.
+        """
         return _member(self.attributes, owner, name)
 
     def result(self, owner: str, name: str) -> str | None:
-        """Return the class of an attribute of a class, or of what a function returns."""
+        """Return the class of the attribute ``name``, or of what the function ``name`` returns.
+
+        ``owner`` is the class or module that contains ``name``.
+        """
         return _member(self.results, owner, name)
 
     def inherited(self, owner: str, name: str) -> str | None:
-        """Return the new name of an attribute that a class of the project inherits from ``owner``.
+        """Return the new name of the attribute ``name`` that a class inherits from ``owner``.
 
-        Entries without a class are ignored: the project may have defined such a name itself.
+        The class belongs to a project. Entries without a class are ignored, because the project may
+        have defined such a name itself.
         """
         return None if name in self.attributes else self.attribute(owner, name)
 
     def keyword(self, function: str, name: str) -> str | None:
-        """Return the new name of a keyword; ``function`` is a dotted path, or empty if unknown."""
+        """Return the new name of the keyword argument ``name``; ``None`` if it was not renamed.
+
+        ``function`` is the dotted path of the function, or empty if unknown.
+        """
         return _member(self.keywords, function, name)
 
 
 def is_ours(path: str) -> bool:
-    """Whether a dotted path begins with a package of steersman."""
+    """Whether ``path``, a dotted path, begins with one of steersman's packages."""
     return path.partition(".")[0] in PACKAGES
 
 
 @cache
 def rename_map() -> RenameMap:
-    """Return the map of all files in ``scaffold/renames``."""
+    """Return the map with all renames in ``scaffold/renames``."""
     directory = files("steersman.scaffold") / "renames"
     documents = [
         tomllib.loads(each.read_text(encoding="utf-8"))
@@ -94,7 +107,7 @@ def rename_map() -> RenameMap:
 
 
 def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
-    """Merge several documents into one map, which also fits a project between two versions."""
+    """Merge ``documents`` into one map, so that it also fits a project between two versions."""
     tables: dict[str, dict[str, str]] = {each.name: {} for each in fields(RenameMap)}
     for document in documents:
         for table, entries in document.items():

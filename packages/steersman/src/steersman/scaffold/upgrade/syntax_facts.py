@@ -27,7 +27,10 @@ def root_of(node: ast.expr) -> str:
 
 
 def bound_names(imports: list[ast.Import | ast.ImportFrom]) -> dict[str, str | None]:
-    """Return the dotted path of each imported name; ``None`` for a name with two meanings."""
+    """Return the dotted path for each name that ``imports`` bind.
+
+    The path is ``None`` for a name that is imported with two meanings.
+    """
     bound: dict[str, str | None] = {}
     for node in imports:
         for alias in node.names:
@@ -44,7 +47,7 @@ def bound_names(imports: list[ast.Import | ast.ImportFrom]) -> dict[str, str | N
 
 
 def stored_names(nodes: list[ast.AST]) -> Iterator[str]:
-    """Yield every name that is bound by anything but an import."""
+    """Yield every name that ``nodes`` bind, except by an import."""
     for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -68,7 +71,7 @@ def stored_names(nodes: list[ast.AST]) -> Iterator[str]:
 
 
 def annotation_strings(node: ast.AST) -> Iterator[ast.Constant]:
-    """Yield the string constants in the annotations of a node."""
+    """Yield the string constants in the annotations of ``node``."""
     annotations: list[ast.expr | None] = []
     match node:
         case ast.arg(annotation=annotation) | ast.AnnAssign(annotation=annotation):
@@ -84,7 +87,10 @@ def annotation_strings(node: ast.AST) -> Iterator[ast.Constant]:
 
 
 def inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of one scope: nested functions and classes, but not the nodes in them."""
+    """Yield the nodes of one scope.
+
+    These include the statements of nested functions and classes, but not the nodes inside of them.
+    """
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.pop()

@@ -30,9 +30,9 @@ _SERIES: Final = "(?:_bucket|_sum|_count|_total|_created)?"
 def renamed_text(
     text: str, renames: RenameMap, *, path: str = "", programs: Iterable[str] = ()
 ) -> Renamed:
-    """Return the text with current names; the file type is derived from ``path``.
+    """Return ``text`` with current names; ``path`` determines the type of the file.
 
-    ``programs`` are the commands, besides ``steersman``, that accept steersman's flags.
+    ``programs`` are the commands, besides ``steersman``, that accept steersman's options.
     """
     names: set[tuple[str, str]] = set()
     if path.endswith(".md"):
