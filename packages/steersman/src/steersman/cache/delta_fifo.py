@@ -33,7 +33,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """A delta for a new object; ``is_initial`` is true if the initial list contained the object."""
+    """A delta for a new object; ``is_initial`` is true if the initial list contained it."""
 
     obj: Obj
     key: ObjectKey
@@ -128,7 +128,7 @@ Popped: TypeAlias = (
 
 
 class DeltaFifo(Generic[Obj]):
-    """A queue that receives a reflector's events and returns deltas in the order of the events."""
+    """A queue that receives a reflector's events and returns deltas in the events' order."""
 
     def __init__(self) -> None:
         self._queue: deque[Popped[Obj]] = deque()

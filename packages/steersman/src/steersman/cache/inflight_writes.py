@@ -14,7 +14,7 @@ _OTHER_HISTORY: Final = "other history"
 
 
 class InflightWrites:
-    """All of the operator's writes that wait for a response, and the events received meanwhile.
+    """The operator's writes that wait for a response, and the events received meanwhile.
 
     Informers that show the same writes share one instance. Each event that is received while a
     write is in flight is recorded once, with a sequence number.
@@ -93,7 +93,7 @@ class InflightWrites:
 
 
 class WriteToken:
-    """A context manager for one write of the operator, which is in flight while the block runs."""
+    """A context manager for one write; the write is in flight while the block runs."""
 
     __slots__ = ("_inflight", "sent_at_sequence")
 

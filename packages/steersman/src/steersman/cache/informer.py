@@ -507,7 +507,7 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
 
 
 def sync_problem(error: SteersmanError | None) -> str:
-    """Return a short reason why a cache is not synced; the reason quotes no text from the server.
+    """Return a short reason why a cache is not synced, without text from the server.
 
     ``error`` is the error of the last failed list or watch; ``None`` if none has failed.
     """

@@ -136,7 +136,10 @@ class DeadlinePassed(Unreachable):
 
 
 class BadAnswer(SteersmanError):
-    """A response that no API server should send: not JSON, too large, a redirect, a wrong kind."""
+    """A response that no API server should send, such as one that is not JSON or too large.
+
+    A redirect, or an object of a wrong kind, is such a response too.
+    """
 
     def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
         self.wanted = wanted

@@ -65,7 +65,7 @@ class BadProjectSetting(ProjectError):
 
 
 class EditedByHand(ProjectError):
-    """Generated files that were edited later, and are not overwritten; ``diff`` shows the edits."""
+    """Generated files that were edited later are not overwritten; ``diff`` shows the edits."""
 
     def __init__(self, *, paths: Sequence[str], diff: str, what_now: str) -> None:
         self.paths = tuple(paths)

@@ -219,7 +219,7 @@ class ReconcileTimedOut(SteersmanError):
 
 
 class ContextEnded(SteersmanError):
-    """A context was used after its reconcile had timed out, was stopped, or had lost leadership."""
+    """A context was used after its reconcile timed out, was stopped, or lost leadership."""
 
     def __init__(self, *, controller: str, ref: str) -> None:
         self.controller = controller

@@ -57,7 +57,7 @@ def match(text: str) -> re.Match[str] | None:
 
 
 class Amount(NamedTuple):
-    """The value of a quantity in nanos, and the style of its suffix; without the original text."""
+    """The value of a quantity in nanos and the style of its suffix, without the text."""
 
     nanos: int
     style: Style

@@ -208,7 +208,7 @@ def _late(call: ApiCall) -> DeadlinePassed:
 
 
 def response_stalled_error(spec: RequestSpec, seconds: float) -> DeadlinePassed:
-    """Return the error for a response that began, and of which no more arrived for ``seconds``."""
+    """Return the error for a response that began and then stalled for ``seconds``."""
     silence = f"the rest of the response did not arrive within {seconds:g} s"
     return DeadlinePassed(f"could not {spec.wanted}: {silence}. Retry the request.")
 

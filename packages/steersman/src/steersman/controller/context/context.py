@@ -222,7 +222,7 @@ class Context:
 
     @tracked("ctx")
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
-        """Apply ``obj``: the controller then owns exactly the fields in ``obj``, with these values.
+        """Apply ``obj``: the controller then owns exactly the fields in ``obj``.
 
         If another field manager owns one of the fields with another value, raise ``Conflict``
         unless ``force`` is true. An apply that would change nothing is not sent. Return the object

@@ -27,7 +27,7 @@ class _TracksCalls(Protocol):
 
 
 def tracked(prefix: str) -> Callable[[Function], Function]:
-    """Return a decorator that stores each call of a method in ``self.calls`` until the call ends.
+    """Return a decorator that stores each call of a method in ``self.calls`` until it ends.
 
     ``prefix`` is put before the method's name in errors.
     """
@@ -55,7 +55,7 @@ def tracked(prefix: str) -> Callable[[Function], Function]:
 
 
 def close_unawaited(calls: list[PendingCall]) -> tuple[str, str, bool] | None:
-    """Close the calls that never started; return the first call that never started or never ended.
+    """Close the calls that never started; return the first unstarted or unfinished call.
 
     The returned tuple contains the method, the line of the call, and whether the call has started.
     Unfinished reads are ignored, because they do no harm.

@@ -47,13 +47,13 @@ class Owns:
 
 @dataclass(frozen=True, slots=True)
 class Watch(Generic[Other]):
-    """A kind whose objects the controller reads and whose changes enqueue the controller's objects.
+    """A kind whose objects the controller reads, and whose changes enqueue its own objects.
 
-    ``to`` is a function that maps a changed object to keys of the controller's kind. Without
-    ``to``, the kind is only cached for reads, and its changes enqueue nothing. The kind may also be
-    owned, be the controller's own kind, or appear in another ``Watch``. Each declaration has a
-    separate ``when``. All declarations of a kind share one informer, so they must have the same
-    selectors.
+    ``to`` is a function that maps a changed object to keys of the controller's own kind. Without
+    ``to``, the watched kind is only cached for reads, and its changes enqueue nothing. The watched
+    kind may also be owned, be the controller's own kind, or appear in another ``Watch``. Each
+    declaration has a separate ``when``. All declarations of a kind share one informer, so they must
+    have the same selectors.
     """
 
     kind: type[Other]

@@ -93,7 +93,7 @@ class EventEntry:
 
 
 class EventCorrelator:
-    """The stored series of Kubernetes events, and a queue of the series that are due to be written.
+    """The stored series of Kubernetes events, and a queue of the series that must be written.
 
     The first ``eager`` events of a series are due immediately.
     """

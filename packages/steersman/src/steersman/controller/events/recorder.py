@@ -64,7 +64,7 @@ _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 
 
 class EventRecorder:
-    """A recorder that writes Kubernetes events in the background, without delaying its callers.
+    """A recorder that writes Kubernetes events in the background; its callers do not wait.
 
     Repeated events are one object in the cluster with a count. Too many different events about one
     object, or too many queued events, are dropped and counted. If the API server rejects an event,

@@ -21,7 +21,7 @@ MOST_WRITES = 64
 
 
 class HotLoopFound(msgspec.Struct, frozen=True):
-    """A report of ``count`` consecutive reconciles, each caused only by the previous one's writes.
+    """A report of ``count`` successive reconciles, each caused only by the previous one's writes.
 
     ``fields`` are the fields in which the last two writes to one object differ.
     """
@@ -32,7 +32,7 @@ class HotLoopFound(msgspec.Struct, frozen=True):
 
 
 class HotLoops:
-    """For each key, the number of consecutive reconciles that their own controller's writes caused.
+    """For each key, the number of successive reconciles that the controller's writes caused.
 
     A reconcile belongs to a hot loop if all of its reasons are writes of the previous reconcile. A
     change by another client is recognized by its resourceVersion, which no write of the controller

@@ -94,10 +94,10 @@ def _readable_path(path: Path) -> str:
 
 
 def differing_paths(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
-    """Yield each path in ``fields`` where ``live`` and ``body`` differ in the value or list index.
+    """Yield each path in ``fields`` where ``live`` and ``body`` differ in value or index.
 
-    Values that cannot be compared, because the API server writes a value in another form, count as
-    different: one unnecessary apply does no harm.
+    The index is the position in a list. Values that cannot be compared, because the API server
+    writes a value in another form, count as different: one unnecessary apply does no harm.
     """
     places: list[tuple[int, int]] = []
     for step, below in fields.items():

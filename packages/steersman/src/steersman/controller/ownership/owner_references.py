@@ -54,7 +54,7 @@ def owner_text(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
 
 
 def owned_by(child: Obj, owner: Resource | Unstructured) -> Obj:
-    """Return a copy of ``child`` that is in the namespace of ``owner`` and controlled by ``owner``.
+    """Return a copy of ``child`` in the namespace of ``owner``, with ``owner`` as controller.
 
     The other owner references of ``child`` are preserved.
     """

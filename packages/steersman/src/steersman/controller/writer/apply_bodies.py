@@ -68,7 +68,7 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
 
 
 def with_preconditions(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
-    """Return a copy of ``obj`` that can only be written to the object with this uid and version.
+    """Return a copy of ``obj`` that can only be written to an object with this uid and version.
 
     ``version`` is a resourceVersion. An empty ``uid`` or ``version`` is not a precondition.
     """

@@ -60,7 +60,7 @@ class ManagerEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class LastApply(msgspec.Struct, frozen=True):
-    """The digest of an applied body, and the latest known object for which that body is settled."""
+    """The digest of an applied body, and the latest known object that matches the body."""
 
     digest: int
     obj: Resource | Unstructured
@@ -228,7 +228,7 @@ def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:
 
 
 def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> ManagerEntry | None:
-    """Return the entry of field manager ``manager`` for operation ``Apply`` in ``managedFields``.
+    """Return the entry for applies of field manager ``manager`` in ``managedFields``.
 
     ``subresource`` is ``""`` for the object itself. Return ``None`` if there is no such entry.
     """

@@ -86,7 +86,7 @@ def not_ours(
     holder: meta_v1.OwnerReference | None,
     fields: tuple[str, ...] = (),
 ) -> NotOurs:
-    """Return the error for a ``child`` that ``owner`` does not control, or whose fields conflict.
+    """Return the error for a ``child`` that ``owner`` does not control, or with field conflicts.
 
     ``holder`` is the reference to the controlling owner of ``child``; ``None`` if there is none.
     ``fields`` are the conflicting fields.

@@ -264,9 +264,7 @@ class StopRequested(Observation, frozen=True, kw_only=True):
 
 
 class StopOverdue(Observation, frozen=True, kw_only=True):
-    """A part of the operator has not stopped within ``seconds``; the operator no longer waits for
-    it.
-    """
+    """The operator no longer waits for a part of it that has not stopped within ``seconds``."""
 
     LEVEL: ClassVar[int] = logging.ERROR
     METRICS: ClassVar[tuple[Metric, ...]] = (
