@@ -57,14 +57,14 @@ if TYPE_CHECKING:
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """Return an object of this class with the values of all fields that ``other`` has too.
+            """Return an object of this class with the value of each field that ``other`` has too.
 
             If ``other`` is ``None``, no field is set.
             """
             ...
 
         def with_condition(self, condition: "Condition") -> Self:
-            """Return a copy with this condition, which replaces a condition of the same type."""
+            """Return a copy with ``condition``, which replaces a condition of the same type."""
             ...
 
 else:
@@ -170,28 +170,27 @@ class Condition(Part):
 
     @property
     def is_true(self) -> bool:
-        """Whether the status is ``True``, and not ``False`` or ``Unknown``."""
+        """Whether the condition's ``status`` is ``True``, and not ``False`` or ``Unknown``."""
         return self.status == "True"
 
     @staticmethod
     def true(type: str, *, reason: str, message: str = "") -> "Condition":
-        """Return a condition of ``type`` with the status ``True``."""
+        """Return a condition of ``type`` whose ``status`` is ``True``."""
         return Condition(type=type, status="True", reason=reason, message=message)
 
     @staticmethod
     def false(type: str, *, reason: str, message: str = "") -> "Condition":
-        """Return a condition of ``type`` with the status ``False``."""
+        """Return a condition of ``type`` whose ``status`` is ``False``."""
         return Condition(type=type, status="False", reason=reason, message=message)
 
     @staticmethod
     def unknown(type: str, *, reason: str, message: str = "") -> "Condition":
-        """Return a condition of ``type`` with the status ``Unknown``."""
+        """Return a condition of ``type`` whose ``status`` is ``Unknown``."""
         return Condition(type=type, status="Unknown", reason=reason, message=message)
 
     @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
-        """Return a condition of ``type`` whose status is ``True`` if ``holds``, and ``False``
-        otherwise.
+        """Return a condition of ``type`` whose ``status`` is ``True`` or ``False``, as ``holds``.
 
         ``yes`` is the reason if ``holds`` is true, and ``no`` the reason if it is false.
         """
@@ -207,13 +206,13 @@ P = TypeVar("P", bound=Part)
 
 
 def rules_of(part: type[Part]) -> tuple[Cel, ...]:
-    """Return the validation rules of a class and its bases."""
+    """Return the CEL validation rules of the class ``part`` and its bases."""
     info: PartInfo = part._part  # type: ignore[attr-defined]
     return info.rules
 
 
 def replace(part: P, /, **changes: Any) -> P:
-    """Return a copy of ``part`` with some fields changed."""
+    """Return a copy of ``part`` in which the fields in ``changes`` have new values."""
     try:
         return msgspec.structs.replace(part, **changes)  # type: ignore[type-var]
     except TypeError:

@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Part | Unstructured)
 
 
 class DecodedList(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
-    """The items of a list; ``invalid`` lists those that could not be decoded.
+    """The decoded items of a list, and ``invalid``, the errors for all other items.
 
     The metadata fields are empty if only some items of the list were decoded.
     """
@@ -48,19 +48,25 @@ class DecodedEvent(msgspec.Struct, Generic[E], frozen=True, gc=False):
 
 
 class Codec:
-    """Encodes objects as JSON and decodes JSON into objects."""
+    """Encodes objects as JSON, and decodes objects from JSON."""
 
     def encode(self, value: object) -> bytes:
-        """Return ``value`` as JSON: a Part, an Unstructured, or plain data that contains them."""
+        """Return ``value`` as JSON.
+
+        ``value`` is a Part, an Unstructured, or plain data that contains such objects.
+        """
         return _ENCODER.encode(value)
 
     def decode(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
-        """Decode one object; ``wanted`` describes the request in errors."""
+        """Decode ``data``, one object of ``kind``; ``wanted`` describes the request in errors."""
         decoded = self.decode_fast(kind, data)
         return self.decode_slowly(kind, data, wanted=wanted) if decoded is None else decoded
 
     def decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T | None:
-        """Decode one object by the fast path; return ``None`` if that fails."""
+        """Decode ``data``, one object of ``kind``, by the fast path.
+
+        Return ``None`` if the fast path fails.
+        """
         if issubclass(kind, Unstructured):
             return None
         try:
@@ -69,13 +75,16 @@ class Codec:
             return None
 
     def decode_slowly(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
-        """Decode one object by the slow path, which repairs nulls and reports the invalid field."""
+        """Decode ``data``, one object of ``kind``, by the slow path.
+
+        The slow path repairs nulls, and its error names the invalid field.
+        """
         body = _any_json(data, wanted)
         _check_kind(body, kind, wanted)
         return self._decode_slowly(kind, body)
 
     def decode_list(self, kind: type[R], data: bytes | bytearray, *, wanted: str) -> DecodedList[R]:
-        """Decode one page of a list."""
+        """Decode ``data``, one page of a list of ``kind``."""
         if issubclass(kind, Unstructured):
             return self._decode_one_by_one(kind, data, wanted)
         try:
@@ -87,7 +96,7 @@ class Codec:
         return page.decoded(page.items or ())
 
     def decode_events(self, kind: type[R], lines: bytes) -> list[DecodedEvent[R]] | None:
-        """Decode the events in some lines of a watch.
+        """Decode ``lines``, some complete lines of a watch.
 
         Return ``None`` if an event contains no object or cannot be decoded. The caller must then
         decode the lines one by one.
@@ -102,7 +111,7 @@ class Codec:
         return events
 
     def decode_items(self, kind: type[R], array: bytes, *, wanted: str) -> DecodedList[R] | None:
-        """Decode a JSON array with some items of a list.
+        """Decode ``array``, a JSON array with some items of a list.
 
         Return ``None`` if the first or last item is incomplete.
         """

@@ -1,4 +1,4 @@
-"""``covers``: whether an object contains all values of another one."""
+"""``covers``: whether an object contains all values of another object."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -25,9 +25,10 @@ _LONGEST_WARNING: Final = 256
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column of ``kubectl get``; by default, it has the type of the field at ``path``.
+    """A column of ``kubectl get``, which shows the field at ``path``.
 
-    A column with a ``priority`` above zero is shown with ``-o wide`` only.
+    By default, the column has the type of that field. A column with a ``priority`` above zero is
+    shown with ``-o wide`` only.
     """
 
     name: str
@@ -52,9 +53,10 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
-    """The paths of the desired and actual number of replicas, for the ``scale`` subresource.
+    """The paths of the desired and actual number of replicas, for the subresource ``scale``.
 
-    ``selector`` is the path of a string with the label selector of the Pods, for autoscalers.
+    ``selector`` is the path of a string that contains the label selector of the Pods, for
+    autoscalers.
     """
 
     spec: str
@@ -75,7 +77,7 @@ class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KindVersion(Protocol):
-    """The class of one version of a kind: a ``Resource``."""
+    """The class of one version of a kind, a subclass of ``Resource``."""
 
     resource_type: ClassVar[ResourceType]
     declared_crd: "ClassVar[Crd | None]"

@@ -44,7 +44,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 @lru_cache(maxsize=1024)  # many classes have fields of the same few names
 def wire_name(field: str) -> str:
-    """Return the field's name on the wire: ``envFrom`` for ``env_from``, ``from`` for ``from_``."""
+    """Return the wire name of ``field``: ``envFrom`` for ``env_from``, ``from`` for ``from_``."""
     if "_" not in field:
         return field
     first, *rest = field.rstrip("_").split("_")
@@ -52,7 +52,7 @@ def wire_name(field: str) -> str:
 
 
 class PartInfo(msgspec.Struct, frozen=True):
-    """The declarations of a class beside its fields: wire names, sensitive fields and rules."""
+    """The declarations of a class besides its fields: wire names, sensitive fields and rules."""
 
     wire_names: Mapping[str, str]
     sensitive: frozenset[str]
@@ -84,16 +84,16 @@ class PartInfo(msgspec.Struct, frozen=True):
         return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)), tuple(joined))
 
     def wire_name(self, field: str) -> str:
-        """Return the field's name on the wire."""
+        """Return the name of ``field`` on the wire."""
         return self.wire_names.get(field) or wire_name(field)
 
     @property
     def renaming(self) -> Callable[[str], str]:
-        """Return the function from the name of a field to its name on the wire."""
+        """Return a function that returns the name on the wire for the name of a field."""
         return self.wire_name if self.wire_names else wire_name
 
     def shown(self, field: str, value: object) -> object:
-        """Return ``value`` as the repr shows it: hidden if ``field`` is sensitive."""
+        """Return ``value`` as it appears in a repr: hidden if ``field`` is sensitive."""
         if field in self.sensitive:
             return _HIDDEN
         if isinstance(value, Mapping) and _LAST_APPLIED in value:
@@ -122,7 +122,7 @@ class NoResourceType:
 
 
 class ResourceDeclaration(msgspec.Struct, frozen=True):
-    """The validated keywords of the class statement of a kind."""
+    """The keywords in the class statement of a kind, after validation."""
 
     resource_type: ResourceType
     crd: Crd | None
@@ -164,10 +164,10 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         return cls(resource_type, check_crd(name, crd, resource_type))
 
     def inject_into(self, namespace: dict[str, Any]) -> None:
-        """Add the fields ``api_version`` and ``kind`` to the class; both are always sent and
-        decoded.
+        """Add the fields ``api_version`` and ``kind`` to ``namespace``, the body of a class.
 
-        Their types are literals, so all decoded objects share the same two strings.
+        Both fields are always sent and decoded. Their types are literals, so all decoded objects
+        share the same two strings.
         """
         gvk = self.resource_type.gvk
         annotations = namespace.setdefault("__annotations__", {})
@@ -179,9 +179,7 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
 
 
 def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
-    """Return ``rules``, the value of ``rules=`` in the statement of class ``name``, if it is
-    valid.
-    """
+    """Return ``rules``, the value of ``rules=`` in the statement of class ``name``, if valid."""
     if rules == ():
         return ()
     if isinstance(rules, str | Cel) or not all(isinstance(rule, Cel) for rule in rules):
@@ -190,14 +188,19 @@ def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
 
 
 def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collection[str]) -> None:
-    """Reject a class keyword whose value names an unknown field: it would have no effect."""
+    """Raise ``TypeError`` if ``named`` contains a name that is not in ``fields``.
+
+    ``named`` is the value of the keyword ``keyword`` in the statement of class ``name``. The
+    keyword would have no effect on an unknown field.
+    """
     if missing := [field for field in named if field not in fields]:
         raise TypeError(f"{name}: {keyword} names {', '.join(missing)}, which it does not declare")
 
 
 def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None:
-    """Reject a field with the name of a property or a method, such as ``labels`` or
-    ``inlining``.
+    """Raise ``TypeError`` if one of ``fields`` has the name of a property or method of a base.
+
+    Such names are ``labels`` and ``inlining``, for example.
     """
     for base in bases:
         taken = _properties_and_methods(base)
@@ -223,8 +226,9 @@ def _properties_and_methods(base: type) -> frozenset[str]:
 
 
 def check_bases(name: str, bases: Iterable[type]) -> None:
-    """Reject a base without ``__slots__``, because instances of the class would not be
-    immutable.
+    """Raise ``TypeError`` for a base without ``__slots__``.
+
+    With such a base, instances of the class ``name`` would not be immutable.
     """
     for base in bases:
         if base.__dictoffset__:

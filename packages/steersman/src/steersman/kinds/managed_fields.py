@@ -11,11 +11,11 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 def without_managed_fields(obj: Obj, *, but: frozenset[str] = frozenset()) -> Obj:
-    """Return ``obj`` without ``managedFields``, except the Apply entries of managers in ``but``.
+    """Return ``obj`` without ``managedFields``, except Apply entries of managers in ``but``.
 
     ``obj`` is changed in place, although it is frozen, because copying many thousands of objects
-    would cost a tenth of decoding them. So pass only newly decoded objects that no other code
-    references yet.
+    would cost a tenth of the time of decoding them. So pass only newly decoded objects that no
+    other code references yet.
     """
     if isinstance(obj, Unstructured):
         # The body of a decoded object consists of dictionaries.

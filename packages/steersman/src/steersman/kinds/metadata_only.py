@@ -1,6 +1,6 @@
 """``metadata_only``: a class for objects of which only the metadata is read.
 
-For code that needs names, labels or owners only; this saves traffic and memory.
+Code that needs only names, labels or owners saves traffic and memory with this class.
 """
 
 from functools import cache
@@ -30,7 +30,7 @@ class MetadataOnly(Resource):
 
 
 def metadata_only(kind: type[Obj] | ResourceType) -> type[MetadataOnly]:
-    """Return a class for the metadata of a kind's objects, for use wherever a kind is accepted.
+    """Return a class for the metadata of objects of ``kind``, which can be used as a kind.
 
     The result is the same for all classes of the kind, and for its resource type.
     """

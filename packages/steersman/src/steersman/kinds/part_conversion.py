@@ -20,7 +20,7 @@ _Plan: TypeAlias = tuple[tuple[str, Callable[[Any], Any] | None], ...]
 
 
 class PartConversion:
-    """Converts parts of other classes into parts of one class."""
+    """Converts parts of other classes to parts of one class, and sets conditions of its parts."""
 
     __slots__ = ("_cls", "_condition", "_plans")
 
@@ -30,7 +30,7 @@ class PartConversion:
         self._condition: tuple[type[Any], type[Any]] | None = None
 
     def convert(self, other: Any) -> Any:
-        """Return an object of the class, with the values of all fields that ``other`` has too."""
+        """Return an object of the class with the value of each field that ``other`` has too."""
         if other is None:
             return self._made({}, "nothing")
         plan = self._plans.get(type(other))
@@ -46,7 +46,7 @@ class PartConversion:
     def with_condition(self, part: Any, condition: Any) -> Any:
         """Return a copy of ``part`` with ``condition``.
 
-        The condition replaces one of the same type, or is appended.
+        ``condition`` replaces a condition of the same type, or is appended.
         """
         sequence, wanted = self._condition or self._find_condition()
         if type(condition) is not wanted:

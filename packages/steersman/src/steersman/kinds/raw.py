@@ -19,8 +19,9 @@ else:
 
 
 class HoldsRaw(Part):
-    """A part with raw JSON; it copies the bytes of that JSON, so that the complete response can be
-    freed.
+    """A part that contains raw JSON.
+
+    The part copies the bytes of its raw JSON, so that the complete response can be freed.
     """
 
     _may_be_raw: ClassVar[tuple[str, ...]] = ()

@@ -28,10 +28,9 @@ _GENERATED: Final = "steersman.kinds."
 
 
 class ReadOnlyField:
-    """A descriptor that replaces the descriptor of a struct's field and returns a map as a
-    read-only view.
+    """A descriptor for a field of a struct, which returns a map as a read-only view.
 
-    ``is_flat``: the map contains no maps, so its values are not searched for maps.
+    If ``is_flat``, the map contains no maps, so its values are not searched for maps.
     """
 
     __slots__ = ("_is_flat", "_store", "stored")
@@ -82,7 +81,10 @@ def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
 
 
 def map_fields(annotations: Mapping[str, Any], *, module: str) -> dict[str, bool]:
-    """Return the fields whose annotations permit a map, and for each whether that map is flat."""
+    """Return the fields whose annotations permit a map, each with whether that map is flat.
+
+    A map is flat if it contains no maps.
+    """
     if module.startswith(_GENERATED) and _is_without_maps(annotations):
         return {}
     return {name: _is_flat(each) for name, each in annotations.items() if _may_be_map(each, module)}
@@ -98,8 +100,9 @@ def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
 
 
 def protect(cls: type[Any], fields: Mapping[str, bool]) -> None:
-    """Replace ``fields`` of ``cls``, which ``map_fields`` returned, by ``ReadOnlyField``
-    descriptors.
+    """Replace the descriptors of ``fields`` of ``cls`` by instances of ``ReadOnlyField``.
+
+    ``fields`` is a result of ``map_fields``.
     """
     for field, is_flat in fields.items():
         # What is no field is a class variable.
@@ -143,7 +146,7 @@ def _names_map(annotation: str, module: str) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return ``value`` with every read-only view replaced by a dict, which can be copied."""
+    """Return ``value`` with every read-only view replaced by a dict; a dict can be copied."""
     if isinstance(value, dict | MappingProxyType):
         return {name: unwrapped(each) for name, each in value.items()}
     if type(value) in (list, tuple):

@@ -1,4 +1,7 @@
-"""The parts of recipes: metadata, labels and Pods, checked as the API server would."""
+"""Functions that build the parts of recipes: metadata, labels and Pods.
+
+The values are checked as the API server would check them.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -48,7 +51,7 @@ def metadata(
 
 
 def selected(name: str, selector: Words | None) -> Words:
-    """Return ``selector``, validated; by default, the label for the name ``name``."""
+    """Return ``selector``, validated; by default, the label of the application ``name``."""
     if selector is not None:
         if not selector:
             raise BadValue(
@@ -63,7 +66,7 @@ def selected(name: str, selector: Words | None) -> Words:
 
 
 def joined(selector: Words, labels: Words | None) -> Words:
-    """Return the validated labels of an object: ``selector`` and the additional ``labels``."""
+    """Return the labels of an object, validated: ``selector`` and the additional ``labels``."""
     if not labels:
         return {**selector}
     for key in selector.keys() & labels.keys():
@@ -78,7 +81,7 @@ def joined(selector: Words, labels: Words | None) -> Words:
 
 
 def checked_labels(labels: SomeWords) -> SomeWords:
-    """Validate and return the labels."""
+    """Return ``labels``, validated."""
     if labels is None:
         return labels
     for key, value in labels.items():
@@ -88,7 +91,7 @@ def checked_labels(labels: SomeWords) -> SomeWords:
 
 
 def checked_key(key: str) -> str:
-    """Validate and return the key of a ConfigMap or Secret."""
+    """Return ``key``, the key of a value in a ConfigMap or Secret, validated."""
     if not re.fullmatch(_DATA_KEY, key):
         raise BadName(
             wanted="a key of a ConfigMap or Secret",
@@ -100,7 +103,7 @@ def checked_key(key: str) -> str:
 
 
 def checked_count(replicas: int | None) -> int | None:
-    """Validate and return the number of replicas; ``None`` lets another manager set the number."""
+    """Return ``replicas``, validated; with ``None``, another manager sets the number."""
     if replicas is not None and replicas < 0:
         raise BadValue(wanted="a number of replicas", value=replicas, rule="it is 0 or more")
     return replicas
@@ -109,7 +112,7 @@ def checked_count(replicas: int | None) -> int | None:
 def pod_spec(
     containers: Iterable[core_v1.Container], pod: core_v1.PodSpec | None
 ) -> core_v1.PodSpec:
-    """Return a spec with the containers of ``pod``, followed by ``containers``."""
+    """Return a Pod's spec with the containers of ``pod``, followed by ``containers``."""
     listed = (*(pod.containers if pod is not None else ()), *containers)
     if not listed:
         raise BadValue(wanted="the containers of a Pod", value=listed, rule="there is at least one")
@@ -125,7 +128,7 @@ def pod_template(
     labels: Words,
     annotations: Words | None,
 ) -> core_v1.PodTemplateSpec:
-    """Return the template of the Pods."""
+    """Return a template of Pods with these containers, labels and annotations."""
     for key in annotations or ():
         check_label_key(key)
     return core_v1.PodTemplateSpec(

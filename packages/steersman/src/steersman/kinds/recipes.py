@@ -100,10 +100,10 @@ def stateful_set(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> apps_v1.StatefulSet:
-    """A StatefulSet: Pods with stable names, each with its own volumes, created from ``claims``.
+    """A StatefulSet: Pods with stable names, each with volumes created from ``claims``.
 
-    The Pods have DNS names through the headless Service ``service_name``; by default, the Service
-    has the name of the set. ``service(name, ports, headless=True)`` builds that Service.
+    ``service_name`` is the headless Service through which the Pods have DNS names; by default, it
+    has the name of the set. ``service(name, ports, headless=True)`` builds such a Service.
     """
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
@@ -151,7 +151,7 @@ def pod(
     annotations: Words | None = None,
     pod: core_v1.PodSpec | None = None,
 ) -> core_v1.Pod:
-    """A Pod without a controller: no other Pod replaces it when its node fails."""
+    """A Pod that no controller owns: if its node fails, no other Pod replaces it."""
     all_labels = joined(selected(name, None), labels)
     return core_v1.Pod(
         metadata=metadata(name, "a Pod", namespace, all_labels, annotations),
@@ -171,7 +171,7 @@ def job(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> "batch_v1.Job":
-    """A Job: a Pod with these containers that runs until it has succeeded once.
+    """A Job: runs a Pod with these containers until a Pod has succeeded once.
 
     A failed Pod is replaced up to ``backoff_limit`` times, and the Job is deleted ``keep_seconds``
     after it has finished. The server chooses the selector. Most fields of a Job are immutable.
@@ -206,8 +206,9 @@ def cron_job(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> "batch_v1.CronJob":
-    """A CronJob, which creates a Job like ``job`` at the times of ``schedule``, such as
-    ``@hourly``.
+    """A CronJob, which creates a Job at the times of ``schedule``, such as ``@hourly``.
+
+    The arguments for the Job have the same meaning as in ``job``.
     """
     from steersman.kinds import batch_v1
 
@@ -249,11 +250,10 @@ def service(
     annotations: Words | None = None,
     selector: Words | None = None,
 ) -> core_v1.Service:
-    """A Service: one address for these ports of the Pods that have the Service's name as their
-    label.
+    """A Service: one address for ``ports`` of the Pods of the application ``name``.
 
-    ``selector`` selects other Pods. A ``headless`` Service has no cluster IP, but a DNS name for
-    each Pod.
+    With ``selector``, the Service selects other Pods. A ``headless`` Service has no cluster IP, but
+    a DNS name for each Pod.
     """
     if headless and type not in (None, "ClusterIP"):
         raise BadValue(wanted="the type of a headless Service", value=type, rule="it is ClusterIP")
@@ -293,9 +293,9 @@ def ingress(
     labels: Words | None = None,
     annotations: Words | None = None,
 ) -> "networking_v1.Ingress":
-    """An Ingress: requests for ``host`` and ``path`` are routed to a port of a Service.
+    """An Ingress, which routes requests for ``host`` and ``path`` to a port of ``service``.
 
-    The port is a number or a name. By default, the Service has the name of the Ingress. With
+    ``port`` is a number or a name. By default, the Service has the name of the Ingress. With
     ``tls_secret``, the host is served over TLS with the certificate in that Secret.
     """
     from steersman.kinds import networking_v1
@@ -334,7 +334,7 @@ def config_map(
     annotations: Words | None = None,
     immutable: bool | None = None,
 ) -> core_v1.ConfigMap:
-    """A ConfigMap with this data."""
+    """A ConfigMap that contains ``data``."""
     return core_v1.ConfigMap(
         metadata=metadata(name, "a ConfigMap", namespace, checked_labels(labels), annotations),
         data={checked_key(key): value for key, value in data.items()},
@@ -352,10 +352,11 @@ def secret(
     annotations: Words | None = None,
     immutable: bool | None = None,
 ) -> core_v1.Secret:
-    """A Secret with these strings or bytes, ``Opaque`` unless another type is given.
+    """A Secret that contains ``string_data``; its type is ``Opaque`` by default.
 
-    The values are sent as ``data``. With ``stringData``, server-side apply would record no manager
-    for the resulting keys of ``data``, and a key that is removed later would stay in the cluster.
+    The values, strings or bytes, are sent as ``data``. With ``stringData``, server-side apply would
+    record no manager for the resulting keys of ``data``, and a key that is removed later would stay
+    in the cluster.
     """
     return core_v1.Secret(
         metadata=metadata(name, "a Secret", namespace, checked_labels(labels), annotations),
@@ -396,9 +397,10 @@ def pvc(
     labels: Words | None = None,
     annotations: Words | None = None,
 ) -> core_v1.PersistentVolumeClaim:
-    """A PersistentVolumeClaim for ``size`` of storage, by default of the default storage class.
+    """A PersistentVolumeClaim for storage of the given ``size``.
 
-    ``stateful_set`` accepts such objects as ``claims``.
+    By default, the cluster's default storage class is used. ``stateful_set`` accepts such objects
+    as ``claims``.
     """
     amount = size if isinstance(size, Quantity) else Quantity(size)
     return core_v1.PersistentVolumeClaim(

@@ -23,7 +23,7 @@ R = TypeVar("R", bound=Resource)
 
 
 class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
-    """A conversion between two versions of a kind, in both directions."""
+    """A conversion between the classes of two versions of a kind, in both directions."""
 
     older: type[A]
     newer: type[B]
@@ -41,7 +41,7 @@ class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
 
 
 class Scheme:
-    """The kinds and their classes, mapped in both directions, and conversions between versions."""
+    """The Python class of each kind, and the conversions between the versions of a kind."""
 
     def __init__(
         self,
@@ -53,15 +53,15 @@ class Scheme:
         self._conversions = tuple(conversions)
 
     def with_kinds(self, *kinds: type[Resource]) -> "Scheme":
-        """Return a scheme with these kinds in addition."""
+        """Return a scheme that also contains ``kinds``."""
         return Scheme((*self._classes.values(), *kinds), conversions=self._conversions)
 
     def with_conversions(self, *conversions: Conversion[Any, Any]) -> "Scheme":
-        """Return a scheme with these conversions in addition."""
+        """Return a scheme that also contains ``conversions``."""
         return Scheme(self._classes.values(), conversions=(*self._conversions, *conversions))
 
     def class_of(self, api_version: str, kind: str) -> type[Resource]:
-        """Return the class of a kind."""
+        """Return the class of a kind; raise ``UnknownKind`` if the scheme does not contain it."""
         gvk = GroupVersionKind.of(api_version, kind)
         found = self._classes.get(gvk) or _builtin(api_version, kind)
         if found is None:
@@ -78,7 +78,7 @@ class Scheme:
         return gvk in self._classes or (api_version, kind) in BUILTIN_KINDS
 
     def versions_of(self, group: str, kind: str) -> tuple[type[Resource], ...]:
-        """Return the classes of all versions of the kind."""
+        """Return the classes of all versions of the kind ``kind`` in the API group ``group``."""
         own = [c for gvk, c in self._classes.items() if (gvk.group, gvk.kind) == (group, kind)]
         known = {c.resource_type.gvk.api_version for c in own}
         for api_version, name in BUILTIN_KINDS:

@@ -53,7 +53,7 @@ class Unstructured:
 
     @staticmethod
     def at(resource_type: ResourceType) -> "type[Unstructured]":
-        """Return a class for the kind with this resource type."""
+        """Return a class for the kind with the resource type ``resource_type``."""
         return type(
             resource_type.gvk.kind,
             (Unstructured,),
@@ -146,8 +146,9 @@ class Unstructured:
         return ObjectRef(self.body["kind"], self.namespace, self.name or generated)
 
     def get(self, *path: str | int, default: Any = None) -> Any:
-        """Return the value at ``path``, as in ``get("spec", "ports", 0, "port")``, or
-        ``default``.
+        """Return the value at ``path``, or ``default`` if there is no such value.
+
+        ``get("spec", "ports", 0, "port")`` returns the port of the first item of ``spec.ports``.
         """
         value: Any = self.body
         for step in path:
@@ -158,8 +159,9 @@ class Unstructured:
         return value
 
     def changed(self, *path: str | int, to: Any) -> Self:
-        """Return a copy with the value at ``path`` replaced; missing objects along ``path`` are
-        created.
+        """Return a copy in which the value at ``path`` is ``to``.
+
+        Objects along ``path`` that do not exist are created.
         """
         if not path:
             raise BadValue(wanted="a path", value=path, rule="it contains at least one step")

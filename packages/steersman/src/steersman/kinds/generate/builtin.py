@@ -63,7 +63,10 @@ _SENSITIVE: Mapping[str, tuple[str, ...]] = {
 
 
 def builtin_sources(facts: Mapping[str, Facts]) -> dict[str, str]:
-    """Return the source of each module of built-in kinds, and of their table, by module name."""
+    """Return the source of each module of built-in kinds and of the table of kinds.
+
+    The keys are the names of the modules.
+    """
     schemas = {name: schema for each in facts.values() for name, schema in each["schemas"].items()}
     kinds: dict[tuple[str, str], str] = {}
     sources: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Descriptions from a schema as docstrings: any text is quoted safely."""
+"""Docstrings from the descriptions in a schema; any description is quoted safely."""
 
 import re
 import textwrap
@@ -10,8 +10,9 @@ _stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
 
 
 def description_of(schema: Mapping[str, Any]) -> str:
-    """Return the description in a schema: printable characters only, with one line per
-    paragraph.
+    """Return the description in ``schema``, with one line for each paragraph.
+
+    Only printable characters are included.
     """
     description = schema.get("description")
     lines: list[str] = []
@@ -25,7 +26,7 @@ def description_of(schema: Mapping[str, Any]) -> str:
 
 
 def docstring(text: str, *, indent: str, columns: int) -> Iterator[str]:
-    """Yield the lines of a docstring with this text, formatted as ruff would format them."""
+    """Yield the lines of a docstring with ``text``, formatted as by ruff."""
     written = text.replace("\\", "\\\\").replace('"""', "'''")
     opening = '""" ' if written.startswith('"') else '"""'
     closing = ' """' if written.endswith('"') else '"""'

@@ -26,7 +26,7 @@ def field_name(wire: str, *, taken: Collection[str] = ()) -> str:
 
 
 def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
-    """Return a unique name for each field of a class."""
+    """Return a unique Python name for each field of a class; ``wires`` are the wire names."""
     names: dict[str, str] = {}
     for wire in wires:
         names[wire] = unique_name(names.values(), field_name(wire, taken=taken), "{}_{}".format)
@@ -34,13 +34,16 @@ def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[st
 
 
 def class_name(*parts: str) -> str:
-    """Return the parts in CamelCase: ``WidgetSpecPorts`` for ``Widget``, ``spec``, ``ports``."""
+    """Return ``parts`` in CamelCase: ``WidgetSpecPorts`` for ``Widget``, ``spec``, ``ports``."""
     words = [word for part in parts for word in re.findall(r"[A-Za-z0-9]+", part)]
     return "".join(word[0].upper() + word[1:] for word in words)
 
 
 def unique_name(others: Collection[str], name: str, numbered: Callable[[str, int], str]) -> str:
-    """Return ``name`` if it is unused, else ``name`` with the first number that makes it unique."""
+    """Return ``name`` if it is not in ``others``; otherwise ``name`` with a number.
+
+    ``numbered`` adds the number, which is the first one that makes the name unique.
+    """
     candidate, number = name, 2
     while candidate in others:
         candidate, number = numbered(name, number), number + 1

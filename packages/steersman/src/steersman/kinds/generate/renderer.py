@@ -1,4 +1,4 @@
-"""From the model to source text, formatted as ruff would format it at 100 columns."""
+"""Renders the model of a module as source text, formatted as by ruff at 100 columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -38,7 +38,7 @@ def rendered(module: Module) -> str:
 
 
 def table_of_kinds(comment: str, kinds: Mapping[tuple[str, str], str]) -> str:
-    """Return the source of the module that maps each kind to its module."""
+    """Return the source of the module that contains the Python module of each built-in kind."""
     rows = [
         _row(_text(api_version), _text(kind), _text(module))
         for (api_version, kind), module in sorted(kinds.items())
@@ -105,7 +105,7 @@ def _import_lines(needed: Iterable[Import]) -> Iterator[str]:
 
 
 def literal(values: Iterable[str | int]) -> str:
-    """Return the ``Literal`` type of exactly these values."""
+    """Return a ``Literal`` type with ``values``, as source text."""
     return f"Literal[{', '.join(map(_value, values))}]"
 
 

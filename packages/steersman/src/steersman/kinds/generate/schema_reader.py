@@ -1,4 +1,4 @@
-"""From a schema to fields: the rules shared by built-in kinds and CustomResourceDefinitions."""
+"""Reads fields from a schema: rules that built-in kinds and CRDs share."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -49,9 +49,9 @@ _FORMATS: Mapping[str, Type] = {"byte": BYTES, "date-time": DATETIME}
 
 
 def plain_type(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
-    """Return the type of a schema that is not an object with named fields.
+    """Return the type for ``schema``, which is not an object with named fields.
 
-    ``inside`` returns the type of a schema of items or values.
+    ``inside`` returns the type for the schema of items or values.
     """
     if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
         return INT_OR_STRING
@@ -89,7 +89,10 @@ def fields_of(
     sensitive: Collection[str] = (),
     described: Callable[[str, Schema], str] = lambda _wire, _schema: "",
 ) -> tuple[Field, ...]:
-    """Return the fields of an object's schema, in order; names in ``taken`` are reserved."""
+    """Return the fields for the properties of ``schema`` that are not in ``without``, in order.
+
+    Names in ``taken`` are reserved.
+    """
     properties = {k: v for k, v in _properties(schema).items() if k not in without}
     names = field_names(properties, taken=taken)
     required = required_of(schema)
@@ -124,7 +127,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def required_of(schema: Schema) -> Collection[str]:
-    """Return the required fields of an object's schema."""
+    """Return the names of the fields that ``schema``, the schema of an object, requires."""
     required = schema.get("required") or []
     if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
         raise BadValue(
@@ -136,11 +139,11 @@ def required_of(schema: Schema) -> Collection[str]:
 
 
 def is_condition(fields: Collection[Field]) -> bool:
-    """Whether ``fields`` are the fields of a condition, perhaps with additional ones.
+    """Whether ``fields`` are the fields of a condition, perhaps with additional fields.
 
     It makes no difference which of these fields the schema requires: a condition without a type or
-    a status is invalid anyway, and the controller that writes the condition decides on the other
-    fields.
+    a ``status`` is invalid anyway, and the controller that writes the condition decides on the
+    other fields.
     """
     types = {field.wire: field.type for field in fields}
     return types.keys() >= {"type", "status"} and all(
@@ -149,5 +152,5 @@ def is_condition(fields: Collection[Field]) -> bool:
 
 
 def beyond_condition(fields: Collection[Field]) -> tuple[Field, ...]:
-    """Return the fields that ``Condition`` does not have."""
+    """Return those of ``fields`` that the class ``Condition`` does not have."""
     return tuple(field for field in fields if field.wire not in CONDITION_FIELDS)
