@@ -89,7 +89,7 @@ def fields_of(
     sensitive: Collection[str] = (),
     described: Callable[[str, Schema], str] = lambda _wire, _schema: "",
 ) -> tuple[Field, ...]:
-    """Return the fields for the properties of ``schema`` that are not in ``without``, in order.
+    """Return the fields for the properties of ``schema``, in order, except ``without``.
 
     Names in ``taken`` are reserved.
     """
