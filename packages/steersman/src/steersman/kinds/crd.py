@@ -143,7 +143,7 @@ class Crd:
 
 
 def check_crd(name: str, crd: Any, resource_type: ResourceType) -> Crd | None:
-    """Return ``crd``, the value of ``crd=`` in the statement of class ``name``, if it is valid."""
+    """Return ``crd``, the value of ``crd=`` in the statement of class ``name``, if valid."""
     if crd is None:
         return None
     if not isinstance(crd, Crd):

@@ -131,7 +131,7 @@ def daemon_set(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> apps_v1.DaemonSet:
-    """A DaemonSet: one Pod with these containers on each node on which the Pod can be scheduled."""
+    """A DaemonSet: a Pod with these containers on each node on which it can be scheduled."""
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
     return apps_v1.DaemonSet(

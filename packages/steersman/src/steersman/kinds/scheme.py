@@ -1,4 +1,4 @@
-"""``Scheme``: the Python class of each kind, and the conversions between the versions of a kind.
+"""``Scheme``: the Python class of each kind, and conversions between versions of a kind.
 
 A scheme is immutable: ``with_kinds`` and ``with_conversions`` return a new one. Every scheme
 contains the built-in kinds; the module of a built-in group is imported when one of its kinds is

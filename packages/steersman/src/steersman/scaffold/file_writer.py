@@ -30,7 +30,7 @@ def read_text(path: Path) -> str | None:
 
 
 def require_room(directory: Path, *, besides: Collection[str]) -> None:
-    """Raise ``ProjectError`` if ``directory`` contains anything except the names in ``besides``."""
+    """Raise ``ProjectError`` if ``directory`` contains other names than ``besides``."""
     try:
         there = sorted(each.name for each in directory.iterdir() if each.name not in besides)
     except FileNotFoundError:
