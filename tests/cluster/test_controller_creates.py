@@ -171,5 +171,5 @@ def test_an_object_that_is_being_deleted_is_reconciled_by_a_controller_that_asks
 
 
 def test_a_controller_cannot_both_finalize_and_reconcile_deleted_objects() -> None:
-    with pytest.raises(BadController, match="Leave out while_deleting"):
+    with pytest.raises(BadController, match="Remove while_deleting"):
         sm.Controller(Note, reconcile=reconcile, finalize=reconcile, while_deleting=True)

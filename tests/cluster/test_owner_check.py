@@ -80,10 +80,10 @@ async def test_a_child_of_a_deleted_owner_is_not_created_again(scene: Scene) -> 
     owner_check = owner_check_of(scene, owner)
     await scene.server.delete(Widget, "one", namespace=HERE)
 
-    with pytest.raises(Conflict, match="is gone"):
+    with pytest.raises(Conflict, match="no longer exists"):
         await owner_check.check(owner, child(name="", generate_name="web-"))
     await scene.server.create(widget(HERE, "one"))
-    with pytest.raises(Conflict, match="is another object of the same name"):
+    with pytest.raises(Conflict, match="is now another object of the same name"):
         await owner_check.check(owner, child())
 
 

@@ -184,7 +184,9 @@ def test_an_operator_that_is_built_already_is_refused_with_what_to_write_instead
     with pytest.raises(BadScenario) as refused:
         UNCHECKED(operator=[controller], steps=life_of_a_site)
 
-    assert "is a function, not a list of Controller: a crash loses what" in str(refused.value)
+    assert "must be a function, not a list of Controller: a crash loses the operator" in str(
+        refused.value
+    )
     assert "operator=lambda: [controller]" in str(refused.value)
 
 
@@ -213,7 +215,7 @@ async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
 async def test_a_factory_of_something_else_than_an_operator_is_refused() -> None:
     scenario = UNCHECKED(operator=lambda: [own_name], steps=life_of_a_site)
 
-    with pytest.raises(BadScenario, match="has returned a function"):
+    with pytest.raises(BadScenario, match="returned a function"):
         await survives_crashes(scenario)
 
 

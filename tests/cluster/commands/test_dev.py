@@ -84,7 +84,9 @@ manager = sm.Manager(controllers=[anvils, controller], settings=settings)
     with dev(home) as started:
         started.until("operator.py: running")
         started.until(MADE)
-        started.until("could not start the controller anvil: after 1 s")
+        started.until(
+            "could not start the controller anvil: these lists did not complete within 1 s"
+        )
 
 
 def test_dev_runs_the_operator_and_prints_each_change_on_a_line(home: Path) -> None:
@@ -281,7 +283,7 @@ def test_dev_waits_for_a_missing_target(home: Path) -> None:
 
         said = started.end()
 
-    assert "there is no file operator.py" in said
+    assert "the file operator.py does not exist" in said
 
 
 def test_without_samples_dev_says_how_to_create_an_object(home: Path) -> None:

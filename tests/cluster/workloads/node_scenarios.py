@@ -49,7 +49,7 @@ def pod(
 def node(name: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> core_v1.Node:
     """A node that the test creates, with a simulated kubelet."""
     return core_v1.Node(
-        metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=script(stand_in="true")),
+        metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=script(simulated="true")),
         spec=core_v1.NodeSpec(**spec),
     )
 

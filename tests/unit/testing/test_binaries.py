@@ -318,7 +318,7 @@ def test_the_command_accepts_assets_without_a_controller_manager(machine: Machin
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        pytest.param([], 1, "error: etcd is needed", id="failed"),
+        pytest.param([], 1, "error: etcd is missing", id="failed"),
         pytest.param(["--fast"], 2, "unrecognized arguments: --fast", id="wrong usage"),
     ],
 )
