@@ -1,7 +1,7 @@
-"""``OperatorFactory``: builds an operator anew at each of its starts.
+"""``OperatorFactory``: builds a new operator at each of its starts.
 
 A crash clears an operator's memory. In a simulation, all starts happen in one process, so the
-operator must be built anew from objects that its earlier instances have not used.
+operator must be built again, from objects that its earlier instances have not used.
 """
 
 from collections import deque

@@ -15,7 +15,7 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
 
     Each mutating call is tested with three faults. The operator is killed just before the call; or
     it is killed just after the call, so that the call took effect but the operator received no
-    response; or it keeps running, and only the response is lost. A killed operator is built anew
+    response; or it keeps running, and only the response is lost. A killed operator is built again
     and started again. The error ``DidNotSurvive`` contains the trace of the first failure, and the
     values of ``seed`` and ``only`` with which to replay it.
     """

@@ -1,4 +1,4 @@
-"""The users, tokens and certificates of a control plane, created anew at every start."""
+"""The users, tokens and certificates of a control plane, created again at every start."""
 
 import json
 import secrets

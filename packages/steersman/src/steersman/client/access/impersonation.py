@@ -10,7 +10,7 @@ from steersman.errors import BadValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """The identity of another user as whom requests are sent.
+    """Another user's identity, which is sent with each request.
 
     The client's own user needs the permission ``impersonate``.
     """
