@@ -30,7 +30,7 @@ class Scenario:
     - ``steps`` performs the users' actions, and calls ``await cluster.settle()`` between them.
       After each of these calls, the cluster must be in the same state as without faults.
     - ``kinds`` are the kinds whose CRDs are installed before the first step.
-    - ``outside`` creates a system outside the cluster, again for each execution of the scenario. The
+    - ``outside`` creates a new system outside the cluster for each execution of the scenario. The
       system is a plain object, which survives crashes of the operator. Calls of its coroutine
       methods are subject to faults, like calls to the API server. Its attributes are compared.
     - ``workloads`` selects the cluster's own controllers; by default, all of them run.
