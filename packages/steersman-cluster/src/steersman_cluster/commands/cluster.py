@@ -213,10 +213,10 @@ Example:
 def envtest(directory: Path) -> None:
     """Write envtest launchers that start the embedded cluster.
 
-    Writes scripts named etcd and kube-apiserver into DIR: the second starts the embedded API
-    server, the first only stands in for etcd. Links kubectl if it is on the PATH. Prints DIR.
-    With KUBEBUILDER_ASSETS=DIR, test suites that use controller-runtime's envtest run on the
-    embedded API server.
+    Writes two scripts into DIR: kube-apiserver starts the embedded API server, and etcd is a
+    placeholder that stores nothing. Links kubectl if it is on the PATH. Prints DIR. With
+    KUBEBUILDER_ASSETS=DIR, test suites that use controller-runtime's envtest run on the embedded
+    API server.
     """
     from steersman_cluster.commands.launchers.assets import write_assets
 

@@ -83,7 +83,7 @@ class EventReceived(msgspec.Struct, frozen=True, gc=False):
 
 
 class Confirmed(msgspec.Struct, frozen=True):
-    """An input: the server has responded that it has reached the version of the position."""
+    """An input: the server confirmed that its data is at least as new as the position."""
 
 
 class Ended(msgspec.Struct, frozen=True):

@@ -103,9 +103,9 @@ class ScalingHistory:
 class Bounded:
     """A number of replicas within the autoscaler's limits.
 
-    ``is_limited`` is whether a limit or a rate has changed this number. ``limit`` and ``ability``
-    are the reasons and messages of the autoscaler's conditions. ``history`` contains the new
-    recommendation.
+    ``is_limited`` is whether a limit or a rate has changed this number. ``limit`` is
+    the reason and message of the condition ScalingLimited, and ``ability`` that of AbleToScale.
+    ``history`` contains the new recommendation.
     """
 
     replicas: int

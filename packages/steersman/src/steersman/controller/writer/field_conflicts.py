@@ -42,7 +42,10 @@ class RepeatedApply(msgspec.Struct, frozen=True):
 
 
 class RepeatedApplies:
-    """For each object, the number of repeated applies of one body, to detect other managers."""
+    """Counts, for each object, how often the same body was applied in a row.
+
+    Many repetitions mean that another manager keeps reverting the fields.
+    """
 
     def __init__(self) -> None:
         self._repetitions: ExpiringEntries[Hashable, _Repetition] = ExpiringEntries()

@@ -27,8 +27,8 @@ class HistogramValue(msgspec.Struct, frozen=True):
 class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
     """A metric with all its samples.
 
-    Each sample contains the label values in the order of ``labels``. The ``name`` of a counter is
-    written without the suffix ``_total``.
+    Each sample contains the label values in the order of ``labels``. Omit the
+    suffix ``_total`` from the ``name`` of a counter; prometheus_client adds it.
     """
 
     name: str
