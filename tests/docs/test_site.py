@@ -33,7 +33,7 @@ PACKAGES = sorted(
 # As in the Makefile: a warning is an error.
 SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html")
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 
 class Page(HTMLParser):
