@@ -120,7 +120,7 @@ def test_each_context_of_the_kubeconfig_is_a_user(
 
 
 def test_the_limited_user_cannot_read_objects(control_plane: RealControlPlane) -> None:
-    with pytest.raises(ControlPlaneError, match=r"as limited.*\n\n.*forbidden"):
+    with pytest.raises(ControlPlaneError, match=r"context limited.*\n\n.*forbidden"):
         control_plane.kubectl("get", "secrets", context="limited")
 
 
