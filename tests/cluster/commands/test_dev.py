@@ -18,6 +18,9 @@ from steersman_cluster.commands.session.session import DevOptions
 from tests.cluster.programs import OPERATOR, PROGRAM, SAMPLE, Running, running, steersman
 from tests.processes import children, is_running
 
+# Each test starts processes, which share the CPU with other jobs; the limit only ends what hangs.
+pytestmark = pytest.mark.timeout(120)
+
 APPLIED = "applied Setting default/one from app.yaml"
 PAUSE = threading.Event()
 MADE = r"ConfigMap default/one, of Setting one: ready"
