@@ -53,10 +53,18 @@ def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
 
     assert str(error) == (
         "could not apply Deployment default/web: the server answered 409 Conflict:"
-        ' conflict with "kubectl": .spec.replicas. Read the object'
-        " again, and retry with its current state."
+        ' conflict with "kubectl": .spec.replicas. Leave out the'
+        " fields that another manager owns, or set them with force=True."
     )
     assert error.causes[0].field == ".spec.replicas"
+
+
+def test_a_conflict_with_a_newer_version_asks_for_a_new_read() -> None:
+    error = Conflict(wanted="update it", code=409, reason="Conflict", message="it was modified")
+
+    assert str(error).endswith(
+        "it was modified. Read the object again, and retry with its current state."
+    )
 
 
 @pytest.mark.parametrize(

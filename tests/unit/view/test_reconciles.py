@@ -125,5 +125,5 @@ def test_a_write_of_the_own_status_is_shown_without_the_object() -> None:
     other = Write(verb="apply status", ref=DEPLOYMENT, is_change=True)
 
     assert finished(writes=(STATUS, other)).did == (
-        "updated its status, updated the status of Deployment default/web"
+        "updated the AppService's status, updated the status of Deployment default/web"
     )

@@ -34,7 +34,6 @@ def state() -> SessionState:
         target="operator.py",
         kubeconfig="dev.kubeconfig",
         hint="Nothing to see yet.",
-        started_time=START,
     )
 
 

@@ -1,4 +1,4 @@
-"""Runs a test together with its cluster on one event loop, and reports the last writes."""
+"""A runner of a test and its cluster on one event loop, and the report of a failed test."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator

@@ -5,10 +5,10 @@ state of every object, and uses it as follows:
 
 - an event that is duplicate, late or out of order results in no delta, and does not bring back a
   deleted object;
-- a list results in one delta, however many objects differ from the known ones; an object that was
-  deleted while no watch was open is contained in that delta as a tombstone;
-- the deltas of one key are always Added, then Updated any number of times, then Deleted. An object
-  that was deleted and created again under the same name is Deleted and Added, never Updated.
+- a list results in one ``Replaced`` delta, which contains every object that differs from the known
+  ones, and a tombstone for each object that was deleted while no watch was open;
+- the other deltas of one key are always Added, then Updated any number of times, then Deleted. An
+  object that was deleted and created again under the same name is Deleted and Added, never Updated.
 
 The *position* is the resourceVersion up to which all events have been received. The ``version`` of
 a delta is the position after the delta; it is ``""`` if the delta does not move the position.

@@ -6,15 +6,15 @@
     other distributions   the entry points of the group ``steersman.commands``
 
 A command parses its arguments and calls another module. ``operator_target`` and ``targets`` find
-the operator that the command processes. ``main`` is the program. The other exported names are for
-commands of other distributions. ``Group`` and ``target_argument`` need click.
+the operator that the command processes. ``main`` is the entry point of the program. Commands of
+other distributions import the other names from here.
 
 Takes:     arguments
 Gives:     data on stdout, everything else on stderr, and an exit status: 0, 1 (failed) or 2 (usage)
 Promises:  - an error is one sentence and a hint that can be pasted
            - a rejected command leaves no partly written files
            - a command of another distribution does not slow down the others
-Never:     contains logic that a program would need: such functions are in other packages
+Never:     contains functions that are useful without a command line; these are in other packages
 """
 
 from typing import TYPE_CHECKING

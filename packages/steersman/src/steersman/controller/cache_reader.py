@@ -79,7 +79,7 @@ class CacheReader:
 def index_name(controller: str, index: str) -> str:
     """Return the name under which the cache stores the index ``index`` of ``controller``.
 
-    The names of different controllers differ, because controllers may share a cache.
+    Each controller has its own index names, because controllers may share a cache.
     """
     return f"{controller}/{index}"
 

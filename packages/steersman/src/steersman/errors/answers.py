@@ -41,7 +41,10 @@ class ApiError(SteersmanError):
         self.uid = uid
         answer = f"{code} {reason}" if reason else str(code)
         sentence = f"could not {wanted}: the server answered {answer}: {message.rstrip('.')}."
-        super().__init__(f"{sentence} {self.what_now}".rstrip())
+        super().__init__(f"{sentence} {self._advice()}".rstrip())
+
+    def _advice(self) -> str:
+        return self.what_now
 
 
 class BadRequest(ApiError):
@@ -80,6 +83,11 @@ class Conflict(ApiError):
     """Another client changed the object first, or another field manager owns a field to be set."""
 
     what_now = "Read the object again, and retry with its current state."
+
+    def _advice(self) -> str:
+        if any(cause.reason == "FieldManagerConflict" for cause in self.causes):
+            return "Leave out the fields that another manager owns, or set them with force=True."
+        return self.what_now
 
 
 class Expired(ApiError):

@@ -52,7 +52,10 @@ class _Lines:
         self._level = level
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """Return ``None`` for observations that are always below the level."""
+        """Return the listener that logs observations of ``kind``.
+
+        Return ``None`` if such observations are always below the log level.
+        """
         is_always_below = kind.level is Observation.level and self._level > kind.LEVEL
         return None if is_always_below else self.__call__
 

@@ -132,7 +132,7 @@ def _because(why: ReconcileReason, ref: ObjectRef) -> str:
 
 def _wrote(write: Write, ref: ObjectRef) -> str:
     if (write.verb, write.ref) == ("apply status", ref):
-        return "updated its status"
+        return f"updated the {ref.kind}'s status"
     return f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
 
 

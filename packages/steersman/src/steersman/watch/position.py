@@ -67,43 +67,43 @@ Position: TypeAlias = MustList | Streaming | MustProbe | MayWatch
 
 
 class ListCompleted(msgspec.Struct, frozen=True):
-    """An input: a list is complete, or all initial events of a watch have been received."""
+    """A list is complete, or all initial events of a watch have been received."""
 
     version: str
 
 
 class StreamStarted(msgspec.Struct, frozen=True):
-    """An input: a watch that begins with initial events has been opened."""
+    """A watch that begins with initial events has been opened."""
 
 
 class EventReceived(msgspec.Struct, frozen=True, gc=False):
-    """An input: an event or a bookmark with ``version`` was received."""
+    """An event or a bookmark with ``version`` was received."""
 
     version: str
 
 
 class Confirmed(msgspec.Struct, frozen=True):
-    """An input: the server confirmed that its data is at least as new as the position."""
+    """The server confirmed that its data is at least as new as the position."""
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """An input: the server ended a watch without an error."""
+    """The server ended a watch without an error."""
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """An input: a request failed, and the failure shows nothing about the server's history."""
+    """A request failed, and the failure shows nothing about the server's history."""
 
 
 class Gone(msgspec.Struct, frozen=True):
-    """An input: the requested version, or the next page of a list, has expired on the server."""
+    """The requested version, or the next page of a list, has expired on the server."""
 
 
 class TooLarge(msgspec.Struct, frozen=True):
-    """An input: the server has not yet reached the requested version."""
+    """The server has not yet reached the requested version."""
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """An input: the server does not serve the kind."""
+    """The server does not serve the kind."""
 
 
 Input: TypeAlias = (

@@ -127,7 +127,8 @@ class FieldManager:
     def _has_unfit_status(self, live: Object | None, new: Object) -> bool:
         """Whether a custom resource's status does not match the schema and will be dropped.
 
-        The status is dropped later, without validation. Until then, its fields have no managers.
+        The request handler drops such a status later and does not validate it. Therefore
+        managedFields does not list its fields.
         """
         status = new.get("status")
         if not status or self._schema.name is not None or "f:status" not in self.reset:

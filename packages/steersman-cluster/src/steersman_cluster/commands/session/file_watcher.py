@@ -15,9 +15,9 @@ Stamp: TypeAlias = tuple[int, int]
 
 
 class FileWatcher:
-    """A watcher of files, and of all files in directories whose names have certain endings.
+    """Watches single files, and in directories all files whose names end with one of ``endings``.
 
-    ``places`` are the files and directories, and ``endings`` the endings.
+    ``places`` are the files and directories.
     """
 
     def __init__(self, places: Iterable[Path], *, endings: tuple[str, ...]) -> None:

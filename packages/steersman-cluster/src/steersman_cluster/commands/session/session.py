@@ -100,7 +100,6 @@ class DevSession:
             # Absolute, because users paste it into a shell that may be in any directory.
             kubeconfig=str(cluster.kubeconfig.absolute()),
             hint=options.hint,
-            started_time=clock.now(),
         )
         # ``started``: the first process runs or has ended. ``died``: a process ended by itself.
         self.started = asyncio.Event()

@@ -38,7 +38,6 @@ class SessionState:
     target: str
     kubeconfig: str
     hint: str
-    started_time: datetime
     phase: Phase = "starting"
     since_time: datetime | None = None
     saved: str = ""

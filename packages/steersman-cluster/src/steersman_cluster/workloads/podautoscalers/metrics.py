@@ -35,9 +35,9 @@ _NO_TARGET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricQuery:
-    """The usage that a metric requires.
+    """A query for the resource usage from which a metric is computed.
 
-    This is the usage of ``resource`` by the container ``container``, or by all containers if
+    It asks for the usage of ``resource`` by the container ``container``, or by all containers if
     ``container`` is empty.
     """
 

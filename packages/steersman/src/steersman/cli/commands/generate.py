@@ -69,11 +69,13 @@ def generate(context: click.Context, check: bool, force: bool, output: str | Non
     """Generate manifests and docs from an operator.
 
     Without a subcommand, writes all generated files of the current project: CRDs, RBAC, the
-    manifests that deploy the operator, a Helm chart, an OLM bundle and an API reference. Most
-    subcommands write one part of these files. With a TARGET (module:attribute, a module or a
-    file), they print to stdout; chart and bundle write to the directory of --into. If a generated
-    file was edited by hand, prints the difference, writes nothing and fails; --force overwrites
-    the file.
+    manifests that deploy the operator, a Helm chart, an OLM bundle and an API reference. If a
+    generated file was edited by hand, prints the difference, writes nothing and fails; --force
+    overwrites the file.
+
+    Most subcommands write one part of these files. They also accept a TARGET (module:attribute, a
+    module or a file), and then print to stdout. With a TARGET, chart and bundle write to the
+    directory that their option --into names.
     """
     if context.invoked_subcommand is not None:
         if check or force or output:
