@@ -41,9 +41,12 @@ PYTEST := $(BIN)/python -m $(if $(FLAKY_TESTS),tools.rerun $(FLAKY_TESTS),pytest
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# A project of this commit is upgraded before a release; the tag of the last release, once there is one.
+PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test docs fuzz control-plane test-real test-deep demo bench bench-check bench-living generate constraints clean
+.PHONY: help install check test docs fuzz control-plane test-real test-deep demo release bench bench-check bench-living generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -111,6 +114,10 @@ $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 
 demo: $(PACKAGE) ## run the example operator on an embedded cluster
 	$(BIN)/steersman demo
+
+# PYTHONS names programs; the default is each supported Python on the PATH.
+release: $(CHECK) ## build wheels, sdists, SBOMs, notes and checksums in dist, and try the wheels
+	$(BIN)/python -m tools.release $(PYTHONS:%=--python %) --previous $(PREVIOUS_RELEASE)
 
 # MEASURES="cold-sync reconcile" selects; `python -m bench --help` names them all.
 bench: control-plane $(BENCH_READY) ## run the benchmarks of steersman and other libraries

@@ -32,15 +32,22 @@ def with_release(changelog: str, newest: str) -> str:
     return f"{introduction.rstrip()}\n\n{newest}" + (f"{mark}{older}" if mark else "")
 
 
+def fragments_in(root: Path) -> dict[str, str]:
+    """The fragments in ``changes/`` of a tree: file names, and their text."""
+    files = sorted((root / "changes").glob("*.md"))
+    return {
+        path.name: path.read_text(encoding="utf-8") for path in files if path.name != "README.md"
+    }
+
+
 def main(version: str, date: str, *, root: Path = ROOT) -> None:
     """Move the fragments to the changelog."""
-    files = [path for path in (root / "changes").glob("*.md") if path.name != "README.md"]
-    fragments = {path.name: path.read_text(encoding="utf-8") for path in files}
+    fragments = fragments_in(root)
     changelog = root / "CHANGELOG.md"
     changed = with_release(changelog.read_text(encoding="utf-8"), section(version, date, fragments))
     changelog.write_text(changed, encoding="utf-8")
-    for path in files:
-        path.unlink()
+    for name in fragments:
+        (root / "changes" / name).unlink()
 
 
 if __name__ == "__main__":
