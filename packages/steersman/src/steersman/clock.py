@@ -46,7 +46,7 @@ class SystemClock:
 
     _alarm: "_Alarm | None" = None
 
-    # As it is: a reconcile looks at the clock dozens of times.
+    # Without a wrapper, because a reconcile reads the clock dozens of times.
     monotonic = staticmethod(time.monotonic)
 
     def now(self) -> datetime:
@@ -107,7 +107,7 @@ class _Timeout:
         if self._alarm is None:
             return
         self._alarm.discard(self)
-        # If the task is cancelled by another caller as well, it ends.
+        # If another caller has cancelled the task as well, the cancellation continues.
         is_alone = self._has_passed and self._task.uncancel() <= self._cancelling
         if is_alone and kind is asyncio.CancelledError:
             raise TimeoutError from error
@@ -149,7 +149,7 @@ class _Alarm:
         self._timer = self.loop.call_at(rings_at, self._ring)
 
     def _ring(self) -> None:
-        # A loop's timers go off a little early.
+        # The loop runs timers slightly early.
         now_at = max(self._rings_at, self.loop.time())
         self._timer, self._rings_at = None, inf
         over = [timeout for timeout, due_at in self._due.items() if due_at <= now_at]

@@ -17,8 +17,8 @@ _QUALIFIED: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
-# Structs: every request takes some and looks up others, and a frozen dataclass takes ten times as
-# long to make or to hash.
+# Structs: every request creates and looks up some, and a frozen dataclass takes ten times as long
+# to create or hash.
 
 
 class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
@@ -305,9 +305,8 @@ def check_label_value(value: str) -> str:
     return value
 
 
-# Reconciles ask of the same names and labels again and again: those that were good are remembered,
-# so many of each sort at most. They are looked for in sets, which need not know what was asked for
-# last. What is in them is short: the rest has been refused.
+# The valid names and labels that were checked before, up to a limit for each kind of name. Sets
+# need no order of last use; the entries are short, because longer ones are invalid.
 _REMEMBERED: Final = 4096
 _labels: Final[set[str]] = set()
 _subdomains: Final[set[str]] = set()

@@ -15,14 +15,14 @@ from steersman.kinds import stored_field
 
 P = TypeVar("P")
 
-# The most distinct values of one field that are remembered. Mostly there are a few; the values of
-# a field that has more would only be kept alive here.
+# The limit of stored values per field. Most fields have few values; the values of other fields
+# would only be kept in memory.
 MOST_VALUES: Final = 1024
 
 # Longer values are rarely equal, and cost much memory.
 LONGEST_BYTES: Final = 4096
 
-# A field is given up after so many misses, if fewer than this share of them were hits.
+# After this number of misses, a field with a lower share of hits is no longer deduplicated.
 TRIES: Final = 200
 WORTH_WHILE: Final = 0.2
 
@@ -62,11 +62,11 @@ class Deduplicator:
             if value is None:
                 field.misses += 1
             elif field.is_shareable:
-                # Equal means: the same on the wire. Python takes 1 for True, and Quantity 1 for
-                # 1000m; and what has a mapping inside cannot be hashed.
+                # Values are compared by their JSON: in Python, True equals 1, and Quantity("1")
+                # equals "1000m". Values that contain a mapping cannot be hashed.
                 try:
                     encoded = self._encode(value)
-                except (TypeError, ValueError):  # A transform may put in what JSON cannot say.
+                except (TypeError, ValueError):  # set by a transform, and not valid in JSON
                     continue
                 known = field.values.get(encoded)
                 if known is not None:
@@ -108,7 +108,7 @@ class _Field:
     def __init__(self, kind: type[Any], name: str) -> None:
         self.name = name
         self.read = stored_field(kind, name)
-        self.is_shareable = True  # and if not, parts inside it may be
+        self.is_shareable = True  # otherwise, parts inside it may be
         self.values: dict[bytes, Any] = {}
         self.hits = 0
         self.misses = 0

@@ -29,7 +29,7 @@ from steersman.watch import identity_in, identity_of, is_far_ahead, is_older, ke
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# Structs: every object and event takes one, and a frozen dataclass takes ten times as long to make.
+# Structs: every object and event needs one, and creating a dataclass takes ten times as long.
 
 
 class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
@@ -86,9 +86,9 @@ class Sync(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 Delta: TypeAlias = Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj]
 
 
-# Not the client's ``DecodeFailure``: that is a watch event. This is a delta, with the object's key,
-# and a list results in such deltas as well.
-# With the collector (no ``gc=False``): an error has a traceback, and so perhaps a reference cycle.
+# Unlike the client's ``DecodeFailure``, which is a watch event, this is a delta with the object's
+# key, and a list results in such deltas as well. It is tracked by the garbage collector (no
+# ``gc=False``), because an error has a traceback, and so perhaps a reference cycle.
 class NotDecoded(msgspec.Struct, frozen=True):
     """A delta for an object that cannot be decoded; ``is_gone`` is true if the object was deleted.
 
@@ -137,7 +137,7 @@ class DeltaFifo(Generic[Obj]):
         self._decode_failures: dict[ObjectKey, NotDecoded] = {}
         self._warmed: set[ObjectKey] = set()
         self._position = ""
-        # The uids deleted at the position itself: there, the version does not distinguish a late
+        # The uids deleted at exactly this position, where the version does not distinguish a late
         # event from a new one.
         self._deleted_at_position: set[str] = set()
         self._has_list = False
@@ -201,8 +201,8 @@ class DeltaFifo(Generic[Obj]):
         old = self._known.get(key)
         is_other = old is not None and _is_other(old, uid)
         if self._is_past(version):
-            # An aggregated API server may give a deletion no version of its own: an object that is
-            # deleted in exactly its known state is gone, however old that state.
+            # An aggregated API server may send a deletion without a new version: an object that is
+            # deleted in exactly its known state is gone, however old that state is.
             if old is None or is_other or old.resource_version != version:
                 self._dropped += 1
                 return
@@ -232,7 +232,7 @@ class DeltaFifo(Generic[Obj]):
         is_past = self._is_past(version, uid)
         is_kept = kept is not None and kept.version == version
         if is_gone and is_kept and is_past:
-            version = ""  # a deletion without a version of its own, as in ``delete``
+            version = ""  # a deletion without a new version, as in ``delete``
         elif is_past or (is_kept and not is_gone):
             self._dropped += 1
             return
@@ -346,12 +346,12 @@ class DeltaFifo(Generic[Obj]):
                 obj.resource_version != old.resource_version
                 or key in self._warmed
                 or key in self._decode_failures
-                # In another history the same version may be another state.
+                # After a rewind, the same version may be a different state.
                 or (rewound and obj != old)
             ):
                 changes.append(Updated(old, obj, key))
             else:
-                # The cache has this very object already; a second one would double the memory.
+                # The known object is kept; a second copy would double the memory.
                 fresh[key] = old
         return fresh, changes
 
@@ -394,7 +394,7 @@ class DeltaFifo(Generic[Obj]):
         old_version = old.resource_version
         if version == old_version:
             return True
-        # A listed object may have a version of no history; later events of it still apply.
+        # A listed object may have a version that is not in the history; later events still apply.
         return is_older(version, than=old_version) and not is_far_ahead(
             old_version, of=self._position
         )

@@ -21,12 +21,11 @@ from steersman.watch import newest_first
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# A handler that has been busy with one change for so long is reported: longer than any handler
-# that only puts a key into a queue, and shorter than a person waits.
+# A handler that has been busy with one change for this long is reported.
 STUCK_SECONDS = 30.0
 
-# Plain functions never yield to the event loop, and a first list may have a hundred thousand
-# objects; after so many, other tasks run.
+# Plain functions never yield to the event loop, and an initial list may have 100,000 objects; other
+# tasks run after this number of calls.
 BATCH = 500
 
 
@@ -194,7 +193,7 @@ class Registration(Generic[Obj]):
             except asyncio.CancelledError:
                 if is_cancelled():
                     raise
-                # Only what the handler awaited was cancelled, not this task.
+                # Only an operation that the handler awaited was cancelled, not this task.
                 self._failed(delta, RuntimeError("an operation that it awaited was cancelled"))
             except AUTHOR_ERRORS as error:
                 self._failed(delta, failure_of(error))
@@ -304,7 +303,7 @@ class InlineRegistration(Registration[Obj]):
             if self._handler(delta) is not None:
                 raise TypeError("an inline handler must be a plain function that returns None")
         except asyncio.CancelledError:
-            # Only what the handler used was cancelled; the reflector goes on.
+            # Only an operation of the handler was cancelled; the reflector continues.
             self._failed(delta, RuntimeError("an operation that it used was cancelled"))
         except AUTHOR_ERRORS as error:
             self._failed(delta, failure_of(error))

@@ -176,7 +176,7 @@ class _Index(Generic[Obj]):
         try:
             values = self.function(obj)
             if isinstance(values, str):
-                # Its letters would be indexed one by one.
+                # Its characters would be indexed one by one.
                 raise TypeError(
                     "an index function must return a collection of strings, not one string"
                 )

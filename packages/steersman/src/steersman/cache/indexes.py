@@ -41,8 +41,7 @@ def by_label(key: str) -> Callable[[Resource | Unstructured], Iterable[str]]:
     return _ByLabel(key)
 
 
-# A value, and not a nested function: two users of one cache that need the same index must be
-# recognized as such.
+# A comparable value, not a nested function, so that two users of a cache share the same index.
 class _ByLabel(msgspec.Struct, frozen=True):
     key: str
 

@@ -21,7 +21,7 @@ class InflightWrites:
     """
 
     def __init__(self) -> None:
-        self._tokens: dict[WriteToken, None] = {}  # in the order in which they were sent
+        self._tokens: dict[WriteToken, None] = {}  # in the order of sending
         # By kind of event, place and uid; the latest is at the end.
         self._events: dict[tuple[str, object, str], int] = {}
         self.last_sequence = 0

@@ -63,18 +63,18 @@ class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     keep_managed_fields: bool = False
 
-    # The entries of these field managers are kept all the same: from them a controller knows
-    # whether an apply would change anything.
+    # The entries of these field managers are kept: controllers read from them whether an apply
+    # would change anything.
     kept_managers: frozenset[str] = frozenset()
 
-    # Without a watch for so long, a cache no longer counts as synced. Longer than an API server
-    # takes to restart; short enough that no controller acts for minutes on old objects.
+    # A cache that has had no watch for this long no longer counts as synced. Longer than an API
+    # server takes to restart; short enough that no controller acts on old objects for minutes.
     stale_seconds: float = 60.0
 
     # How often an informer checks whether it has gone stale, and whether a handler hangs.
     check_seconds: float = 10.0
 
-    # Encodes each object, so it is for tests.
+    # For tests only, because it encodes every object.
     detect_mutations: bool = False
 
     def __post_init__(self) -> None:
@@ -247,7 +247,7 @@ class Informer(Generic[Obj]):
             for key, failure in child.fifo.decode_failures.items()
         }
 
-    # Setting up
+    # Setup
 
     def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
         """Index objects by the values of ``function``, for ``lister.by_index(name, …)``."""
@@ -412,7 +412,7 @@ class Informer(Generic[Obj]):
         try:
             obj = self._transformer.transform_answer(answer)
         except InvalidObject:
-            return  # The write was made all the same. The watch will report the failure.
+            return  # The write succeeded; the watch will report the decode failure.
         if obj is not None:
             child.writes.add_write(obj, token, belongs=self.scope.selects(answer))
 
@@ -421,7 +421,7 @@ class Informer(Generic[Obj]):
         if child is not None:
             child.writes.add_deletion(key, uid, version, token)
 
-    # Inside
+    # Internals
 
     def _new_child(self, client: Client, namespace: str | None) -> NamespaceInformer[Obj]:
         source = ClientSource(

@@ -42,7 +42,7 @@ class Lister(Generic[Obj]):
     def get(self, name: str, *, namespace: str | None = None) -> Obj | None:
         """Return one object; ``None`` if the cache has no such object."""
         if self._resource_type.namespaced != (namespace is not None):
-            # No such object can exist, and ``None`` would be taken for an answer.
+            # No such object can exist, and ``None`` would look like a valid result.
             scope = "namespaced; pass a namespace" if namespace is None else "cluster-scoped"
             raise BadName(
                 wanted=f"a namespace for {self._resource_type}",
@@ -71,7 +71,7 @@ class Lister(Generic[Obj]):
             )
 
     def _check_listed(self) -> None:
-        # An incomplete cache looks like a cluster in which someone has deleted the other objects.
+        # In an incomplete cache, the missing objects would look deleted.
         self._had_listed = self._has_listed()
         if not self._had_listed:
             raise NotSynced(
@@ -80,7 +80,7 @@ class Lister(Generic[Obj]):
                 what_now="Wait for the informer: `await informer.synced()`.",
             )
 
-    # The last one, because from here on ``list`` means this in the class.
+    # Last, because ``list`` means this method in the rest of the class body.
 
     def list(self, *, namespace: str | None = None, labels: Labels | None = None) -> list[Obj]:
         """Return the cached objects whose labels match the selector ``labels``.

@@ -91,7 +91,7 @@ def _decoded(encoded: bytes) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    # Not its wire format: the result only has to be comparable.
+    # Any comparable form will do.
     return value.body if isinstance(value, Unstructured) else f"{type(value).__name__} {value}"
 
 

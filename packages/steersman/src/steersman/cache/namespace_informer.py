@@ -84,7 +84,7 @@ class NamespaceInformer(Generic[Obj]):
         since_at = self.reflector.failing_since_at
         return 0.0 if since_at is None else self._clock.monotonic() - since_at
 
-    # As the reflector's sink
+    # The reflector's sink
 
     def replace(
         self,
@@ -120,7 +120,7 @@ class NamespaceInformer(Generic[Obj]):
         self.fifo.progress(version)
         self._notify(self._drained())
 
-    # Inside
+    # Internals
 
     def _drained(self) -> list[Delta[Obj]]:
         """Apply the queued deltas to the store, and return the deltas for the handlers."""
@@ -153,7 +153,7 @@ class NamespaceInformer(Generic[Obj]):
         for delta in replaced.deltas:
             if isinstance(delta, Deleted):
                 self.writes.received_deletion(delta.key, delta.obj.uid)
-        # Existing objects last, because a name may belong to another object now.
+        # Existing objects last, because a deleted object's name may be in use again.
         self.writes.received_list(
             (delta.key, delta.obj) for delta in replaced.deltas if not isinstance(delta, Deleted)
         )

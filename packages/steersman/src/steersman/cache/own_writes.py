@@ -23,20 +23,20 @@ from steersman.watch import identity_of, is_far_ahead, is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# Older than any version.
+# Older than every version.
 BEGINNING: Final = "0"
 
-# Stands for the version of an object's last state if it is unknown. Its deletion has still to be
+# These stand for the unknown version of an object's last state. Its deletion is still to be
 # received; or a list may have skipped it; or there was one list since. That list may be older than
-# the object, so that all its events are still to come. The list after it was requested when the
-# object was already deleted.
+# the object, so that all its events are still to come. The next list was requested when the object
+# was already deleted.
 _TO_COME: Final = ""
 _TO_COME_OR_PAST: Final = "to come, or past"
 _LISTED_ONCE: Final = "listed once"
 _UNKNOWN: Final = frozenset((_TO_COME, _TO_COME_OR_PAST, _LISTED_ONCE))
 
-# A cache with selectors may never receive the deletion of an object that we deleted. It keeps so
-# many unconfirmed deletions between two lists: more than are ever in flight at once.
+# A cache with selectors may never receive the deletion of an object that the operator deleted. This
+# is the limit of unconfirmed deletions, which exceeds the number that is ever in flight.
 UNCONFIRMED_LIMIT: Final = 1000
 
 
@@ -47,8 +47,8 @@ class _Overlay(Generic[Obj]):
 
     def __init__(self, under: Obj | None) -> None:
         self.under = under  # the state of the last watch event
-        self.version = ""  # of our own last write; empty where none is on top
-        self.obj: Obj | None = None  # what that write left; none, if the cache does not select it
+        self.version = ""  # of the last own write; empty if no own write is shown
+        self.obj: Obj | None = None  # its result; None if the cache does not select it
         # The uids that we deleted, each with the version of its last state. Once the watch has
         # reached that version, no event of an absent uid is still to come.
         self.hidden: dict[str, str] = {}
@@ -95,7 +95,7 @@ class OwnWrites(Generic[Obj]):
     def received_list(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
         """Store ``objects``, which a list contains."""
         if not self._overlays and not self._inflight:
-            # Mostly true of the first list, which may have a hundred thousand objects.
+            # Usually true for the initial list, which may have 100,000 objects.
             self._shown.put_all(objects)
             return
         for key, obj in objects:
@@ -112,7 +112,7 @@ class OwnWrites(Generic[Obj]):
             self.advance_to(version)
             return
         overlay.under = obj
-        # This mostly reaches our own write, and shows the event's object.
+        # This usually reaches the own write, so that the event's object is shown.
         self.advance_to(version)
         if self._overlays.get(key) is overlay:
             self._show(key, overlay)
@@ -153,7 +153,7 @@ class OwnWrites(Generic[Obj]):
         by_version = self._by_version
         if not by_version:
             return
-        here = len(version), version  # which sorts versions as the numbers they are
+        here = len(version), version  # which orders versions as numbers
         while by_version and by_version[0][0] <= here:
             _, key = heappop(by_version)
             overlay = self._overlays.get(key)
@@ -185,9 +185,9 @@ class OwnWrites(Generic[Obj]):
         """
         key, uid, version = identity_of(obj)
         if token.is_other_history(self) or not is_older(self.position, than=version):
-            return  # The watch has reached it already, or its version cannot be compared.
+            return  # The watch has reached it, or it cannot be compared.
         if self._is_no_history(version):
-            return  # It would be shown for ever, whatever happens to the object.
+            return  # No event would ever end the overlay.
         now = self._shown.get(key)
         is_there = _is(now, uid)
         if not is_there:
@@ -198,7 +198,7 @@ class OwnWrites(Generic[Obj]):
         elif uid in overlay.hidden or (
             overlay.version and not is_older(overlay.version, than=version)
         ):
-            # The answer to a newer write arrived first.
+            # The response to a newer write arrived first.
             return
         is_shown = belongs and (self._overlays_new or is_there)
         overlay.version, overlay.obj = version, obj if is_shown else None
@@ -234,7 +234,7 @@ class OwnWrites(Generic[Obj]):
         self._hide(key, overlay, uid, version)
         self._show(key, overlay)
 
-    # Inside
+    # Internals
 
     def _is_no_history(self, version: str) -> bool:
         """Whether ``version`` is so far ahead of the position that no event will reach it."""

@@ -31,10 +31,10 @@ from steersman.watch import Source
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# With so few objects, deduplication costs more time than its memory is worth.
+# Below this number of objects, the saved memory is not worth the time.
 FEW: Final = 100
 
-# Without the check of the fields' names, which takes six times as long as the copy.
+# The check of the field names is omitted, because it takes six times as long as the copy.
 _replace: Callable[..., Any] = msgspec.structs.replace
 
 
@@ -246,7 +246,7 @@ def _has_all_fields_in(wide: Any, narrow: Any, seen: set[tuple[type, type]]) -> 
         case inspect.DictType(), inspect.DictType():
             return _has_all_fields_in(wide.value_type, narrow.value_type, seen)
         case ((inspect.StructType() | inspect.VarTupleType() | inspect.DictType()), _):
-            return False  # The other may hold more than these fields.
+            return False  # The other type may have more fields.
         case _:
             return True  # A single value; the decoder checks its type.
 

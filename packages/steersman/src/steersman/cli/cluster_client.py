@@ -13,10 +13,10 @@ from steersman.clock import Clock
 from steersman.errors import ManagerFailed, Unreachable
 from steersman.observe import log_to
 
-# Above every level of ``logging``: a command shows its one error itself.
+# Above every level of ``logging``, because a command prints its error itself.
 SILENT: Final = 60
 
-# For one request: a cluster that runs answers at once.
+# For one request: a running cluster responds immediately.
 ANSWER_SECONDS: Final = 10.0
 
 
@@ -43,7 +43,7 @@ async def cluster_client(
         context=context,
         trust=trust,
     )
-    # One attempt: an error at once is better than an answer late.
+    # A single attempt: a quick error is better than a late success.
     how = ClientSettings(retry=RetryPolicy(attempts=1), deadline_seconds=ANSWER_SECONDS)
     async with connect(config, clock=clock, rng=rng, observe=observe, settings=how) as client:
         try:

@@ -17,10 +17,10 @@ from steersman.names import GroupVersionKind, ResourceType
 
 FIELD_MANAGER: Final = "steersman"
 
-# Much longer than a server takes, and short enough to wait for.
+# Much longer than a server needs, and short enough to wait for.
 SERVED_SECONDS: Final = 30.0
 
-# Between two looks at the server's discovery.
+# The interval between two discovery requests.
 POLL_SECONDS: Final = 0.25
 
 
@@ -66,7 +66,7 @@ async def install_crds(
     if not wanted:
         return
     for each in wanted:
-        # By force: a definition that was applied with kubectl has the same fields.
+        # Forced, because a definition that was applied with kubectl has the same fields.
         await client.apply(each, field_manager=FIELD_MANAGER, force=True)
     for each in wanted:
         await wait_for(
@@ -77,7 +77,7 @@ async def install_crds(
             within_seconds=SERVED_SECONDS,
             waited_for="its being served",
         )
-    # Under load, a server's discovery has a kind a moment after the server serves it.
+    # Under load, a kind appears in discovery shortly after the server serves it.
     defined = {
         GroupVersionKind(each.spec.group, version.name, each.spec.names.kind)
         for each in wanted
@@ -121,7 +121,7 @@ async def _waiting_controllers(
         return [
             each.gvk
             for each in watched_kinds(some)
-            # Where discovery is stale, the kind may be there.
+            # If discovery is stale, the kind may exist.
             if each.gvk not in served and each.gvk.api_version not in found.stale
         ]
 

@@ -10,7 +10,7 @@ def main() -> None:
     """Run the command that the command-line arguments name."""
     for stream in (sys.stdout, sys.stderr):
         write_any_letter(stream)
-    if find_spec("click") is None:  # it is no dependency of the base installation
+    if find_spec("click") is None:  # not a dependency of the base installation
         sys.stderr.write(
             "steersman: the command line needs click, which is not installed\n"
             "\nhint: pip install 'steersman[cli]'\n"
@@ -21,7 +21,7 @@ def main() -> None:
     try:
         steersman(prog_name="steersman")
     except Exception as error:
-        # Imported here, because help does without.
+        # Imported here, because help does not need it.
         from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError
 
         if not isinstance(error, SteersmanError):

@@ -171,7 +171,7 @@ def _definitions_at(path: Path) -> tuple[Document, ...]:
         return definitions_in(_text_of(path), source=str(path))
     found: list[Document] = []
     for each in sorted((*path.glob("*.yaml"), *path.glob("*.yml"), *path.glob("*.json"))):
-        # Beside definitions there is a kustomization, in our own directories as well.
+        # Directories of definitions often contain a kustomization, as the generated ones do.
         if each.stem != "kustomization":
             found += definitions_in(_text_of(each), source=str(each))
     if not found:

@@ -37,7 +37,7 @@ def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
     Errors name ``source``.
     """
     try:
-        # An alias of an alias of an alias can stand for more than any memory holds.
+        # Nested aliases can expand beyond any memory.
         if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=_Loader)):
             raise _refused(
                 source, "it contains YAML aliases", "Replace the aliases with their values."
@@ -154,7 +154,7 @@ def _name_of(definition: Document) -> str:
 
 
 def _module_name(definition: Document, version: str) -> str:
-    # Both are names by now: the generator has refused what is none.
+    # Both are valid names, which the generator has checked.
     kind: str = definition["spec"]["names"]["kind"]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind)
     return f"{words}_{version}.py".lower()
@@ -173,7 +173,7 @@ def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[P
         home = project.directory
         inside = directory.resolve().relative_to(home.resolve()).as_posix()
         files = in_folder(inside, tree)
-    # Each is a part of its own: generating one kind's models keeps those of the others.
+    # Each is a separate part: generating one kind's models keeps those of the others.
     parts = {f"models {path}": {path: text} for path, text in files.items()}
     changes = write_trees(home, parts, force=force)
     return tuple(home / path for path in changes.written)

@@ -23,7 +23,7 @@ from steersman.controller import Controller
 from steersman.errors import BadTarget, SteersmanError
 from steersman.manager import Manager
 
-# Characters of an author's error and source line; the rest is for a traceback.
+# The limits for an author's error and source line; a traceback shows the rest.
 LONGEST_ERROR: Final = 300
 LONGEST_LINE: Final = 80
 
@@ -102,7 +102,7 @@ class _Import:
         while (root / "__init__.py").is_file():
             root = root.parent
         self._prefer(root, self._directory, self._directory / "src")
-        if root != path.parent:  # in a package, which its relative and absolute imports need
+        if root != path.parent:  # in a package, whose relative and absolute imports need it
             inside = path.relative_to(root).with_suffix("").parts
             return self._imported(".".join(inside[:-1] if inside[-1] == "__init__" else inside))
         return self._loose(path)
@@ -111,7 +111,7 @@ class _Import:
         try:
             return import_module(name)
         except ModuleNotFoundError as error:
-            # The module itself is missing, and not one that it imports.
+            # The module itself is missing, not one that it imports.
             if error.name is not None and f"{name}.".startswith(f"{error.name}."):
                 raise self._bad(
                     f"the module {error.name} is neither in {self._shown(self._directory)}"
@@ -123,7 +123,7 @@ class _Import:
             raise self._does_not_import(error) from error
 
     def _loose(self, path: Path) -> ModuleType:
-        # By its path: a file called operator.py must not be taken for the module of that name.
+        # Loaded by path: operator.py must not be taken for the standard module of that name.
         name = f"{path.stem}_" if path.stem in sys.stdlib_module_names else path.stem
         spec = spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
@@ -206,7 +206,7 @@ def _is_an_authors(filename: str) -> bool:
     )
 
 
-# What is in a module
+# The content of a module
 
 
 def _manager_in(module: ModuleType, attribute: str, *, target: str) -> Manager:

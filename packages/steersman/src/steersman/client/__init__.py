@@ -102,8 +102,8 @@ __all__ = [
 ]
 
 
-# What not every client needs, and takes as long to import as all that it does: finding the cluster,
-# with its YAML and its plugins, and what is beside the verbs.
+# Loaded lazily: not every client needs these, and their import takes as long as that of the rest of
+# the package.
 _LAZY = {
     "UNTRUSTED": "access",
     "AuthenticatedTransport": "access",

@@ -199,7 +199,7 @@ class Client:
             token = pages.token
             options = query(
                 limit=page_size or self.settings.page_size,
-                # A continue token says which version it belongs to; naming one again is refused.
+                # The continue token contains the version; the server rejects both together.
                 resourceVersion=None if token else resource_version,
                 resourceVersionMatch=None if token else resource_version_match,
                 **{"continue": token or None},
@@ -416,7 +416,7 @@ class Client:
 
         The objects of a namespaced kind are deleted in ``namespace`` only.
         """
-        home_path(kind.resource_type, namespace)  # A namespace is needed, and the error says so.
+        home_path(kind.resource_type, namespace)  # for its error if the namespace is missing
         spec = about_many(
             "deletecollection",
             "DELETE",
@@ -428,7 +428,7 @@ class Client:
         )
         await self._sender.body(spec)
 
-    # Beside the object itself
+    # Subresources
 
     def subresource(
         self,
@@ -526,7 +526,8 @@ class Client:
 
 def _all_of(page: DecodedList[Obj]) -> tuple[Obj, ...]:
     if page.invalid:
-        # Leaving one out would look as if someone had deleted it; ``pages`` gives the others.
+        # Without the invalid object, the list would look as if it had been deleted. ``pages``
+        # provides the others.
         raise page.invalid[0]
     return page.items
 

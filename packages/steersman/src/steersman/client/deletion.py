@@ -58,7 +58,7 @@ def is_gone(obj: Resource | Unstructured) -> bool:
     function for a dry run.
     """
     if isinstance(obj, Resource) and obj.metadata.deletion_timestamp is None:
-        return False  # as of nearly every answer
+        return False  # true of nearly every response
     marks = _marks_on(obj)
     return (
         marks.is_ending and not marks.is_held and not marks.grace_seconds and not _is_namespace(obj)
@@ -67,13 +67,13 @@ def is_gone(obj: Resource | Unstructured) -> bool:
 
 def _is_deleted(obj: Resource | Unstructured) -> bool:
     if _is_namespace(obj):
-        # What holds it is in its spec, and even without that the first delete only marks it.
+        # Its finalizers are in its spec, and the first delete always only marks it.
         return False
     marks = _marks_on(obj)
     if not marks.is_ending:
-        # Some kinds, such as ServiceAccounts and Services, are answered as they were.
+        # For some kinds, such as ServiceAccount and Service, the response is the unmarked object.
         return True
-    # A CustomResourceDefinition is marked without a grace period, and goes later.
+    # A CustomResourceDefinition is marked without a grace period and removed later.
     return not marks.is_held and marks.grace_seconds == 0
 
 
@@ -113,7 +113,7 @@ def delete_options(
     """Return the body of a delete request; ``None`` if there are no options."""
     terms: dict[str, object] = {}
     if dry_run is not None:
-        # Not in the query: the server reads that only where there is no body, and would delete.
+        # Not in the query: the server ignores the query if there is a body, and would delete.
         terms["dryRun"] = [dry_run]
     if preconditions is not None:
         terms["preconditions"] = dict(

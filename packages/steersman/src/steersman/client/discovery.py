@@ -14,7 +14,7 @@ from steersman.names import GroupVersionKind, ObjectRef, ResourceType, split_api
 
 D = TypeVar("D")
 
-# One answer for all groups where the server can (1.27 and later), else its older, smaller ones.
+# One response for all groups if the server supports it (1.27 and later), otherwise one per version.
 _AGGREGATED = (
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
@@ -92,7 +92,7 @@ async def discover(sender: RequestSender) -> Discovery:
     return Discovery(tuple(resources), tuple(stale))
 
 
-# A repeated discovery mostly has the same answer, and decoding it takes longer than the request.
+# A repeated discovery usually gets the same response, and decoding takes longer than the request.
 @lru_cache(maxsize=4)
 def _read(root: str, body: bytes) -> Discovery | None:
     """Return the content of an aggregated discovery response; ``None`` if it has the older form."""
@@ -118,7 +118,7 @@ def _asking_for(path: str, accept: str = "application/json") -> RequestSpec:
     )
 
 
-# The aggregated form
+# The aggregated form, which has all groups in one response
 
 
 class _Kind(msgspec.Struct):
@@ -193,7 +193,7 @@ def _stale(page: _GroupList) -> Iterator[str]:
                 yield f"{group.metadata.name}/{version.version}"
 
 
-# The older form: one answer for each group and version
+# The older form: one response for each group and version
 
 
 class _GroupVersion(msgspec.Struct, rename="camel"):
@@ -236,7 +236,7 @@ async def _one_by_one(
         try:
             answer = await sender.body(_asking_for(path))
         except (NotFound, ServerFailed):
-            # The server behind an aggregated API is away; that is no reason to know nothing.
+            # The server of an aggregated API is unavailable; the other groups are still usable.
             stale.append(api_version)
             continue
         for each in _old_resources(api_version, _decoded(_OLD_RESOURCES, answer, path)):

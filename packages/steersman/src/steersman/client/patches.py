@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from steersman.errors import BadValue
 
-# JSON is YAML, and most servers know apply by this name only.
+# JSON is valid YAML, and most server versions know apply only by this media type.
 APPLY: Final = "application/apply-patch+yaml"
 
 
@@ -15,7 +15,7 @@ class _Merging:
     body: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        # Not the values: they may be a Secret's.
+        # The values are not shown, because they may be a Secret's.
         return f"<{type(self).__name__} of {', '.join(self.body)}>"
 
 

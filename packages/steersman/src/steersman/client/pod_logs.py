@@ -97,7 +97,7 @@ async def _lines(
             ) from error
         for line in lines:
             yield line.decode(errors="replace")
-    # A log may well end without a newline.
+    # The last line of a log may have no newline.
     if splitter.rest:
         yield splitter.rest.decode(errors="replace")
 

@@ -166,7 +166,7 @@ def _required(key: str, operator: Operator, values: tuple[str, ...] = ()) -> _Re
         raise BadValue(
             wanted=f"a selector on {key}", value=values, rule="it must have at least one value"
         )
-    # Sorted and once each, so that equal selectors are equal values and equal requests.
+    # Sorted and without duplicates, so that equal selectors are equal values and equal requests.
     unique = tuple(sorted({check_label_value(value) for value in values}))
     if operator in ("above", "below") and _whole_number(unique[0]) is None:
         raise BadValue(

@@ -11,33 +11,34 @@ from steersman.client.request.retries import RetryPolicy
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The defaults of every call; ``Client.adjusted`` creates a client with other settings."""
 
-    # No API server takes longer over a well-behaved request than this: its own limit is 60 s. Of
-    # what needs more, the deadline is for the beginning: watches, and logs that are followed.
+    # The API server limits ordinary requests to 60 s. For watches and followed logs, the deadline
+    # applies only to the beginning of the response.
     deadline_seconds: float = 60.0
 
-    # client-go's page size: large enough for few round trips, small enough for the server.
+    # client-go's page size.
     page_size: int = 500
 
-    # An object in etcd is at most 1.5 MiB unless someone raised the limit; twice a request's 3 MiB.
+    # An object in etcd is at most 1.5 MiB by default, and a request at most 3 MiB; this is twice
+    # that.
     object_limit_bytes: int = 6 * 1024 * 1024
 
-    # As much of a list is held as text at a time: a page, or, of a list that is decoded while it
-    # arrives, what does not come apart into items. Sixty-four of the largest objects that a request
-    # may create, or a page of 500 with 128 KiB each. It is there about three times while it is
-    # decoded: as text, as the copy that the decoder reads, and as objects.
+    # The maximum size of the text of a list in memory: one page, or the part of a streamed list
+    # that cannot be split into items. It is enough for 64 of the largest objects that a request may
+    # create, or for a page of 500 objects with 128 KiB each. Decoding needs about three times this:
+    # the text, the decoder's copy, and the objects.
     page_limit_bytes: int = 64 * 1024 * 1024
 
-    # With the usual page size five million objects, more than etcd holds.
+    # With the default page size five million objects, more than etcd can store.
     pages_limit: int = 10_000
 
-    # A twentieth of the bytes, and an eighth less of our time: the server writes in pieces of 2 kB,
-    # and each of them is a chunk to read. It costs the server some.
+    # Compression saves 95 % of the bytes and an eighth of the client's time, because the server
+    # writes chunks of 2 kB. It costs the server some time.
     compress_lists: bool = True
 
     retry: RetryPolicy = RetryPolicy()
 
-    # A field that the server does not know is a mistake, or an older server; either way it would
-    # be lost without a word.
+    # The server would silently drop an unknown field, whether it is misspelled or newer than the
+    # server.
     field_validation: Literal["Strict", "Warn", "Ignore"] = "Strict"
 
     dry_run: bool = False

@@ -25,7 +25,7 @@ from steersman.names import ObjectRef
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 T = TypeVar("T")
 
-# Between two looks, when the watch between them was cut short.
+# The wait before the next list after an interrupted watch.
 _PAUSE_SECONDS = 0.5
 
 
@@ -127,7 +127,8 @@ async def _wait(
     """Call ``answer`` with each observed state of the object, and return the first non-``None``
     result.
     """
-    object_path(kind.resource_type, namespace, name)  # Or it would be any object of that name.
+    # Raises if the namespace is missing: the list would match this name in all namespaces.
+    object_path(kind.resource_type, namespace, name)
     last: Obj | None = None
     try:
         async with (
@@ -173,6 +174,6 @@ async def _states(
                         case Bookmark():
                             pass
         except (Expired, ServerFailed, TooManyRequests, Unreachable):
-            # What happened in between shows in the next listing.
+            # The next list includes the changes that the watch missed.
             pass
         await client.clock.sleep(_PAUSE_SECONDS)

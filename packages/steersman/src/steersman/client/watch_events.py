@@ -18,8 +18,8 @@ D = TypeVar("D")
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-# Structs, not dataclasses: one is made for every event, and a frozen dataclass takes ten times as
-# long. The collector need not look at those that hold nothing but an object.
+# These are structs: there is one for every event, and a frozen dataclass takes ten times as long to
+# create. The garbage collector can skip those that contain only an object.
 
 
 class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
@@ -116,8 +116,8 @@ def read_events(
     If a line contains an error, such as a 410, the error is raised after the events of the earlier
     lines.
     """
-    # All lines of a chunk at once take two thirds of the time that they take one by one. But what
-    # begins with a bookmark is mostly nothing else, and has no object to be decoded.
+    # Decoding all lines of a chunk together takes two thirds of the time. A chunk that begins with
+    # a bookmark is an exception: it usually contains nothing else.
     is_bookmark = lines.startswith(_BOOKMARK)
     written = None if is_bookmark else codec.decode_events(kind, lines)
     if written is None:
@@ -161,7 +161,7 @@ def _decoded(decoder: msgspec.json.Decoder[D], data: bytes | msgspec.Raw, wanted
     try:
         return decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        # Not chained: a UnicodeDecodeError shows the bytes it met, which may be a Secret's.
+        # Not chained: a UnicodeDecodeError shows its input, which may be a Secret's.
         raise _unreadable(wanted, str(error)) from None
 
 

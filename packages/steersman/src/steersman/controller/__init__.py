@@ -106,7 +106,7 @@ __all__ = [
     "wait_until_leader",
 ]
 
-# What runs a controller is not needed to declare one.
+# Loaded lazily: declaring a controller does not need the code that runs it.
 _LAZY = {
     "PAUSED": "pause",
     "BlockingContext": "context.blocking_context",

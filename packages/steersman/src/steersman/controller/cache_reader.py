@@ -11,7 +11,7 @@ from steersman.names import ResourceType
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# The index of each owned kind: by the uid of the owner that controls an object.
+# The index of each owned kind, by the uid of an object's controlling owner.
 CONTROLLER_INDEX = "controller"
 
 
@@ -64,7 +64,7 @@ class CacheReader:
             )
         return found
 
-    # The last one, because from here on ``list`` means this in the class.
+    # Last, because ``list`` means this method in the rest of the class body.
 
     def list(
         self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None

@@ -124,7 +124,7 @@ class _Not(msgspec.Struct, frozen=True):
         return f"not_({_name_of(self.predicate)})"
 
 
-# What the functions of this module return: their repr is their best name.
+# The results of the functions in this module; their repr describes them.
 BuiltPredicate: TypeAlias = _Fields | _AnyOf | _AllOf | _Not
 
 _CHANGES = (generation, labels, annotations, resource_version)
@@ -133,7 +133,7 @@ _CHANGES = (generation, labels, annotations, resource_version)
 def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
     """Return the result of ``not_(predicate)`` for a new object."""
     # The predicates of this module pass a new object, and their negation must not exclude it. The
-    # result of an author's function is taken as it is.
+    # result of an author's function is not changed.
     match predicate:
         case _AnyOf(predicates=inside):
             return all(_is_not_for_new(each, new) for each in inside)

@@ -38,15 +38,15 @@ Reconcile: TypeAlias = (
     "Callable[[Obj, Context], Awaitable[Outcome]] | Callable[[Obj, BlockingContext], Outcome]"
 )
 
-# Up to five minutes; client-go has up to a quarter of an hour, and people wait for this.
+# Up to five minutes; client-go's limit of a quarter of an hour is too long for users who wait.
 BACKOFF: Final = BackoffPolicy(longest_seconds=300.0)
 
-# The limit for the retries of all objects of a controller. client-go's ten a second take half an
-# hour for 20,000 objects that failed in an outage of the server; a hundred are few for a server.
+# The limit for the retries of a controller. With client-go's ten a second, 20,000 objects that
+# failed in an outage take half an hour; a hundred a second are a small load for a server.
 RETRIES: Final = BucketPolicy(per_second=100.0, burst=1000)
 
-# The default size of the slow lane, for each worker: a hundred objects that hang for the first
-# time, with ten workers. A waiting reconcile costs next to nothing.
+# The default size of the slow lane, per worker: with ten workers, a hundred objects that hang for
+# the first time. A waiting reconcile costs next to nothing.
 SLOW_PER_WORKER: Final = 10
 
 
@@ -107,18 +107,18 @@ class Controller(Generic[Obj]):
     sources: "tuple[Source, ...]" = field(default=(), kw_only=True)
     # A waiting reconcile costs nothing, and one that hangs should not delay the others.
     workers: int = field(default=10, kw_only=True)
-    # Long enough for a reconcile that reads from the cache and sends a request or two; one that is
-    # counted as slow by mistake only has company.
+    # Long enough for a reconcile that reads from the cache and sends a request or two. Counting a
+    # reconcile as slow by mistake only adds workers.
     slow_seconds: float = field(default=0.05, kw_only=True)
     slow_workers: int | None = field(default=None, kw_only=True)
-    # Longer than a few requests to a slow server; short enough that a hang is found.
+    # Longer than a few requests to a slow server; short enough that a hang is detected.
     timeout_seconds: float = field(default=120.0, kw_only=True)
     backoff: BackoffPolicy = field(default=BACKOFF, kw_only=True)
     bucket: BucketPolicy = field(default=RETRIES, kw_only=True)
     debounce_seconds: float = field(default=0.0, kw_only=True)
     priority: "Callable[[Obj], int] | None" = field(default=None, kw_only=True)
     resync_seconds: float | None = field(default=None, kw_only=True)
-    # Too short for people to notice, and a rollout of ten Pods is one or two writes instead of
+    # Too short for people to notice, but a rollout of ten Pods needs one or two writes instead of
     # twenty.
     progress_seconds: float = field(default=1.0, kw_only=True)
     while_deleting: bool = field(default=False, kw_only=True)

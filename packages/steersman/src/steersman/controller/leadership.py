@@ -18,8 +18,8 @@ from steersman.errors import NotLeading
 
 T = TypeVar("T")
 
-# How often leadership is checked while it is lost. Either this process is cancelled soon, or the
-# lease was renewed at the last moment.
+# The interval of leadership checks while leadership is lost. Either this process is cancelled soon,
+# or the lease was renewed at the last moment.
 LEADER_CHECK_SECONDS: Final = 0.1
 
 # Whether this replica is the leader, by its own clock. Threads call it, too.
@@ -39,7 +39,7 @@ def run_while_leader(
     is_over = False
     try:
         while True:
-            # Not while a cancellation is delivered, which may be that of a timeout inside the work.
+            # Not while a cancellation is delivered: it may be that of a timeout inside the work.
             if not leads() and (thrown is None or isinstance(thrown, Exception)):
                 is_over = True
                 thrown = asyncio.CancelledError()

@@ -198,7 +198,7 @@ def _controller_rules(controller: Controller[Any]) -> Iterator[tuple[RbacRule, b
         yield _rule(own, "patch")
     if controller.owned or controller.writes:
         rule, is_namespaced = _rule(own, "update", subresource="finalizers")
-        # Few clusters require it, and those name it in the error.
+        # Few clusters require this permission, and their error names it.
         yield replace(rule, is_needed=False), is_namespaced
     for owned in controller.owned:
         yield _rule(owned.kind, *_WATCH_VERBS, *owned.verbs)

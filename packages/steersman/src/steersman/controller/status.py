@@ -38,7 +38,7 @@ def status_to_apply(
     """
     known = _conditions_of(obj if before is None else before)
     part: Any = status
-    # Not isinstance(part, Mapping): an abstract class makes that cost more than all the rest.
+    # isinstance(part, Mapping) would cost more than the rest of this function: Mapping is abstract.
     fields: tuple[str, ...] | None = getattr(part, "__struct_fields__", None)
     if fields is None:
         return _mapping_to_apply(obj, part, known, now)  # type: ignore[return-value]
@@ -118,7 +118,7 @@ def _condition_statuses(status: Any) -> Mapping[str, str]:
     found: dict[str, str] = {}
     conditions = _field(status, "conditions", "conditions")
     for each in conditions if isinstance(conditions, (list, tuple)) else ():
-        # In an unstructured object, any value may be there.
+        # In an unstructured object, the value may have any type.
         found[str(_field(each, "type", "type"))] = str(_field(each, "status", "status"))
     return found
 
@@ -150,7 +150,7 @@ def _condition_fields(condition: Condition) -> Mapping[str, str | None]:
 
 
 def _conditions_in(status: Mapping[str, Any]) -> list[Any]:
-    # In an unstructured object, any value may be there.
+    # In an unstructured object, the value may have any type.
     conditions = status.get("conditions")
     return conditions if isinstance(conditions, list) else []
 
@@ -211,6 +211,6 @@ def _conditions_of(obj: Resource | Unstructured) -> _Known:
             try:
                 since = parse_time(each["lastTransitionTime"])
             except BadValue:
-                continue  # no valid time
+                continue  # invalid time
             known[str(each.get("type"))] = str(each.get("status")), since
     return known

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 E = TypeVar("E")
 
-# A person who edits an object a few times in a row, or one slow rollout, stays below this.
+# A user who edits an object a few times, or one slow rollout, stays below the limit.
 WINDOW_SECONDS = 60.0
 
 
@@ -41,7 +41,7 @@ class ExpiringEntries(Generic[K, E]):
     """A mapping that drops entries that are not stored again within ``WINDOW_SECONDS``."""
 
     def __init__(self) -> None:
-        # The oldest first. In a plain dict, finding the first one takes longer with each deletion.
+        # The oldest entry first. In a plain dict, finding it takes longer with each deletion.
         self._entries: OrderedDict[K, tuple[float, E]] = OrderedDict()
 
     def get(self, key: K, now_at: float) -> E | None:

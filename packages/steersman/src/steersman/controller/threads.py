@@ -39,9 +39,9 @@ _ENDS: Final = (signal.SIGINT, signal.SIGTERM)
 class ThreadPolicy(Enum):
     """Whether the event loop continues while a function that is not async runs in a thread."""
 
-    #: It does, and several plain functions run at a time.
+    #: The loop continues, and several plain functions run concurrently.
     CONCURRENT = "concurrent"
-    #: It waits, and one plain function runs at a time, always in the same order.
+    #: The loop waits, and one plain function runs at a time, always in the same order.
     HANDOVER = "handover"
 
 
@@ -103,7 +103,7 @@ class ThreadPool:
         job = Job(function, holder=holder, ended=ended, release=self._release, policy=self._policy)
         try:
             job.begin()
-        except BaseException:  # The system has no more threads, and this one will never end.
+        except BaseException:  # the system has no more threads, so this one never ends
             self._free.release()
             raise
         self._jobs.add(job)

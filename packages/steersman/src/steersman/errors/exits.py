@@ -45,14 +45,14 @@ def failure_of(error: BaseException) -> Exception:
 
 def _is_from_signal(error: KeyboardInterrupt) -> bool:
     if threading.current_thread() is not threading.main_thread():
-        return False  # Python delivers signals to the main thread.
+        return False  # Python delivers signals only to the main thread.
     handler: Any = signal.getsignal(signal.SIGINT)
     innermost = _innermost(error.__traceback__)
     if innermost is None:
         return False
     if handler is signal.default_int_handler:
-        # Python's own handler is not Python code: the traceback ends where the signal has
-        # interrupted the program, and there is no ``raise`` at that place.
+        # Python's own handler is not Python code: the traceback ends at the interrupted
+        # instruction, which is not a ``raise``.
         return not _is_at_raise(innermost)
     while isinstance(handler, partial):
         handler = handler.func

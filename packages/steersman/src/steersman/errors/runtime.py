@@ -61,7 +61,7 @@ class CacheMutated(SteersmanError):
 
     def __init__(self, *, changed: Sequence[tuple[str, str]]) -> None:
         self.changed = tuple(changed)
-        # The place, and never the values: it may be a Secret.
+        # Only paths, because the values may be a Secret's.
         listed = [f"{ref} at {path or 'its root'}" for ref, path in self.changed[:5]]
         if len(self.changed) > 5:
             listed.append(f"{len(self.changed) - 5} more")
@@ -172,7 +172,7 @@ class BadOutcome(SteersmanError, TypeError):
     def __init__(self, *, function: str, ref: str, returned: object) -> None:
         self.function = function
         self.ref = ref
-        # Its type, and not what it holds: that may be a Secret.
+        # Only the type, because the value may be a Secret.
         self.returned = "None" if returned is None else f"an object of {type(returned).__name__}"
         what_now = (
             "Write it as `async def`, and use await in it."

@@ -20,7 +20,7 @@ _REASONS: Final = (
     "FieldValueDuplicate",
 )
 
-# What the API server's parser reads, and how much of a message it takes.
+# The API server's limits for the length of an expression and of a message.
 _MOST_LETTERS: Final = 100_000
 _LONGEST_MESSAGE: Final = 2048
 

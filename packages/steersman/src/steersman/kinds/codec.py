@@ -291,7 +291,7 @@ def _check_list(page: _Page[Any], kind: type[Any], wanted: str) -> None:
 
 
 def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
-    # A part has no kind, nor has Unstructured itself.
+    # Parts and Unstructured itself have no resource type.
     gvk = _wire_gvk(kind) if hasattr(kind, "resource_type") else None
     if not isinstance(body, dict):
         raise _another_kind(wanted, "no object", str(gvk or kind.__name__))

@@ -106,7 +106,7 @@ class Crd:
 
     def __post_init__(self) -> None:
         for field in ("short_names", "categories", "selectable_fields"):
-            # A string is a sequence of its letters.
+            # A string is a sequence of characters.
             if isinstance(text := getattr(self, field), str):
                 raise ValueError(f"{field} is a tuple, such as ({text!r},), got {text!r}")
         for name in self.short_names:

@@ -38,11 +38,11 @@ _PLAIN: Final[Mapping[Any, Any]] = {
     "tuple[str, ...] | None": tuple[str, ...] | None,
 }
 
-# kubectl keeps a copy of the whole object in this annotation, a Secret's data included.
+# kubectl stores a copy of the whole object in this annotation, including a Secret's data.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-@lru_cache(maxsize=1024)  # many classes have fields of the same few names
+@lru_cache(maxsize=1024)  # many classes have fields with the same names
 def wire_name(field: str) -> str:
     """Return the wire name of ``field``: ``envFrom`` for ``env_from``, ``from`` for ``from_``."""
     if "_" not in field:

@@ -24,7 +24,7 @@ class MetadataOnly(Resource):
     deleted, but neither created nor applied.
     """
 
-    if not TYPE_CHECKING:  # for callers these are the whole object's, see below
+    if not TYPE_CHECKING:  # callers see those of the whole object, see below
         api_version: Literal["meta.k8s.io/v1"] = "meta.k8s.io/v1"
         kind: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 

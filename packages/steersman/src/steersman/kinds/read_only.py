@@ -13,17 +13,17 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, NewType, Union, get_args, get_origin
 
 _MAPS: Final = (dict, Mapping, MutableMapping, Any, object)
-# One that is in the name of something else costs that field a look at its value, and no more.
+# A match inside another name only costs a check of the field's value.
 _MAPS_IN_TEXT: Final = ("Mapping", "dict", "Dict", "Any", "object")
 _SCALARS: Final = (str, bytes, bool, int, float)
 _FLAT_IN_TEXT: Final = re.compile(
     r"(Mapping|dict)\[str, (str|bytes|bool|int|float|Quantity)\]( \| None)?"
 )
-# What these stand for may not be there yet. `type X = …` makes the second, from Python 3.12 on.
+# Types whose targets may not be defined yet. From Python 3.12 on, `type X = …` creates the second.
 _LAZY: Final = ("ForwardRef", "TypeAliasType")
 _NAME: Final = r"[A-Za-z_]\w*"
 
-# Every generated annotation that holds a map says so in its own text.
+# In generated annotations, every map is spelled out, without an alias.
 _GENERATED: Final = "steersman.kinds."
 
 
@@ -36,7 +36,7 @@ class ReadOnlyField:
     __slots__ = ("_is_flat", "_store", "stored")
 
     def __init__(self, member: Any, *, is_flat: bool) -> None:
-        #: The field's own value: what is decoded, encoded and compared.
+        #: The value without the view, which is decoded, encoded and compared.
         self.stored: Callable[[Any], Any] = member.__get__
         self._store: Callable[[Any, Any], None] = member.__set__
         self._is_flat = is_flat
@@ -52,7 +52,7 @@ class ReadOnlyField:
         return MappingProxyType(value) if self._is_flat else read_only(value)
 
     def __set__(self, part: object, value: object) -> None:
-        # A frozen struct refuses before it comes to this; ``force_setattr`` does not.
+        # A frozen struct raises before this call; ``force_setattr`` does not.
         self._store(part, value)
 
 
@@ -91,7 +91,7 @@ def map_fields(annotations: Mapping[str, Any], *, module: str) -> dict[str, bool
 
 
 def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
-    # One look for a whole class: hundreds of generated ones have no map at all.
+    # One search for the whole class: hundreds of generated classes have no maps.
     try:
         text = " ".join(annotations.values())
     except TypeError:
@@ -105,7 +105,7 @@ def protect(cls: type[Any], fields: Mapping[str, bool]) -> None:
     ``fields`` is a result of ``map_fields``.
     """
     for field, is_flat in fields.items():
-        # What is no field is a class variable.
+        # Other names are class variables.
         if field in cls.__struct_fields__:
             member = getattr(cls, field)
             if not isinstance(member, ReadOnlyField):
@@ -126,7 +126,7 @@ def _may_be_map(annotation: Any, module: str) -> bool:
     if isinstance(annotation, NewType):
         return _may_be_map(annotation.__supertype__, module)
     if isinstance(annotation, type) and origin is None and issubclass(annotation, dict):
-        return True  # as every TypedDict is
+        return True  # every TypedDict is a dict
     return any(_may_be_map(each, module) for each in get_args(annotation))
 
 
@@ -139,7 +139,7 @@ def _is_flat(annotation: Any) -> bool:
 
 
 def _names_map(annotation: str, module: str) -> bool:
-    # With `from __future__ import annotations`, an alias is a name in its module.
+    # With `from __future__ import annotations`, aliases are names in the module of the class.
     known = vars(sys.modules[module]) if module in sys.modules else {}
     aliases = (known.get(name) for name in re.findall(_NAME, annotation))
     return any(not isinstance(alias, str) and _may_be_map(alias, module) for alias in aliases)

@@ -70,7 +70,7 @@ def _stateful_set(obj: Object) -> bool:
 def _is_rolled_out(obj: Object, wanted: int) -> bool:
     strategy = _read(obj, "spec", "update_strategy")
     if _read(strategy, "type") == "OnDelete":
-        return True  # Pods are updated when someone deletes them
+        return True  # Pods are updated when a user deletes them
     # Pods with a lower number keep the revision they have.
     partition = _read(strategy, "rolling_update", "partition") or 0
     if partition:
@@ -236,7 +236,7 @@ def _read(value: Any, *path: str) -> Any:
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:
-        # Not getattr: a dict has methods. The check of the type is faster than isinstance.
+        # getattr would find a dict's methods. Comparing the type is faster than isinstance.
         if type(value) is dict or isinstance(value, Mapping):
             value = value.get(wire_name(field))
         else:

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-# The pieces of a pattern: those first in which no other letter means anything. As text, because
-# compiling it takes longer than all else here, and few rules have a pattern.
+# The tokens of a pattern; tokens that contain arbitrary characters come first. The text is compiled
+# at first use: compiling it takes longer than the rest of the import, and few rules have a pattern.
 _PIECES: Final = r"""
     \\Q .*? (?: \\E | \Z )
     | (?P<back> \\[1-9] )
@@ -28,7 +28,7 @@ _PIECES: Final = r"""
     | (?P<unclosed> \[ | \\ )
     """
 
-# RE2's own.
+# RE2's limit for repetitions.
 _MOST_TIMES: Final = 1000
 
 
@@ -40,7 +40,7 @@ def _re2_problem(pattern: str) -> str | None:
     for piece in re.finditer(_PIECES, pattern, re.VERBOSE | re.DOTALL):
         match piece.lastgroup:
             case "around" | "back":
-                # RE2 looks at each letter once.
+                # RE2 reads each character once, without backtracking.
                 return "looks around or back"
             case "python" | "odd":
                 return f"has {piece[0]}, which only Python knows"

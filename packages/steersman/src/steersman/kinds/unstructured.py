@@ -42,7 +42,7 @@ class Unstructured:
         """Return a class for the kind; by default, the plural is derived from the kind."""
         gvk = GroupVersionKind.of(api_version, check_kind(kind))
         if "." not in gvk.group:
-            check_class_kind(kind)  # as all built-in kinds are
+            check_class_kind(kind)  # like all built-in kinds
         return Unstructured.at(
             ResourceType(
                 gvk=gvk,

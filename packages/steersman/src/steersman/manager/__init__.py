@@ -56,7 +56,7 @@ __all__ = [
     "trust_of",
 ]
 
-# A program that only describes a manager does not load the code that runs one.
+# Loaded lazily: describing a manager does not need the code that runs it.
 _LAZY = {
     "SETTINGS": "settings.sources",
     "Fence": "leader_election.fence",

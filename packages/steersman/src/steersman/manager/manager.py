@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _ENDS: Final = (signal.SIGTERM, signal.SIGINT)
 
-# For the steps after the grace period, all of which have their own limits: the lease is released,
-# and the last events are written.
+# For the steps after the grace period, which have their own limits: releasing the lease, and
+# writing the last events.
 LAST_SECONDS: Final = 5.0
 
 
@@ -127,7 +127,7 @@ class Manager:
             settings = self._settings or ManagerSettings.read(
                 sys.argv[1:], os.environ, prog=Path(sys.argv[0]).name
             )
-            # Everything loaded so far stays to the end: the garbage collector need not visit it.
+            # All loaded objects stay until the end, so the garbage collector can skip them.
             gc.freeze()
             with (
                 _Signals(within_seconds=settings.grace_seconds + LAST_SECONDS) as stop,
@@ -144,7 +144,7 @@ class Manager:
         self, environment: ManagerEnvironment, *, settings: ManagerSettings, stop: Awaitable[str]
     ) -> None:
         """Run the operator in ``environment`` until ``stop`` returns the reason to end."""
-        # Imported here: code that only describes a manager, as generators do, need not run one.
+        # Imported here: describing a manager, as generators do, does not need it.
         from steersman.manager.operation import Operation
 
         operation = Operation(
@@ -180,7 +180,7 @@ class Manager:
             hostname=socket.gethostname(),
             server=config.server,
             clock=clock,
-            # From the operating system: ``ctx.token`` creates secrets with it.
+            # The operating system's randomness, because ``ctx.token`` creates secrets with it.
             rng=SystemRandom(),
             observe=observe,
             registry=registry,
@@ -190,7 +190,7 @@ class Manager:
 
 def _with_metrics(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
     """Return a metrics registry, and an observer that updates the registry and calls ``log``."""
-    # Imported here: prometheus_client takes long to import, and not every operator has metrics.
+    # Imported here: importing prometheus_client takes long, and not every operator has metrics.
     from steersman.observe import MetricsObserver, new_registry
 
     registry = new_registry()
@@ -204,7 +204,7 @@ class _Signals:
     first signal, even if a task in the process does not end.
     """
 
-    # Not with the loop's own handlers: those do not run while the loop is blocked.
+    # The event loop's own handlers would not run while the loop is blocked.
 
     def __init__(self, *, within_seconds: float) -> None:
         self._overdue = threading.Timer(within_seconds, _end_by_force, (within_seconds,))
@@ -237,12 +237,12 @@ class _Signals:
             signal.signal(each, _end_at_once)
         start_thread(self._overdue)
         self._first = signal.Signals(number).name
-        with suppress(RuntimeError):  # the loop is closed: the operator has ended by itself
+        with suppress(RuntimeError):  # the loop is closed: the operator has already ended
             self._wake()
 
 
 def _end_at_once(number: int, _frame: object) -> None:
-    # Not with the kernel's default action, which does not apply to a container's first process.
+    # The kernel's default action does not apply to the first process of a container.
     os._exit(128 + number)
 
 

@@ -73,11 +73,11 @@ if TYPE_CHECKING:
 # The interval at which missing permissions are checked again.
 PREFLIGHT_SECONDS = 5.0
 
-# A check of the event loop that is this late is observed: longer than any reconcile should compute
-# without a pause, shorter than what costs the lease.
+# A later check of the event loop is observed. No reconcile should compute for this long without a
+# pause, and losing the lease takes longer.
 LATE_SECONDS = 0.5
 
-# How long a runnable without leadership waits before it checks again.
+# The wait of a runnable without leadership before it checks again.
 LOST_LEAD_SECONDS = 1.0
 
 
@@ -101,7 +101,7 @@ class Operation:
         self._options = options
         self._environment = environment
         self._clock = environment.clock
-        # It is called in the middle of other code, and must not raise there.
+        # Observers are called in the middle of other code, and must not raise there.
         self._observe = fan_out(environment.observe)
         self._identity = unique_identity(environment.hostname, rng=environment.rng)
         self._fence = Fence(environment.clock)
@@ -157,7 +157,7 @@ class Operation:
     async def _live(self) -> None:
         environment = self._environment
         async with environment.connect() as transport, environment.connect() as apart:
-            # Two connections to the server: the lease is renewed whatever the controllers do.
+            # With two connections to the server, controllers cannot delay the renewal of the lease.
             fenced = FencedTransport(transport, self._fence, observe=self._observe)
             # Each client has its own retries, so that no other requests use up those of the lease.
             # Permissions are checked on the connections that the caches use afterwards.
@@ -215,7 +215,7 @@ class Operation:
                 if not runnable.needs_leadership:
                     start(self._run(runnable, services), name=runnable.name)
             if not any(each.needs_leadership for each in self._runnables):
-                # Before one controller can start, leadership is of no use.
+                # Leadership has no use before a controller can start.
                 await startup.more(min(len(self._controllers), 1) - 1)
             self._candidacy = leadership = self._leadership(leasing)
             while not self._stopping.is_set():
@@ -267,7 +267,7 @@ class Operation:
         while len(started) < len(self._controllers):
             await startup.more(len(started))
             if self._stopping.is_set():
-                return  # The running control loops have been stopped, and a new one would not be.
+                return  # the running control loops were stopped; a new one would not be
             for each in startup.ready:
                 if each not in started:
                     started.append(each)
@@ -283,7 +283,7 @@ class Operation:
                 await runnable.run(services)
         except AUTHOR_ERRORS as raised:
             if isinstance(raised, NotLeading) and runnable.needs_leadership:
-                return  # The leader runs it.
+                return  # the leader runs it
             error = failure_of(raised)
             self._observe(RunnableFailed(runnable=runnable.name, error=error))
             raise ManagerFailed(
@@ -321,8 +321,7 @@ class Operation:
         granted.
         """
         settings = self._settings
-        # A failed check is repeated soon anyway, with one line in the log and not one for each
-        # attempt.
+        # A failed check is repeated soon, and is logged once, not for each attempt.
         client = client.adjusted(retry=RetryPolicy(attempts=1))
         if settings.preflight != "off":
             rules = needed_rules(
@@ -342,7 +341,7 @@ class Operation:
         try:
             missing = await missing_permissions(client, rules, observe=observed.append)
         except SteersmanError:
-            return False  # The server does not answer, which the client has reported.
+            return False  # the server does not respond, which the client has reported
         if missing != self._missing:
             self._missing = missing
             for each in observed:
@@ -496,12 +495,12 @@ class Operation:
             loop_idle_seconds=self._clock.monotonic() - self._checked_at,
             loop_check_seconds=self._environment.loop_check_seconds,
             informers=self._caches.informers if self._caches is not None else (),
-            # Each task that is cancelled ends by itself, within the grace period.
+            # While stopping, cancelled tasks end within the grace period.
             workers=() if is_stopping else self._workers,
             leadership=None if is_stopping else self._candidacy,
             lease_seconds=self._settings.lease_seconds,
         )
-        # An operator that is still starting is alive.
+        # A starting operator counts as alive.
         return (*own, *self._healthz.checks(before=None))
 
     async def _check_loop(self) -> None:
@@ -511,7 +510,7 @@ class Operation:
         with self._stall_watch() as stalls:
             while True:
                 why_not = failing(self._checks())
-                # An operator that stops is not ready, and its probes report that at once.
+                # A stopping operator is not ready, and its probes report that immediately.
                 if is_ready is bool(why_not) and not self._stopping.is_set():
                     is_ready = not why_not
                     self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))

@@ -158,7 +158,7 @@ def _check_each(what: str, given: object, kind: type[Any]) -> None:
 
 
 def _check_metrics(metrics: Sequence[Collector]) -> None:
-    # Imported here: it takes long to import, and an author with metrics has imported it already.
+    # Imported here: the import takes long, and an author with metrics has already imported it.
     from steersman.observe import new_registry
 
     registry = new_registry()
@@ -178,7 +178,7 @@ def _check_metrics(metrics: Sequence[Collector]) -> None:
 
 
 def _names(collector: Collector) -> Iterable[str]:
-    # Collectors that cannot be described without being collected are read by scrapes only.
+    # Collectors that can only be described by collecting them are not checked.
     describe: Callable[[], Iterable[Any]] | None = getattr(collector, "describe", None)
     return () if describe is None else [each.name for each in describe()]
 

@@ -12,8 +12,8 @@ from steersman.errors import Forbidden, NotFound, SteersmanError
 from steersman.kinds import authorization_v1
 from steersman.observe import Observer, PermissionMissing, PermissionsUnknown
 
-# A few at a time: with many namespaces there are hundreds of reviews, and they are not urgent. Even
-# fewer where there are few, because opening a connection takes longer than all reviews.
+# A few concurrent reviews: with many namespaces there are hundreds, and they are not urgent. With
+# few rules even fewer, because opening a connection takes longer than all reviews.
 _LEAST_AT_ONCE: Final = 2
 _MOST_AT_ONCE: Final = 8
 _RULES_FOR_ONE_MORE: Final = 8
@@ -29,7 +29,7 @@ async def missing_permissions(
     """
     more = len(rules) // _RULES_FOR_ONE_MORE
     turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))
-    # A single one first: a server that does not answer is then reported once, not for each rule.
+    # A single one first: if the server does not respond, this is reported once, not for each rule.
     first = [await _missing_of(client, rule, turn, observe) for rule in rules[:1]]
     try:
         async with asyncio.TaskGroup() as group:

@@ -20,7 +20,7 @@ from steersman.observe import Observer, ServerRecovered, ServerUnresponsive
 # The number of probes before a server counts as unresponsive: one response may be lost.
 PROBES: Final = 2
 
-# The number of watches that are named; an operator may have a hundred, and all are silent together.
+# The number of watches that the text names; an operator may have a hundred, all silent together.
 MOST_NAMED: Final = 5
 
 
@@ -106,7 +106,7 @@ class ServerProbe:
         hasty = self._client.adjusted(
             deadline_seconds=self._answer_seconds, retry=RetryPolicy(attempts=1)
         )
-        # The client has observed the error, and has noted it if it was a response nonetheless.
+        # The client observes the error, and notes the time if the error was a response.
         with suppress(SteersmanError):
             await hasty.ping()
 

@@ -22,7 +22,7 @@ from steersman.clock import Clock
 from steersman.controller import start_thread
 from steersman.names import ObjectRef
 
-# Half of them from the author's function inwards, and half from the innermost outwards: a library
+# Half from the author's function inwards, and half from the innermost frame outwards: a library
 # that it calls, such as an HTTP client, may be twenty frames deep.
 MOST_FRAMES: Final = 8
 
@@ -41,7 +41,7 @@ class Stall(msgspec.Struct, frozen=True, kw_only=True):
     stack: tuple[str, ...] = ()
 
 
-# The task's reconcile, if it is a worker's: its controller and its object.
+# Returns the reconcile of a worker's task: its controller and its object.
 About = Callable[["asyncio.Task[Any]"], tuple[str, ObjectRef] | None]
 
 
@@ -60,7 +60,7 @@ class StallWatch:
         self._is_over = False
 
     def __enter__(self) -> Self:
-        # A daemon: it must not keep the process alive.
+        # A daemon thread does not keep the process alive.
         start_thread(threading.Thread(target=self._run, name="stall watch", daemon=True))
         return self
 
@@ -95,7 +95,7 @@ class StallWatch:
                 wait_seconds = self._after_seconds
                 if self._found is None:
                     found = self._look()
-                    # Not if a check has come meanwhile: then the stack is from another turn.
+                    # If a check has run meanwhile, the stack is from another iteration.
                     if self._due_at == due_at:
                         self._found = found
 
@@ -106,7 +106,7 @@ class StallWatch:
         """
         task = asyncio.current_task(self._loop)
         about = None if task is None else self._about(task)
-        # Not public, and the only way to see what another thread does.
+        # A private function, but the only way to see the stack of another thread.
         frame = sys._current_frames().get(self._thread_id)  # pyright: ignore[reportPrivateUsage]
         if task is None and (frame is None or frame.f_code.co_filename.startswith(_WAITING)):
             return None
@@ -123,7 +123,7 @@ def _lines(frame: FrameType | None) -> tuple[str, ...]:
     Without such a function, start at the frame of the event loop.
     """
     inside: list[str] = []
-    others = 0  # the number of frames up to the outermost that is not steersman's
+    others = 0  # the number of frames up to the outermost one outside steersman
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(_ASYNCIO) and inside:

@@ -16,9 +16,9 @@ from steersman.controller import Controller, SyncedController
 from steersman.errors import CacheSyncTimeout
 from steersman.observe import CacheSyncOverdue, Observer
 
-# The time for the first lists, before the controllers that are ready start without the others:
-# longer than a list of tens of thousands of objects, and shorter than a request to a hanging
-# server. Until then a replica with complete caches may be the better leader.
+# The time for the initial lists, before ready controllers start without the others: longer than a
+# list of tens of thousands of objects, and shorter than a request to a hanging server. Until then,
+# a replica with complete caches may be the better leader.
 PATIENCE_SECONDS: Final = 10.0
 
 
@@ -47,7 +47,7 @@ class _Start:
         self.is_ready = asyncio.Event()
         self.informers: Mapping[type[Any], Informer[Any]] = {}
         self.prepared: SyncedController[Any] | None = None
-        # Ready, or delayed by something that may take forever.
+        # Ready, or delayed by a cause that may last forever.
         self.is_settled = False
 
     @property
@@ -115,8 +115,8 @@ class Startup:
         if not self._starts:
             self._filled()
         ended = asyncio.Event()
-        # In one task for each: a failure in one then ends the operator, and at the end all write
-        # their last events at once.
+        # One task for each controller: the failure of one ends the operator, and at the end all
+        # write their last events concurrently.
         async with asyncio.TaskGroup() as group:
             kept = [
                 group.create_task(self._keep(each, ended), name=f"caches of {each.controller.name}")
@@ -126,7 +126,7 @@ class Startup:
             ended.set()
             for each, task in zip(self._starts, kept, strict=True):
                 if each.prepared is None:
-                    task.cancel()  # It waits for a kind that may never be served.
+                    task.cancel()  # it waits for a kind that may never be served
 
     async def settled(self) -> None:
         """Wait until each controller is ready or is known to be delayed.

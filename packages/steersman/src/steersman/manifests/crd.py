@@ -237,7 +237,7 @@ def _at(path: str, schema: Schema, what: str, place: Place) -> Mapping[str, Any]
         ) from None
 
 
-# The typed form: numbers stay as they were written, which decoding them would not leave.
+# The typed form is built from the values, because decoding would not preserve the form of numbers.
 
 
 def _typed(schema: Schema) -> apiextensions_v1.JSONSchemaProps:

@@ -100,10 +100,10 @@ def disruption_budget(installation: Installation) -> Document:
         policy_v1.PodDisruptionBudget(
             metadata=_meta(installation),
             spec=policy_v1.PodDisruptionBudgetSpec(
-                # Not minAvailable: with one replica, that would hold up every drain for ever.
+                # With minAvailable and one replica, every drain would be blocked.
                 max_unavailable=1,
                 selector=meta_v1.LabelSelector(match_labels=installation.selector),
-                # One that never gets ready is no reason to keep a node.
+                # A replica that never becomes ready must not block a drain.
                 unhealthy_pod_eviction_policy="AlwaysAllow",
             ),
         )
@@ -117,7 +117,7 @@ def network_policy(installation: Installation) -> Document:
     egress are DNS, the API server, and the connections that the operator's author adds.
     """
     port = networking_v1.NetworkPolicyPort
-    # Kubelets are no Pods, and neither are API servers: no selector finds them.
+    # No selector can match kubelets and API servers, because they are not Pods.
     ingress = [networking_v1.NetworkPolicyIngressRule(ports=(port(port=_HEALTH, protocol="TCP"),))]
     if installation.metrics:
         ingress.append(
@@ -184,7 +184,7 @@ def _pod(installation: Installation, selector: meta_v1.LabelSelector) -> core_v1
     return core_v1.PodSpec(
         service_account_name=installation.name,
         automount_service_account_token=True,
-        # Variables about every Service around are of no use here, and might look like settings.
+        # Environment variables for Services are not used, and could be mistaken for settings.
         enable_service_links=False,
         security_context=core_v1.PodSecurityContext(
             run_as_non_root=True,
@@ -195,7 +195,7 @@ def _pod(installation: Installation, selector: meta_v1.LabelSelector) -> core_v1
             core_v1.TopologySpreadConstraint(
                 max_skew=1,
                 topology_key=key,
-                # Better all on one node than none at all.
+                # If the spread is impossible, all replicas may run on one node.
                 when_unsatisfiable="ScheduleAnyway",
                 label_selector=selector,
             )
@@ -204,7 +204,7 @@ def _pod(installation: Installation, selector: meta_v1.LabelSelector) -> core_v1
         volumes=(
             core_v1.Volume(
                 name=_TMP,
-                # In memory, so that no key is ever on a disk.
+                # In memory, so that no key is ever written to a disk.
                 empty_dir=core_v1.EmptyDirVolumeSource(medium="Memory", size_limit=TMP_SIZE),
             ),
         ),
@@ -241,10 +241,10 @@ def _container(installation: Installation) -> core_v1.Container:
 def _probe(path: str, *, period_seconds: int) -> core_v1.Probe:
     return core_v1.Probe(
         http_get=core_v1.HTTPGetAction(path=path, port=_HEALTH),
-        # The probes are there before anything else; a Python that starts takes a second or two.
+        # The endpoints start first; starting Python takes a second or two.
         initial_delay_seconds=5,
         period_seconds=period_seconds,
-        # One second, as always, would end an operator on a node that is busy for a moment.
+        # With the default of one second, a busy node would cause a restart.
         timeout_seconds=5,
     )
 

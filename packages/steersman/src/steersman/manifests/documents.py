@@ -11,15 +11,15 @@ from steersman.kinds import Codec, Resource
 
 Document: TypeAlias = Mapping[str, Any]
 
-# Lines are not wrapped: each tool folds a description differently.
+# Lines are not wrapped, because each tool wraps descriptions differently.
 _WIDTH: Final = 1_000_000
 
-# Text that kubectl and Helm read as a number or a boolean, and PyYAML as text: they use other
-# versions of YAML. A key can be such a text, too, like the ``y`` of a point.
+# Text that kubectl and Helm parse as a number or a boolean, and PyYAML as text, because they use
+# other versions of YAML. A key can be such a text, too, like the ``y`` of a point.
 _NOT_BARE: Final = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+|[yYnN]"
 )
-# A line end for one of them and not for the other.
+# A line end only for some of them.
 _ODD_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 
 _CODEC: Final = Codec()

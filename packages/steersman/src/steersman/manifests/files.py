@@ -38,9 +38,9 @@ class FileChanges:
 
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    # No longer generated.
+    # The paths that are no longer generated.
     removed: tuple[str, ...] = ()
-    # No longer generated, but edited since: the author's own file from now on.
+    # Paths that are no longer generated, but were edited since: from now on the author's own files.
     left: tuple[str, ...] = ()
 
 
@@ -102,7 +102,7 @@ def generated_paths(directory: Path, *, record: str = RECORD) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    stale: tuple[str, ...]  # missing, or not edited since the last generation: safe to overwrite
+    stale: tuple[str, ...]  # missing, or not edited since the last generation, so safe to overwrite
     edited: tuple[str, ...]
     gone: tuple[str, ...]
     left: tuple[str, ...]
@@ -222,7 +222,7 @@ def _digest_on_disk(directory: Path, path: str) -> str | None:
 
 def _text_on_disk(directory: Path, path: str) -> str | None:
     try:
-        # Line ends are up to git: a file with those of Windows is not an edited one.
+        # git may change line ends: a file with those of Windows does not count as edited.
         return (directory / path).read_text(encoding="utf-8", errors="backslashreplace")
     except (FileNotFoundError, NotADirectoryError):
         return None

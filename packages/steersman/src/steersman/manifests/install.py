@@ -22,14 +22,14 @@ class Parts:
     # The operator's own permissions, and those to authorize readers of its metrics.
     grants: tuple[Document, ...]
     metrics_grants: tuple[Document, ...]
-    # To be bound: to Prometheus, and to users.
+    # The roles that need bindings: to Prometheus, and to users.
     metrics_reader: Document | None
     people: tuple[Document, ...]
     deployment: Document
     metrics_service: Document | None
     disruption_budget: Document
     network_policy: Document
-    # Not in ``in_order``: without a Prometheus operator, the server rejects it.
+    # Not part of ``in_order``, because the server rejects it without a Prometheus operator.
     monitor: Document | None
 
     @property

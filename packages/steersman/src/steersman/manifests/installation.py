@@ -14,7 +14,7 @@ from steersman.manifests.deploy_settings import BundleSettings, DeploySettings
 from steersman.names import check_label
 from steersman.units import Quantity
 
-# Of two, one acts: if its node fails, the other takes over within the duration of a lease.
+# One is the leader. If its node fails, the other becomes the leader within the lease duration.
 DEFAULT_REPLICAS: Final = 2
 
 HEALTH_PORT: Final = 8081
@@ -144,9 +144,9 @@ class Installation:
         """Return the manager settings; the Pods receive them as environment variables."""
         return ManagerSettings(
             namespaces=tuple(dict.fromkeys(self.namespaces)),
-            # The default, made explicit because the role is created for this name.
+            # The default, explicit because the role names it.
             lease_name=lease_name(self.controllers),
-            # A kubelet and a Prometheus come from outside.
+            # The kubelet and Prometheus connect from outside the Pod.
             health_address=f":{HEALTH_PORT}",
             metrics_address=f":{METRICS_PORT}" if self.metrics else "",
             log_style="json",
@@ -164,7 +164,7 @@ class Installation:
 
     @property
     def _word(self) -> str:
-        # A label has no room for more, and no plus.
+        # A label value has at most 63 characters, and no plus.
         return self.version.replace("+", "_")[:63].rstrip("-_.")
 
 
@@ -195,7 +195,7 @@ def _touched(controller: Controller[Any]) -> Iterator[type[Any]]:
 
 
 def _is_defined(kind: type[Any]) -> bool:
-    # The definition of a kind that exists elsewhere is installed elsewhere.
+    # A kind that another project defines is installed by that project.
     return issubclass(kind, Resource) and kind.declared_crd is not None
 
 

@@ -113,7 +113,7 @@ def _roles_of(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[rbac_v1
         if has_scale:
             yield rule(f"{plural}/scale", *scale)
 
-    # The status is the operator's to say; an admin may have to when the operator is gone.
+    # The operator writes the status; an admin may have to when the operator is gone.
     yield "admin", "admin", tuple(rules((*_READ, *_WRITE), _CHANGE, _CHANGE))
     yield "editor", "edit", tuple(rules((*_READ, *_WRITE), ("get",), _CHANGE))
     yield "viewer", "view", tuple(rules(_READ, ("get",), ("get",)))

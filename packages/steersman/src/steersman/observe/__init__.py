@@ -191,7 +191,7 @@ __all__ = [
     "register_families",
 ]
 
-# prometheus_client is not needed by programs that only log.
+# Imported on demand: programs that only log do not need prometheus_client.
 _LAZY = {
     "CollectorRegistry": "metrics.exposition",
     "HistogramValue": "metrics.families",

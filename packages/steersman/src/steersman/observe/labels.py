@@ -3,7 +3,7 @@
 from typing import Final
 
 # An operator has about a dozen values for a label. Names can come from the cluster, and each new
-# one costs memory here and in Prometheus for good; beyond the limit, the label is "other".
+# one costs memory here and in Prometheus permanently; beyond the limit, the label is "other".
 MOST_VALUES: Final = 100
 
 

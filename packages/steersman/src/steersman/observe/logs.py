@@ -10,9 +10,9 @@ from steersman.observe.observation import Fields, Observation, Observer
 
 Style: TypeAlias = Literal["plain", "json"]
 
-# A server's messages may have any length. This is more than a screenful.
+# The limit of a log text: a server's messages may have any length.
 LONGEST_TEXT: Final = 4000
-# The end of a trace has the place of the error; traces of error groups can be endless.
+# The limit of a traceback; its end is kept, because it has the location of the error.
 LONGEST_TRACE: Final = 20_000
 
 
@@ -67,7 +67,7 @@ class _Lines:
         error = _traced(observation, is_debug=self._level <= logging.DEBUG)
         trace = "" if error is None else "".join(format_exception(error)).rstrip("\n")
         line = _line(self._style, self._clock, logging.getLevelName(level), text, fields, trace)
-        with suppress(OSError, ValueError):  # it is full, or closed
+        with suppress(OSError, ValueError):  # the disk is full, or the stream is closed
             try:
                 self._stream.write(f"{line}\n")
             except UnicodeEncodeError:
@@ -105,7 +105,7 @@ def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, tra
     trace = trace[-LONGEST_TRACE:]
     if style == "plain":
         line = f"{time} {level:<7} {_on_one_line(text)}"
-        # Indented, so that nothing in it looks like a separate line.
+        # Indented, so that no line of the traceback looks like a separate log line.
         return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
     # Imported here, because plain lines do not need it.
     import json

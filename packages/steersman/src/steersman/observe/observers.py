@@ -38,10 +38,10 @@ class _FanOut:
     __slots__ = ("_calls", "_failed", "observers")
 
     def __init__(self, observers: tuple[Observer, ...]) -> None:
-        # This calls the observers of an inner fan-out directly, with the same result.
+        # Inner fan-outs are flattened, with the same result.
         self.observers = tuple(each for observer in observers for each in _inside(observer))
-        # The functions for each class of observations, found once: most classes have one metric and
-        # no log line.
+        # The functions for each class of observations, computed once: most classes have one metric
+        # and no log line.
         self._calls: dict[type[Any], tuple[tuple[int, Observer], ...]] = {}
         self._failed: set[int] = set()
 
@@ -80,7 +80,7 @@ def _listener(observer: Any, kind: type[Any]) -> Observer | None:
     itself takes twice as long.
     """
     if _chooses(type(observer)):
-        with suppress(Exception):  # it gets everything, and its error shows there
+        with suppress(Exception):  # notify it of everything; its error will show there
             choosy: SelectiveObserver = observer
             return choosy.listener_for(kind)
     call: Observer = observer

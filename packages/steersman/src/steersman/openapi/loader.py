@@ -6,7 +6,6 @@ from typing import Any, Final, TypedDict
 
 import msgspec
 
-# The version of Kubernetes.
 VERSION: Final = "1.36"
 # The directory of the files: importing importlib.resources takes longer than reading all of them.
 DIRECTORY: Final = Path(__file__).parent / f"kubernetes-{VERSION}"

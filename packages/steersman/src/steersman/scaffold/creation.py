@@ -31,10 +31,10 @@ from steersman.scaffold.source_editor import with_controller, with_import, with_
 # A directory for a new project may contain these.
 _NOT_CONTENT: Final = frozenset({".git"})
 
-# With the suffix ``List``, it is still a valid name for Kubernetes.
+# With the suffix ``List``, the name is still valid in Kubernetes.
 _LONGEST_KIND: Final = 59
 
-# Names that a generated module and its tests use beside the class of the kind.
+# Names that a generated module and its tests use, besides the class of the kind.
 _BESIDE: Final = frozenset({"Annotated", "Spec", "Status"})
 _BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Cluster", "Scenario"})
 
@@ -113,7 +113,7 @@ def create_api(
         )
     module = module_of(kind)
     if others or _is_other_module(sources, f"src/{project.package}/{module}.py", kind):
-        # The plain name is taken, by a kind of another group or by another module.
+        # Another kind or module has the plain name.
         module += f"_{group.partition('.')[0].replace('-', '_')}"
     words = {
         "package": project.package,
@@ -314,7 +314,7 @@ def _with_controller(project: Project, path: str, source: str | None, module: st
         isinstance(each, ast.Attribute) and ast.unparse(each) == expression
         for each in ast.walk(tree)
     ):
-        return source  # by hand, as the message says
+        return source  # the message explains how to do it manually
     changed = with_controller(source, expression)
     if changed is None:
         raise ProjectError(

@@ -28,7 +28,7 @@ class DeclaredKind:
     group: str
     version: str
     kind: str
-    of_another: bool = False  # crd=None: another project defines it
+    of_another: bool = False  # crd=None: another project defines the kind
 
     def __str__(self) -> str:
         return f"{self.group}/{self.version} {self.kind} in {self.path}"

@@ -39,7 +39,7 @@ _OWN_VARIABLES: Final = frozenset(
     for each in ("NAMESPACES", "LEASE_NAME", "HEALTH_ADDRESS", "METRICS_ADDRESS", "LOG_STYLE")
 )
 
-# The resources that a container may request, beside those of vendors, whose names have a slash.
+# The resources that a container may request, besides those of vendors, which have a slash.
 _RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 _HUGE_PAGES: Final = "hugepages-"
 
@@ -76,7 +76,7 @@ class BundleTable:
 
     channel: str | None = None
     replaces: str | None = None
-    icon: tuple[str, Path] | None = None  # a media type, and the file
+    icon: tuple[str, Path] | None = None  # media type and file
 
 
 def deploy_table(table: TomlTable) -> DeployTable:

@@ -16,8 +16,8 @@ from steersman.kinds import networking_v1
 from steersman.manifests import API_SERVER_PORTS, DNS_PORT
 from steersman.scaffold.project import Project
 
-# Client libraries by package name, with the usual port of their servers. HTTP clients have none:
-# their servers use any port.
+# Client libraries by package name, with the usual port of their servers. HTTP clients have no port,
+# because their servers use any port.
 _CLIENTS: Final[Mapping[str, int | None]] = MappingProxyType(
     {
         **dict.fromkeys(("aiohttp", "httpx", "requests", "urllib3", "grpcio", "websockets")),
@@ -113,7 +113,7 @@ def _clients(project: Project) -> Iterator[tuple[str, int | None]]:
 def _addresses(project: Project) -> Iterator[tuple[str, str, int]]:
     for each in project.deploy.settings.env:
         port = _port_of(each.value or "")
-        # redis:7 is also an address.
+        # redis:7 also looks like an address.
         if port is not None and "IMAGE" not in each.name.upper():
             yield each.name, each.value or "", port
 
@@ -124,7 +124,7 @@ def _port_of(value: str) -> int | None:
         try:
             parts = urlsplit(value.removeprefix("jdbc:"))
             if parts.hostname and not _LOOPBACK.fullmatch(parts.hostname):
-                # postgresql+asyncpg:// is how libraries name their drivers.
+                # Libraries name their drivers in schemes such as postgresql+asyncpg://.
                 return parts.port or _SCHEMES.get(parts.scheme.partition("+")[0])
         except ValueError:
             pass

@@ -30,7 +30,7 @@ _NEVER_KEPT: Final = frozenset(
     }
 )
 
-# For tests: arguments that a kind needs beside its name, before its labels.
+# For tests: the arguments that a kind needs besides its name, before its labels.
 _RECIPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "CronJob": ("cron_job", '"@hourly"', "CONTAINER"),
@@ -56,7 +56,7 @@ _PLAIN: Final = frozenset(
 )
 
 
-# Names that modules and tests use beside the class of the kind.
+# Names that modules and tests use, besides the class of the kind.
 _BESIDE: Final = frozenset({"Anything", "Cluster", "Labels", "MergePatch", "Scenario", "StandIn"})
 
 
@@ -67,8 +67,8 @@ class Foreign:
     gvk: GroupVersionKind
     plural: str
     namespaced: bool
-    module: str  # in steersman.kinds, if it is built in
-    models: str  # the module of its class, if there is one
+    module: str  # in steersman.kinds, for a built-in kind
+    models: str  # the module of a generated class
 
     @property
     def expression(self) -> str:

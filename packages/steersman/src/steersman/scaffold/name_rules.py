@@ -10,8 +10,7 @@ from steersman.names import check_label, check_subdomain
 # Installed objects have names like NAME-…, most of which may have 63 characters.
 LONGEST_NAME: Final = 50
 
-# A package of one of these names would hide another one: an import of the operator or its tests, or
-# a directory beside it.
+# A package with one of these names would hide another package or directory of the project.
 _TAKEN: Final = frozenset(
     {
         *sys.stdlib_module_names,
@@ -21,7 +20,7 @@ _TAKEN: Final = frozenset(
     }
 )
 
-# Modules of every project, and names that a module beside them must not have.
+# Modules of every project, whose names no other module may have.
 _MODULES: Final = frozenset({"operator", "models"})
 
 

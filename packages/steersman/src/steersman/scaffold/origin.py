@@ -33,10 +33,10 @@ from steersman.errors import ProjectError
 # The directory of a project for the wheels.
 VENDOR: Final = "vendor"
 
-# ``origin`` of a project whose pip finds steersman by its version.
+# The ``origin`` of a project that gets steersman from an index, by its version.
 INDEX: Final = "index"
 
-# ``origin`` of a project whose pip was given a development version by its number.
+# The ``origin`` of a project whose development version of steersman is in an index.
 UNRELEASED: Final = "unreleased"
 
 # The prefixes of the wheels' names.
@@ -48,7 +48,7 @@ _INSTALLED: Final = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.j
 # The hook of PEP 517 that builds a wheel of the current directory.
 _HOOK: Final = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
 
-# The earliest time that a zip file can store: equal files give equal bytes.
+# The earliest time that a zip file can store: constant, so that equal files give equal bytes.
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MODE: Final = 0o100644 << 16
 
@@ -82,7 +82,7 @@ def installed_origin() -> Origin:
         return base
     try:
         cluster = distribution("steersman-cluster")
-    except PackageNotFoundError:  # then the project's tests cannot get it from here either
+    except PackageNotFoundError:  # then the project's tests cannot use it either
         return base
     return replace(base, wheels={**base.wheels, **origin_of(cluster, build=build_wheel).wheels})
 
@@ -146,7 +146,7 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
         finished = subprocess.run(
             [
                 sys.executable,
-                "-P",  # an operator.py there must not hide Python's module of that name
+                "-P",  # an operator.py there must not hide Python's operator module
                 *(("-c", _HOOK) if find_spec("hatchling") else pip),
                 scratch,
                 *(() if find_spec("hatchling") else (str(directory),)),

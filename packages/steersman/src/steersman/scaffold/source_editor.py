@@ -60,7 +60,7 @@ def with_import(source: str, module: str, name: str) -> str:
     if not imports:
         return _after_docstring(source, line)
     _, end = _span(source, (own or imports)[-1])
-    end += len(source[end:].partition("\n")[0])  # a comment stays where it is
+    end += len(source[end:].partition("\n")[0])  # after a comment on the same line
     # An empty line separates imports of the project's package from those of others.
     return _spliced(source, end, end, ("\n" if own else "\n\n") + line)
 
@@ -136,7 +136,7 @@ class _Brackets:
     def of_class(cls, source: str, node: ast.ClassDef) -> "_Brackets":
         items = [*node.bases, *node.keywords]
         last = max(_span(source, each)[1] for each in items)
-        # Between the last item and the bracket there are only spaces, commas and comments.
+        # The gap between the last item and the bracket.
         gap = re.compile(r"(?:[\s,]|#[^\n]*)*").match(source, last)
         start = source.index("(", _span(source, node)[0])
         return cls(source, start + 1, gap.end() if gap else last, items)
@@ -190,7 +190,7 @@ def _after_docstring(source: str, line: str) -> str:
 
 
 def _import_order(name: str) -> tuple[int, _Natural]:
-    # The order of ruff and isort: constants, classes, the rest.
+    # The order of ruff and isort: constants, classes, other names.
     return 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2, _natural(name)
 
 
@@ -224,7 +224,7 @@ def _span(source: str, node: ast.AST) -> tuple[int, int]:
 
 
 def _offsets(source: str) -> Callable[[int, int], int]:
-    # The tree counts columns in bytes.
+    # The syntax tree counts columns in bytes.
     lines = [f"{line}\n" for line in source.split("\n")]
 
     def offset(line: int, column: int) -> int:

@@ -21,7 +21,7 @@ _NANOS_IN = {
 _TERM = rf"(?=\.?[0-9])0*+([0-9]{{0,19}}+)(?:\.([0-9]*+))?({'|'.join(_NANOS_IN)})"
 _TERMS = rf"[+-]?(?:0|(?:{_TERM})+)"
 
-_MOST_NANOS = 2**63 - 1  # 292 years
+_MOST_NANOS = 2**63 - 1  # about 292 years
 
 
 def parse_duration(text: str) -> float:
@@ -48,8 +48,8 @@ def parse_duration(text: str) -> float:
 
 def format_duration(seconds: float) -> str:
     """Return ``seconds``, rounded to the nanosecond, in the format of Go's ``Duration.String``."""
-    # By way of the shortest text for this float: 1234567890.123 is meant to have three places, not
-    # the 1234567890.1229999065399169921875 that it is.
+    # The shortest text for this float is used: 1234567890.123 means three decimal places, not the
+    # exact value 1234567890.1229999065399169921875.
     try:
         numerator, denominator = Decimal(repr(seconds)).as_integer_ratio()
     except (ArithmeticError, ValueError):
@@ -78,8 +78,7 @@ def _check_range(nanos: int, value: object) -> None:
 
 
 def _fraction_nanos(digits: str, unit_nanos: int) -> int:
-    # In floats, with only as many digits as an int64 holds: Go does so, and the last nanosecond
-    # depends on it.
+    # With floats, and as many digits as an int64 has, because the last nanosecond must equal Go's.
     significant = digits.lstrip("0")
     if not significant:
         return 0

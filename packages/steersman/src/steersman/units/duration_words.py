@@ -8,8 +8,8 @@ _TERM: Final = re.compile(r"(?P<number>[0-9]*(?:\.[0-9]*)?)(?P<unit>[^0-9.]*)")
 _NANOSECONDS: Final = {
     "ns": 1,
     "us": 1000,
-    "µs": 1000,  # the sign of micro
-    "μs": 1000,  # the letter of the Greeks
+    "µs": 1000,  # U+00B5, the micro sign
+    "μs": 1000,  # U+03BC, the Greek letter mu
     "ms": 10**6,
     "s": 10**9,
     "m": 60 * 10**9,
@@ -39,7 +39,7 @@ def duration_problem(text: str) -> str:
             unknown = json.dumps(unit, ensure_ascii=False)
             return f"time: unknown unit {unknown} in duration {shown}"
         whole = number.partition(".")[0].lstrip("0")
-        # Digits beyond any number that fits are not read, because that takes time.
+        # Further digits exceed the limit, and parsing them would take time.
         total += int(whole[:20] or "0") * _NANOSECONDS[unit]
         if total > _MOST:
             return invalid

@@ -6,7 +6,7 @@ from typing import Self
 
 from steersman.errors import BadValue
 
-# Stricter than datetime.fromisoformat, which also takes week dates, 24:00 and missing zones.
+# Stricter than datetime.fromisoformat, which also accepts week dates, 24:00 and missing zones.
 _match = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?"
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
@@ -32,7 +32,7 @@ def parse_time(text: str) -> datetime:
         if _match(text) is not None:
             return datetime.fromisoformat(text).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
-        pass  # not text, no such day, or a time zone that leads out of the years 1 to 9999
+        pass  # not text, an invalid date, or outside the years 1 to 9999 in UTC
     raise BadValue(
         wanted="a moment",
         value=text,

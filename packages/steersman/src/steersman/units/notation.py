@@ -14,7 +14,7 @@ from steersman.errors import BadValue
 NANOS = 10**9
 
 # Kubernetes accepts any number of digits, and computes for hours on "1e999999999". Within these
-# bounds every text is read quickly, and every result can be read again.
+# limits, every text is parsed quickly, and every result can be parsed again.
 MOST_DIGITS = 999
 MOST_EXPONENT = 999
 MOST_NANOS = 10**MOST_DIGITS - 1
@@ -68,7 +68,7 @@ class _Parts(NamedTuple):
 
     negative: bool
     digits: str
-    places: int  # the number of digits after the point
+    places: int  # digits after the decimal point
     power: int  # of 1024 if the style is binary, else of ten
     style: Style
 

@@ -34,8 +34,8 @@ class Quantity:
     zero.
     """
 
-    # Decoding creates many of these and few are used, so the text is only checked at first, and
-    # read when the amount is needed. A computed amount is printed when its text is needed.
+    # Decoding creates many quantities and few are used. The text is parsed when the amount is
+    # needed, and a computed amount is formatted when its text is needed.
     __slots__ = ("_amount", "_text")
 
     _amount: Amount | None

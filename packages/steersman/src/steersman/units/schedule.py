@@ -40,7 +40,7 @@ _MOST: Final = 2**63
 
 _SECOND: Final = timedelta(seconds=1)
 _DAY: Final = timedelta(days=1)
-# The 29th of February can be eight years away, over the turn of a century; cron looks five ahead.
+# As in cron. The next February 29 may be eight years away, around a turn of the century.
 _YEARS_AHEAD: Final = 5
 
 
@@ -93,7 +93,7 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
             elif not self._has_day(local):
                 at = self._first_of(local + _DAY)
             elif local.hour not in self.hours:
-                # In steps of real hours: one of the clock may be missing, or come twice.
+                # In steps of elapsed time, because clock changes skip and repeat local hours.
                 at += timedelta(minutes=60 - local.minute, seconds=-local.second)
             elif local.minute not in self.minutes or local.second:
                 at += timedelta(minutes=self._minutes_on(local), seconds=-local.second)
@@ -148,7 +148,7 @@ def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
     if text.startswith(("TZ=", "CRON_TZ=")):
         name, space, spec = text.partition("=")[2].partition(" ")
         if not space:
-            # The real parser panics where it looks for the space, and recovers.
+            # The original parser panics while it searches for the space, and recovers.
             raise _bad(
                 text, "invalid schedule format: runtime error: slice bounds out of range [:-1]"
             )
@@ -240,7 +240,7 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     failed = f"failed to parse int from {text}: strconv.Atoi: parsing {quoted(text)}"
     if not _integer(text):
         raise _Unreadable(f"{failed}: invalid syntax")
-    # A text longer than any number that fits is not read, because that takes time.
+    # A longer number is out of range, and parsing it would take time.
     if len(text.lstrip("+-0")) > 19 or not -_MOST <= (number := int(text)) < _MOST:
         raise _Unreadable(f"{failed}: value out of range")
     if number < 0:
@@ -249,7 +249,7 @@ def _number(text: str, names: Mapping[str, int]) -> int:
 
 
 def _next_month(local: datetime) -> datetime:
-    # From the 1st, four weeks and four days later is always in the next month.
+    # The first of a month plus 32 days is always in the next month.
     return (local.replace(day=1) + 32 * _DAY).replace(day=1)
 
 

@@ -11,7 +11,7 @@ def time_zone(name: str) -> tzinfo:
 
     If ``name`` is invalid, raise ``BadValue``, whose ``rule`` is Go's error message.
     """
-    # A cluster's controllers run in containers, whose local time is UTC.
+    # Controllers of a cluster run in containers, whose local time is UTC.
     if name in ("", "UTC", "Local"):
         return UTC
     if ".." in name or name[0] in "/\\":

@@ -11,7 +11,7 @@ from steersman.kinds import Unstructured
 from steersman.names import ResourceType
 from steersman.observe import Observer
 
-# The interval at which it checks whether it has caught up, and the longest wait for that.
+# The interval of the checks whether the view has caught up, and the limit of the wait.
 _LOOK_SECONDS: Final = 0.05
 _CATCH_UP_SECONDS: Final = 2.0
 
@@ -22,7 +22,7 @@ class ObjectView:
     def __init__(self, client: Client, *, observe: Observer) -> None:
         self.changed = asyncio.Event()
         self._client = client
-        # Whole objects: metadata alone would leave out their state.
+        # Complete objects, because metadata does not contain their state.
         self._caches = Caches(client, observe=observe, settings=InformerSettings())
         self._informers: dict[ResourceType, Informer[Unstructured]] = {}
         self._asked: set[ResourceType] = set()

@@ -123,7 +123,7 @@ def _because(why: ReconcileReason, ref: ObjectRef) -> str:
         fields = _some(why.changed_fields)
         if fields and subject == "the object":
             return f"{fields} changed"
-        # The subject first: a terminal cuts the line's end.
+        # The subject first, because a terminal truncates the line.
         return f"{subject} changed: {fields}" if fields else f"{subject} changed"
     if why.event in _EVENTS:
         return f"{subject} {_EVENTS[why.event]}"

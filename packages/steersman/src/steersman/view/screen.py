@@ -12,15 +12,15 @@ from typing import Final, Self, TextIO
 from steersman.clock import Clock
 from steersman.view.lines import Line, Tone, cut, text_of
 
-# Five times a second: more flickers and cannot be read.
+# Five times a second: faster updates flicker and cannot be read.
 PAUSE_SECONDS: Final = 0.2
 
-# Ages are in seconds, so the screen is drawn at least once a second.
+# Ages are shown in seconds, so the screen is drawn at least once a second.
 TICK_SECONDS: Final = 1.0
 
-_OTHER_PAGE: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"  # hides the cursor
+_OTHER_PAGE: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"  # and hides the cursor
 _FIRST_PAGE: Final = "\x1b[?25h\x1b[?1049l"
-# Terminals that know these codes show everything between them at once; others ignore them.
+# Terminals that support these codes show everything between them at once; others ignore them.
 _AT_ONCE: Final = "\x1b[?2026h"
 _SHOWN: Final = "\x1b[?2026l"
 

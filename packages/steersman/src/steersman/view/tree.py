@@ -64,7 +64,7 @@ def branches(
     def branch(obj: Unstructured) -> Branch:
         return Branch(obj, tuple(map(branch, sorted(below.get(obj.uid, ()), key=_order))))
 
-    # Each is below at most one object, so a cycle of owners is below none.
+    # Each object has at most one parent, so objects in a cycle of owners are not reachable.
     return tuple(map(branch, sorted(top, key=_order)))
 
 
@@ -94,7 +94,7 @@ def tree_lines(
         return ()
     title = _Row(name="OBJECT", state=None, detail="STATE", created="AGE")
     shown = [title, *rows]
-    # The names as wide as they are, up to their share.
+    # The names get their full width, up to their share.
     names = min(max(width_of(row.name) for row in shown), int(width * _NAMES_SHARE))
     words = max(len(row.state.word) if row.state else 0 for row in shown)
     details = max(width_of(row.detail) for row in shown)

@@ -5,14 +5,13 @@ from typing import Final
 
 from steersman.errors import ApiError, NotFound, SteersmanError
 
-# client-go's, from years of API servers that restart with ten thousand clients: each wait is
-# doubled, and up to as much again is added at random, so that clients that failed together come
-# back one by one.
+# client-go's values: each wait is doubled, and up to as much again is added at random, so that
+# clients that failed together do not retry together.
 FIRST_SECONDS: Final = 0.8
 LONGEST_SECONDS: Final = 30.0
 
-# The definition of a missing kind is mostly about to be created, so the first wait is short. But
-# the kind must have been missing for some seconds before its objects are taken for deleted.
+# The definition of a missing kind is usually about to be created, so the first wait is short. But
+# the kind must be missing for some seconds before its objects count as deleted.
 FIRST_MISSING_SECONDS: Final = 2.0
 LONGEST_MISSING_SECONDS: Final = 10.0
 

@@ -5,8 +5,8 @@ from typing import Any
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 
-# The class that NamedTuple makes has a constructor in Python, which takes twice as long as the
-# tuple's own; there is one for every object and every event.
+# The class that NamedTuple creates has a constructor in Python, which takes twice as long as the
+# tuple's own. Every object and every event needs a key.
 _new_key = tuple.__new__
 
 

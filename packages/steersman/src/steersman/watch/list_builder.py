@@ -21,7 +21,7 @@ class ListBuilder(Generic[Obj]):
 
     def __init__(self) -> None:
         self._objects: dict[ObjectKey, Obj] = {}
-        # By the error's id where there is no name: an undecodable object may have none.
+        # By the error's id if there is no name: an undecodable object may have none.
         self._decode_failures: dict[ObjectKey | int, InvalidObject] = {}
 
     @property

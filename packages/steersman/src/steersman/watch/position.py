@@ -137,13 +137,13 @@ def advance(position: Position, received: Input, *, too_large_limit: int) -> Pos
         case Confirmed():
             return MayWatch(position.version) if isinstance(position, MustProbe) else position
         case Ended():
-            # The next answer may come from a server with another history.
+            # The next response may come from a server with another history.
             return position.before if isinstance(position, Streaming) else _failed(position)
         case Failed():
             return _failed(position)
         case Gone():
-            # Not a new watch: a watch from "now" would never report what was deleted in the gap,
-            # and those objects would stay in the cache.
+            # A watch without a resourceVersion would not report the deletions of the gap, and the
+            # deleted objects would stay in the cache.
             return _must_list(position, "expired")
         case TooLarge():
             return _too_large(position, too_large_limit)
@@ -160,14 +160,14 @@ def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
     ``advance`` calls this function. Callers that have an event call it directly, which is faster.
     """
     if is_older(version, position.version):
-        # Either this event is a duplicate, or another came too early. A list is right in both
-        # cases.
+        # Either this event is a duplicate, or a previous one came too early. A list is correct in
+        # both cases.
         return MustList(position.version, why="out of order")
     reached = position.version
-    # Here and not in is_far_ahead: almost always they differ in their last digits only.
+    # Checked here first, because nearly always only the last digits differ.
     if version[:-LEAP_DIGITS] != reached[:-LEAP_DIGITS] and is_far_ahead(version, reached):
-        # From there, all real events would seem old, and our own writes received. If the version is
-        # right, the list has it as well.
+        # Otherwise all later events would look old. If the version is correct, the list has it as
+        # well.
         return MustList(position.version, why="out of order")
     return MayWatch(version) if version and version != position.version else position
 

@@ -53,14 +53,14 @@ from steersman.watch.versions import is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# A watch that has lasted so long ends a row of failures; a shorter one counts as another failure.
-# Longer than a crash loop takes to crash, shorter than the idle timeout of load balancers.
+# A watch that lasts this long ends a series of failures; a shorter watch counts as another failure.
+# Longer than a crash loop takes to crash, shorter than load balancers' idle timeouts.
 STEADY_SECONDS: Final = 10.0
 
-# After so many events in a row, other tasks run.
+# The number of events after which other tasks run.
 BATCH_EVENTS: Final = 500
 
-# The answers of a server that does not know initial events, or has them turned off.
+# The errors of a server that does not support initial events.
 _REFUSALS_TO_STREAM: Final = (BadRequest, Invalid, MethodNotAllowed)
 
 
@@ -282,7 +282,7 @@ class Reflector(Generic[Obj]):
 
     async def _cut_when_silent(self, listener: "asyncio.Task[_Failure | None]") -> float | None:
         """Cancel the listener once it has been silent for too long; return the silent seconds."""
-        # No timeout for each event: an event only sets its time.
+        # Events only set a time, because a timeout for each event would be expensive.
         opened_at = self._clock.monotonic()
         self._cut = cut = asyncio.Event()
         listener.add_done_callback(lambda _: cut.set())
@@ -351,7 +351,7 @@ class Reflector(Generic[Obj]):
                 return self._replace(builder, event.resource_version, started_at)
             else:
                 break
-        # No end of the initial events: the server does not support them.
+        # The end of the initial events was not marked: the server does not support them.
         problem = "the server does not mark the end of the initial events"
         self._stop_streaming(self._events.bad_answer("watch", problem))
         return None

@@ -17,28 +17,28 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     # connection that is silent for longer is dead. ``inf`` is for a server in the same process.
     silence_seconds: float = 150.0
 
-    # The server closes a watch after this long. Long enough to be cheap; short enough that load
-    # moves to a new API server within minutes of its joining. Up to as much again is added at
-    # random, so that watches opened together do not end together.
+    # The server closes a watch after this time: long enough to be cheap, short enough that a new
+    # API server gets its share of the load within minutes. Up to as much again is added at random,
+    # so that watches opened together do not end together.
     watch_seconds: float = 300.0
 
-    # How all objects are read at first, and again after a gap: as a list, or as initial events of
-    # the watch. A list, because every server has it and because it is cheaper for both sides.
+    # How all objects are read, at first and again after a gap: as a list, or as initial events of
+    # the watch. A list, because every server supports it and because it is cheaper for both sides.
     initial: Initial = "listed"
 
-    # ``None``: all in one answer, decoded while it arrives. The server sends that from memory and
-    # in pieces (since 1.33). Pages are for servers that are older and short of memory: in a quiet
-    # cluster they come from etcd, and cost the server five times as much.
+    # ``None`` means the whole list in one response, which the server sends from memory and in
+    # pieces (since 1.33), and which is decoded while it arrives. Pages are for older servers with
+    # little memory: in a quiet cluster they come from etcd, and cost the server five times as much.
     page_size: int | None = None
 
-    # The longest that a server's Retry-After is followed. A server that sheds load asks for a few
-    # seconds; one that asks for an hour would leave the cache without changes for that long.
+    # The limit for a server's Retry-After. An overloaded server sends a few seconds; with an hour,
+    # the cache would get no changes for an hour.
     longest_retry_after_seconds: float = 60.0
 
-    # After so many answers in a row that the server is behind, its history was rewound.
+    # The number of consecutive errors TooLarge after which the history counts as rewound.
     too_large_limit: int = 3
 
-    # After so many answers in a row that the kind does not exist, its objects are gone.
+    # The number of consecutive 404s after which the objects of the kind count as deleted.
     missing_limit: int = 3
 
     def __post_init__(self) -> None:

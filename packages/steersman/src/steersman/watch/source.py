@@ -74,7 +74,7 @@ class ClientSource(Generic[Obj]):
 
         With ``None``, list all objects in one response, which is decoded while it is received.
         """
-        # Without a version, which means: the most recent.
+        # Without a version, the server returns the most recent state.
         if page_size is None:
             return self._client.pieces(
                 self._kind, namespace=self._namespace, labels=self._labels, fields=self._fields
@@ -107,7 +107,7 @@ class ClientSource(Generic[Obj]):
 
     async def probe(self, version: str) -> None:
         """Raise ``TooLargeResourceVersion`` if the server has not reached ``version``."""
-        # A page of one costs next to nothing, and needs no right that the list does not need.
+        # A page of one object costs little, and needs no permission beyond those for the list.
         async for _ in self._client.pages(
             self._kind,
             namespace=self._namespace,

@@ -10,11 +10,11 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-# As many as a number of 64 bits has at most.
+# The most digits of a 64-bit number.
 DIGITS: Final = 20
 
-# Ten million writes: a busy cluster takes a quarter of an hour for them, and a watch has a bookmark
-# every minute.
+# Ten million writes: a busy cluster takes a quarter of an hour for them, and a watch receives a
+# bookmark every minute.
 LEAP_DIGITS: Final = 7
 
 
@@ -28,7 +28,7 @@ def is_older(version: str, than: str) -> bool:
         return version < than and _is_number(version + than)
     if not (version and than and _is_number(version + than)):
         return False
-    # Without int(): this is asked at every event, and int() refuses thousands of digits.
+    # Without int(), because this runs for every event, and int() rejects thousands of digits.
     version, than = version.lstrip("0"), than.lstrip("0")
     return (len(version), version) < (len(than), than)
 
@@ -40,7 +40,7 @@ def is_far_ahead(version: str, of: str) -> bool:
     A new list shows which of the two is true.
     """
     if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS]:
-        return False  # as nearly always
+        return False  # nearly always
     if not (version and of and _is_number(version + of)):
         return False
     if len(version) > DIGITS:

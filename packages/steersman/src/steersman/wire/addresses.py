@@ -90,7 +90,7 @@ def _address(text: str, *, source: str) -> tuple[SplitResult, Address]:
                 scheme=url.scheme,
                 host=_host(url.hostname),
                 port=port,
-                # What is encoded stays so: a slash may be meant as part of a name.
+                # Encoded characters stay encoded: %2F may be part of a name.
                 path=quote(url.path, safe="/:@!$&'()*+,;=-._~%").rstrip("/"),
                 login=_login(url),
             )
@@ -104,7 +104,7 @@ def _address(text: str, *, source: str) -> tuple[SplitResult, Address]:
 def _host(name: str) -> str:
     if ":" in name:
         return str(IPv6Address(name))
-    # Encoded, because a label that is too long would fail only when the name is looked up.
+    # Encoded here, because a label that is too long would only fail in the name lookup.
     host = name.encode("idna").decode("ascii")
     if not _HOST.fullmatch(host):
         raise ValueError("this is not a host name")

@@ -76,7 +76,7 @@ class CertificateAuthority:
         self, subject: x509.Name, public_key: ec.EllipticCurvePublicKey
     ) -> x509.CertificateBuilder:
         own_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        # From a minute ago: a clock that is stepped back must not make it "not yet valid".
+        # Backdated by a minute, so that the certificate stays valid if the clock is set back.
         start = self._now - timedelta(minutes=1)
         return (
             x509.CertificateBuilder()
@@ -104,7 +104,7 @@ def pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:
     """Return a key as PEM."""
     return key.private_bytes(
         serialization.Encoding.PEM,
-        # The one form in which kube-apiserver takes a key for signing and for checking alike.
+        # The only format in which kube-apiserver accepts a key both for signing and for verifying.
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )

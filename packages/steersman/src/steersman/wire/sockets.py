@@ -14,7 +14,7 @@ PROBE_SECONDS: Final = 5
 PROBES: Final = 3
 UNACKNOWLEDGED_SECONDS: Final = SILENT_SECONDS + PROBES * PROBE_SECONDS
 
-# To linger on close, and for no seconds at all.
+# SO_LINGER with a timeout of zero.
 _NO_LINGERING: Final = struct.pack("ii", 1, 0)
 
 

@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from steersman.errors import CertificateRefused, ConfigError
 
-# OpenSSL's codes for two of the ways in which a certificate is not accepted (X509_V_ERR_…).
+# OpenSSL's codes for expired certificates and wrong names (X509_V_ERR_…).
 _OUT_OF_DATE: Final = frozenset({9, 10})
 _NAMES_ANOTHER: Final = frozenset({62, 64})
 
@@ -38,10 +38,10 @@ def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
     """Return a TLS context for connections with ``settings``; errors name ``source``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # A Go server that is offered HTTP/2 takes it; a proxy that is offered nothing may refuse.
+    # Go servers select HTTP/2 if it is offered; a proxy may reject a client that offers nothing.
     context.set_alpn_protocols(["http/1.1"])
-    # Every certificate in the bundle is trusted, an intermediate one as well: Go clients take it
-    # so, and there are clusters whose kubeconfig holds nothing else.
+    # Every certificate in the bundle is trusted, including intermediates, as in Go clients; some
+    # kubeconfigs contain only an intermediate.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     if settings.ca_data is not None:
         _trust_only(context, settings.ca_data, source)
@@ -89,7 +89,7 @@ def certificate_refused(error: ssl.SSLError, *, server: str) -> CertificateRefus
 
 
 def _trust_only(context: ssl.SSLContext, ca_data: bytes, source: str) -> None:
-    # OpenSSL takes text in ASCII only; bundles carry comments, and names in those have accents.
+    # OpenSSL accepts ASCII text only, and comments in bundles contain names with accents.
     text = ca_data.decode("ascii", errors="ignore")
     try:
         context.load_verify_locations(cadata=text)
@@ -112,9 +112,9 @@ def _come_as(
             what_now="Set both, or neither.",
         )
     try:
-        # OpenSSL reads these two from files only.
+        # OpenSSL can read these two only from files.
         with as_file(certificate) as certificate_file, as_file(key) as key_file:
-            # Without a callback for the password OpenSSL would ask the terminal for it.
+            # Without a password callback, OpenSSL would prompt on the terminal.
             context.load_cert_chain(certificate_file, key_file, password=_refuse_password)
     except _EncryptedKey:
         raise ConfigError(
@@ -168,7 +168,7 @@ if sys.platform == "linux":
 
 @contextmanager
 def _private_file(content: bytes) -> Iterator[str]:
-    # Here, because the import is large, and this is rarely called.
+    # Imported here, because the import is large and rarely needed.
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="steersman-") as directory:

@@ -8,7 +8,7 @@ from typing import Final, Generic
 
 from steersman.workqueue.priority_fifo import Item, K
 
-# So many stale entries may be in the heap before it is compacted.
+# The number of stale entries at which the heap is compacted.
 _MOST_STALE: Final = 64
 
 
@@ -18,8 +18,8 @@ class DelayedItems(Generic[K]):
     def __init__(self) -> None:
         #: By key. Read directly, because checks of an empty queue are the most frequent.
         self.items: dict[K, Item[K]] = {}
-        # May have stale entries of items that were taken out or moved; they are skipped, and
-        # compacted in time: most items that are due in an hour are taken out long before.
+        # May contain stale entries of removed or moved items. They are skipped, and compacted from
+        # time to time, because most items with a long delay are removed early.
         self._by_moment: list[tuple[float, int, Item[K]]] = []  # a heap
         self._last_number = 0
 

@@ -12,11 +12,11 @@ import msgspec
 
 K = TypeVar("K", bound=Hashable)
 
-# One key in so many is the one that has waited longest, at any priority. Not a limit in seconds:
-# in a long queue all keys would pass that limit, and a new change would wait behind all of them.
+# Every tenth pop returns the oldest key, at any priority. A limit in seconds would not work: in a
+# long queue, all keys would exceed it, and a new change would wait behind all of them.
 OLDEST_EVERY: Final = 10
 
-# So many stale entries may be in the heap before it is compacted.
+# The number of stale entries at which the heap is compacted.
 _MOST_STALE: Final = 64
 
 
@@ -31,7 +31,7 @@ class Item(msgspec.Struct, Generic[K], gc=False):
     key: K
     priority: int
     since_at: float
-    place: int = 0  # in the FIFO; 0: not in it
+    place: int = 0  # in the FIFO; 0 means not in the FIFO
 
 
 class PriorityFifo(Generic[K]):

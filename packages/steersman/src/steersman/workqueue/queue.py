@@ -31,7 +31,7 @@ LOW_PRIORITY: Final = -100
 class _Phase(Enum):
     OPEN = "open"
     DRAINING = "draining"  # no key is added
-    ENDED = "shut down"  # no key is given out
+    ENDED = "shut down"  # no key is returned
 
 
 class WorkQueue(Generic[K]):
@@ -63,7 +63,7 @@ class WorkQueue(Generic[K]):
         self._fifo: PriorityFifo[K] = PriorityFifo()
         self._delays: DelayedItems[K] = DelayedItems()
         self._dirty: dict[K, Item[K]] = {}
-        self._held: dict[K, tuple[int, float]] = {}  # with which priority, and since when
+        self._held: dict[K, tuple[int, float]] = {}  # with its priority and the start time
         self._waiters = Waiters(clock=clock)
         self._phase = _Phase.OPEN
         self._draining: list[asyncio.Future[None]] = []
@@ -134,7 +134,7 @@ class WorkQueue(Generic[K]):
             try:
                 await self._waiters.sleep(self._delays.next_due_at)
             except asyncio.CancelledError:
-                # This one may have been woken for a key, or have been the timed waiter.
+                # This worker may have been woken for a key, or have been the timed waiter.
                 if self._fifo:
                     self._waiters.wake_one()
                 if self._delays:
@@ -326,7 +326,7 @@ class WorkQueue(Generic[K]):
 
 
 class _TakeContext(Generic[K]):
-    # Not made with asynccontextmanager, which takes longer than the rest of a take.
+    # asynccontextmanager would take longer than the rest of a take.
 
     __slots__ = ("_key", "_queue")
 

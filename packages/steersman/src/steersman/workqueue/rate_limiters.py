@@ -162,7 +162,7 @@ class MaxOf(Generic[K]):
         """Return the highest ``num_requeues`` of all limiters."""
         most = 0
         for each in self._limiters:
-            # Not max(), which costs more than the rest of this, and runs for each reconcile.
+            # max() would cost more than the rest of this method, which runs for every reconcile.
             count = each.num_requeues(key)
             if count > most:
                 most = count

@@ -35,7 +35,7 @@ class Waiters:
             try:
                 await future
             except asyncio.CancelledError:
-                with suppress(ValueError):  # a woken worker is no longer in it
+                with suppress(ValueError):  # a woken worker is no longer in the list
                     self._asleep.remove(future)
                 raise
         else:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# More files than this are shown by folder.
+# The number of files above which only their folders are printed.
 MOST_FILES: Final = 15
 
-# Work that takes longer than this is named on the terminal.
+# The duration after which a message names the current step.
 PATIENCE_SECONDS: Final = 1.0
 
 

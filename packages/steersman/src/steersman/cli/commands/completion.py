@@ -17,7 +17,7 @@ Examples:
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
     """Print a completion script for a shell."""
-    from click.shell_completion import get_completion_class  # not for help
+    from click.shell_completion import get_completion_class  # not needed for help
 
     maker = get_completion_class(shell)
     if maker is None:

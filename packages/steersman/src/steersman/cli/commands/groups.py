@@ -21,7 +21,7 @@ class Group(click.Group):
 
     def _nearest(self, ctx: click.Context, name: str) -> list[str]:
         own = self.list_commands(ctx)
-        # A command of a group below is often asked for without that group: steersman crd.
+        # Users often omit the group of a subcommand: steersman crd.
         below = {
             f"{group} {each}": each
             for group in own

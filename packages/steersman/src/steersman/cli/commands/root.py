@@ -29,14 +29,14 @@ _MODULES: Final = MappingProxyType(
     }
 )
 
-# Other distributions offer their commands as entry points of this group, each of them a command of
-# click. Its module should import little, because help loads it.
+# The entry-point group of commands from other distributions, each a click command. Its module
+# should import little, because help loads it.
 ENTRY_POINTS: Final = "steersman.commands"
 
-# Commands of steersman-cluster. Where that is not installed, they say what to install.
+# Commands of steersman-cluster. If it is not installed, they print how to install it.
 _IN_CLUSTER: Final = frozenset(("cluster", "demo", "dev"))
 
-# In the order of a first use; commands that are not known here stand at the end.
+# In the order of first use; other commands follow.
 _ORDER: Final = (
     *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "completion"),
 )
@@ -53,7 +53,7 @@ class _Unusable(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Raise the error of this command, whatever the arguments are."""
-        if not ctx.resilient_parsing:  # as a shell's completion parses
+        if not ctx.resilient_parsing:  # set while a shell completes
             raise self._error
         return super().parse_args(ctx, args)
 
@@ -68,7 +68,7 @@ class RootGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command named ``cmd_name``."""
-        if cmd_name in _MODULES:  # without a look at the entry points, which takes a while
+        if cmd_name in _MODULES:  # without reading the entry points, which takes a while
             module, name = _MODULES[cmd_name]
             command: click.Command = getattr(import_module(f"{_HOME}.{module}"), name)
             return command

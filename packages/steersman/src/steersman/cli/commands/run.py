@@ -35,7 +35,7 @@ class _WithSettings(click.Command):
             else:
                 how["metavar"] = each.metavar
             more.append(click.Option(names, **how))
-        # The help comes last, as everywhere.
+        # The help option comes last, as in other commands.
         return [*own[:-1], *more, own[-1]]
 
 

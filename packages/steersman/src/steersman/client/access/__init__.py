@@ -56,8 +56,8 @@ __all__ = [
 ]
 
 
-# A client with a transport of its own needs none of this, and one inside a cluster neither YAML nor
-# plugins.
+# Loaded lazily: a client with its own transport needs none of these, and a client inside a cluster
+# needs neither YAML nor plugins.
 _LAZY = {
     "UNTRUSTED": "trust",
     "AuthenticatedTransport": "authenticated",

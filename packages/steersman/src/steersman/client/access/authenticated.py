@@ -62,7 +62,7 @@ class _Exchange:
         self._held: AbstractAsyncContextManager[Response] | None = None
 
     async def __aenter__(self) -> Response:
-        # What nearly always is so costs no second coroutine.
+        # ``for_request`` costs a second coroutine; most requests do not need it.
         current = self._credentials.fresh_for_request() or await self._credentials.for_request()
         held = self._with(current)
         response = await held.__aenter__()

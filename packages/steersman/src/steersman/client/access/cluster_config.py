@@ -132,7 +132,7 @@ def server_url(server: str, *, source: str) -> SplitResult:
         is_bare = url.username is None and not url.query and not url.fragment
         if url.scheme in ("http", "https") and url.hostname and url.port != 0 and is_bare:
             return url
-    # The address is not shown: it may have a password in it.
+    # The error does not show the address, because it may contain a password.
     raise ConfigError(
         source=source,
         problem="its server must be a URL that consists of a scheme, a host, a port and a path",

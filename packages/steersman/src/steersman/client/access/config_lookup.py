@@ -45,7 +45,7 @@ def find_config(
             f" service account in {service_account}, and {default} does not exist",
             what_now="Name a kubeconfig, or mount a service account token in the Pod.",
         )
-    # Here, because inside a cluster YAML is not needed.
+    # Imported here, because the configuration inside a cluster needs no YAML.
     from steersman.client.access.kubeconfig_reread import KubeconfigReread
 
     return KubeconfigReread(paths, context, trust=trust, environ=environ, observe=observe).config

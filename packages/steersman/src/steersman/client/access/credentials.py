@@ -25,8 +25,8 @@ from steersman.errors import ConfigError
 from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observer
 from steersman.wire import TlsSettings, tls_context
 
-# The kubelet replaces a token when four fifths of its life are over, which leaves two minutes of
-# the shortest one. Half of that; reading a few kilobytes this often costs nothing.
+# The kubelet replaces a token after four fifths of its lifetime, so the shortest-lived token is
+# valid for two more minutes. This interval is half of that; the files are only a few kilobytes.
 FILE_SECONDS: Final = 60.0
 
 _BEARER: Final = re.compile(r"[\x21-\x7e]+")
@@ -99,7 +99,7 @@ class ConfiguredCredentials:
         self._over_tls = server_url(config.server, source=config.source).scheme == "https"
         self._one_at_a_time = asyncio.Lock()
         self._material: _Material | None = None
-        # Kept apart, for another token is no reason to leave the connections that are open.
+        # Separate from the token: a new token does not require new connections.
         self._tls: tuple[TlsSettings, ssl.SSLContext] | None = None
         self._current: RequestCredentials | None = None
         self._read_again_at = -math.inf
@@ -197,7 +197,7 @@ class ConfiguredCredentials:
                 assert_never(login)
 
     def _tls_context(self, material: _Material) -> ssl.SSLContext:
-        # The kubeconfig's own certificate goes before the plugin's, as it does for kubectl.
+        # The kubeconfig's certificate takes precedence over the plugin's, as in kubectl.
         pair = material if material.certificate or not material.given else material.given
         settings = TlsSettings(
             ca_data=material.ca,

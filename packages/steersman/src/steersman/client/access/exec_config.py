@@ -15,7 +15,7 @@ from steersman.errors import CredentialPluginFailed
 
 API_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 
-# Under this name a cluster's settings for plugins stand among its extensions.
+# The extension of a cluster that has the settings for its plugins.
 CLUSTER_SETTINGS: Final = "client.authentication.k8s.io/exec"
 
 
@@ -82,7 +82,7 @@ def _resolved(content: Exec, *, user: Entry[KubeconfigUser], environ: Mapping[st
 
     A name without a slash is looked up in PATH. A path is relative to the kubeconfig.
     """
-    # Here, because it brings much with it, and most have no plugin.
+    # Imported here: it imports many modules, and most kubeconfigs name no plugin.
     import shutil
 
     command = content.command or ""
@@ -91,8 +91,8 @@ def _resolved(content: Exec, *, user: Entry[KubeconfigUser], environ: Mapping[st
     else:
         directory = user.origin.path.parent if user.origin.path else Path()
         found = shutil.which(directory / command)
-    # From a relative entry in PATH, or a relative path in a kubeconfig that is no file, the plugin
-    # would depend on where this process was started.
+    # A relative result depends on the working directory of this process. It comes from a relative
+    # entry in PATH, or from a relative path in a kubeconfig that is not a file.
     if not command or found is None or not Path(found).is_absolute():
         hint = f" {content.install_hint}" if content.install_hint else ""
         raise CredentialPluginFailed(

@@ -21,14 +21,15 @@ from steersman.client.access.cluster_config import ExecPlugin
 from steersman.clock import Clock
 from steersman.errors import CredentialPluginFailed
 
-# A token has kilobytes, a certificate chain tens of them.
+# A token takes kilobytes, a certificate chain tens of kilobytes.
 MOST_OUTPUT_BYTES: Final = 1024 * 1024
 
-# So long before its end a credential is replaced: a request that carries it must still arrive.
+# The time before its expiry at which a credential is replaced, so that requests still arrive in
+# time.
 LEEWAY: Final = timedelta(seconds=10)
 
-# Between a failure and the next try, and between two tries because of a 401. Many requests want
-# the same credential; a plugin that cannot give one is not started for each of them.
+# The minimum time between two runs after a failure, or because of a 401. Otherwise, each request
+# that needs the credential would start the failing plugin again.
 REST_SECONDS: Final = 10.0
 
 _BY_HAND: Final = "Run the command of the kubeconfig in a terminal to see why."
@@ -116,7 +117,7 @@ class PluginSession:
                 f"returned a credential that expired at {end_time:%Y-%m-%d %H:%M:%S %Z}",
                 "Log in again with the plugin's tool, and check the clock of this machine.",
             )
-        # One that is short-lived from the start is used to its end.
+        # A credential that expires within the leeway is used until it expires.
         return end_time - LEEWAY if now < end_time - LEEWAY else end_time
 
 
@@ -136,7 +137,7 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
             stdout=PIPE,
             stderr=None if plugin.terminal else DEVNULL,
             env=plugin.environment,
-            # A group of its own can be ended as a whole, but is cut off from the terminal.
+            # A separate process group can be killed as a whole, but has no access to the terminal.
             start_new_session=not plugin.terminal,
         )
     except (OSError, ValueError) as error:
@@ -169,11 +170,11 @@ async def _end(process: asyncio.SubprocessTransport, output: "_Output", *, alone
             process.kill()
         else:
             os.killpg(process.get_pid(), signal.SIGKILL)
-    # A child that has left the group may hold the other end, and is not waited for.
+    # A child that left the group may still have the pipe open; do not wait for it.
     pipe = process.get_pipe_transport(1)
     if pipe is not None:
         pipe.close()
-    # Nothing outlives SIGKILL for long, and the loop that reaps it may be about to end.
+    # SIGKILL takes effect soon, and the event loop that reaps the process may be about to stop.
     await output.ended.wait()
 
 
@@ -192,7 +193,6 @@ class _Output(asyncio.SubprocessProtocol):
             self.over.set()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        # The program has ended, and its output is closed.
         self.ended.set()
         self.over.set()
 
@@ -218,7 +218,7 @@ def read_credential(output: bytes, *, plugin: ExecPlugin, source: str) -> Plugin
         problem = "did not print an ExecCredential in JSON"
         if isinstance(error, msgspec.ValidationError):
             problem = f"printed an invalid ExecCredential: {error}"
-        # Not chained: an error of the decoder may quote what it could not decode.
+        # Not chained: the decoder's error may quote its input.
         raise _failed(plugin, source, problem) from None
     if answer.kind != "ExecCredential" or answer.api_version != plugin.api_version:
         problem = f"did not print an ExecCredential of {plugin.api_version}"

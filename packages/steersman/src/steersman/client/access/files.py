@@ -5,10 +5,10 @@ from typing import Final
 
 from steersman.errors import ConfigError
 
-# Tokens and certificates are kilobytes; a bundle of all public authorities is a quarter of this.
+# Tokens and certificates take kilobytes; a bundle of all public authorities takes 250 kB.
 CREDENTIAL_BYTES: Final = 1024 * 1024
 
-# Enough for a kubeconfig of some hundred clusters with their certificates.
+# Enough for a kubeconfig of several hundred clusters with their certificates.
 CONFIG_BYTES: Final = 2 * 1024 * 1024
 
 
@@ -29,7 +29,7 @@ def read_if_exists(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes 
     """
     try:
         with path.open("rb") as file:
-            # Not the size first: a pipe or a device has none.
+            # The size is not checked first, because pipes and devices have none.
             content = file.read(limit_bytes + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None

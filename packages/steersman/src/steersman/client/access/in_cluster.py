@@ -8,7 +8,7 @@ from steersman.client.access.cluster_config import ClusterConfig, TokenFile
 from steersman.client.access.files import exists, read_if_exists
 from steersman.errors import ConfigError
 
-# Where the kubelet puts the account's token, the cluster's CA and the pod's namespace.
+# The directory where the kubelet stores the account's token, the CA certificate and the namespace.
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 

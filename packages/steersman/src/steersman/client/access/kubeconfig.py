@@ -30,7 +30,7 @@ from steersman.client.access.trust import Trust, is_internal_host
 from steersman.errors import BadValue, ConfigError
 from steersman.observe import Observer, RiskAccepted
 
-# Enough to find the misspelt one; a person with more contexts has a tool for them.
+# Enough to find a misspelled name.
 _CONTEXTS_SHOWN: Final = 10
 
 
@@ -87,7 +87,7 @@ class Kubeconfig:
         cluster = self._entries.clusters.get(chosen.content.cluster or "")
         if cluster is None:
             raise self._dangling(chosen.name, "cluster", chosen.content.cluster)
-        # A context may name no user: there are servers that let anyone in.
+        # A context may omit the user: some servers accept anonymous requests.
         user = self._entries.users.get(chosen.content.user or "")
         if user is None and chosen.content.user:
             raise self._dangling(chosen.name, "user", chosen.content.user)
@@ -286,7 +286,7 @@ def _decoded(entry: Entry[Any], field: str, data: str) -> bytes:
     try:
         return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
-        # Not chained: nothing is to be learnt from it, and it has seen the data.
+        # Not chained: the original error contains the data.
         raise ConfigError(
             source=entry.place,
             problem=f"{field} is not base64",

@@ -11,12 +11,12 @@ import msgspec
 from steersman.client.access.files import CONFIG_BYTES, read_if_exists
 from steersman.errors import ConfigError
 
-# What is within these is within the limits for YAML.
+# A file below both of these limits is also below the limits for YAML.
 _SMALL_BYTES: Final = 32 * 1024
 _FEW_BRACKETS: Final = 64
 
-# What JSON can say, and YAML reads otherwise or not at all: all but plain letters, and halves of
-# pairs of surrogates, which are no text.
+# Input that YAML reads differently from JSON, or rejects: characters other than printable ASCII,
+# and escaped surrogates.
 _ODD: Final = re.compile(rb"[^\n\r\t -~]|\\u[dD]")
 
 
@@ -24,7 +24,7 @@ class _Part(msgspec.Struct, rename="kebab"):
     """A mapping in the file; an empty text counts as a missing value."""
 
     def __repr__(self) -> str:
-        # Nearly every part holds a secret, or a part that does.
+        # Nearly every part contains a secret.
         return f"<{type(self).__name__}>"
 
 
@@ -172,7 +172,7 @@ def parse_entries(content: bytes, *, source: str) -> Entries:
 def _parse(content: bytes, origin: EntryOrigin) -> _File:
     values = _from_json(content)
     if values is None:
-        # Here, because PyYAML takes longer to import than all the rest takes to be read.
+        # Imported here: importing PyYAML takes longer than reading all files.
         from steersman.client.access.yaml_files import parse_yaml_mapping
 
         values = parse_yaml_mapping(content, source=origin.source)

@@ -32,7 +32,7 @@ class KubeconfigReread:
         self._paths = tuple(paths)
         self._trust = trust
         self._environ = environ
-        # Before they are parsed: what changes in between is then noticed the next time.
+        # Read before parsing, so that the next check detects a change in between.
         self._contents = self._read()
         kubeconfig = Kubeconfig.read(*self._paths)
         self._context = context or kubeconfig.current_context
@@ -52,12 +52,12 @@ class KubeconfigReread:
         """Return the current configuration; the same object as long as nothing has changed."""
         contents = self._read()
         if contents != self._contents:
-            # What is risky about it was said at the start.
+            # The observer was notified of the risks when the file was first read.
             now = Kubeconfig.read(*self._paths).choose(
                 self._context, trust=self._trust, environ=self._environ, observe=ignore
             )
             if (now.server, now.proxy_url) != (self.first.server, self.first.proxy_url):
-                # Not followed: credentials of another cluster are not for this one.
+                # Another cluster's credentials must not be sent to this server.
                 raise ConfigError(
                     source=now.source,
                     problem="it now names another server",

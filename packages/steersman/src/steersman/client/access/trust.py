@@ -26,8 +26,8 @@ class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
     in_cluster: bool = False
     terminal: bool = False
 
-    # Plugins that talk to a cloud answer within seconds. Half of what a call has in all, so that
-    # the plugin is blamed and not the server.
+    # Plugins of cloud providers respond within seconds. This is half of a request's deadline, so
+    # that the error names the plugin, not the server.
     timeout_seconds: float = 30.0
 
     def allows(self, *, command: str, resolved: str) -> bool:
@@ -50,9 +50,9 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
     unverified_servers: bool = False
 
 
-# For a kubeconfig that someone else wrote, say in a Secret. It may say who is asking and which
-# certificates count, all in its own text, and lead to a server on the network. Names are not
-# looked up here: where a name may lead is for the network's own rules.
+# For a kubeconfig from an untrusted source, such as a Secret. It may contain credentials and
+# certificates inline, and name a server on the network. Host names are not resolved here: network
+# policies decide which addresses are permitted.
 UNTRUSTED: Final = Trust(
     plugins=ExecPolicy(allowed=frozenset()),
     files=False,
@@ -61,7 +61,7 @@ UNTRUSTED: Final = Trust(
     inner_addresses=False,
 )
 
-# Where clouds tell a machine its secrets, apart from the link-local addresses.
+# Metadata services of cloud providers outside the link-local range.
 _METADATA: Final = frozenset(
     {"100.100.100.200", "fd00:ec2::254", "metadata", "metadata.google.internal"}
 )
@@ -83,8 +83,8 @@ def is_internal_host(host: str) -> bool:
     """Whether ``host`` is, or could be, this machine, its local link or a metadata service."""
     address = _address(host)
     if address is None:
-        # Other characters become plain ones on the way to the network, as full-width digits do,
-        # and with them a name may become this machine's.
+        # The resolver maps other characters to ASCII, such as full-width digits, so that the name
+        # may become an address of this machine.
         is_odd = not _PLAIN_NAME.fullmatch(host)
         return is_odd or is_loopback(host) or _plain_name(host) in _METADATA
     address = _translated_ipv4(address)
@@ -106,8 +106,7 @@ def _address(host: str) -> _Address | None:
         address = ipaddress.ip_address(host.partition("%")[0])
         mapped = getattr(address, "ipv4_mapped", None)
         return mapped or address
-    # What the system takes for an address is more than four decimal numbers: 127.1, 2130706433
-    # and 0x7f.1 are this machine as well.
+    # The system's resolver also accepts addresses such as 127.1, 2130706433 and 0x7f.1.
     with suppress(OSError, UnicodeEncodeError):
         return ipaddress.IPv4Address(socket.inet_aton(host.rstrip(".")))
     return None

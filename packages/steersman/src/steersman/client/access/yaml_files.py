@@ -22,8 +22,7 @@ Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | 
 class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a YAML document; nodes and depth are counted after aliases are expanded."""
 
-    # What is larger is refused within a tenth of a second, most of which is libyaml making its
-    # events.
+    # A larger file is rejected within 0.1 s, most of which libyaml needs to parse the events.
     most_bytes: int = CONFIG_BYTES
     most_nodes: int = 20_000
     deepest: int = 64
@@ -54,8 +53,7 @@ def _parse(
     try:
         value = _Reader(parser(content), source=source, limits=limits).only_document()
     except yaml.MarkedYAMLError as error:
-        # Not chained: with the parser written in Python its text quotes the line, and with that
-        # perhaps a secret.
+        # Not chained: the error of the Python parser quotes the line, which may contain a secret.
         raise _not_yaml(
             source, f"{_line(error.problem_mark)}is not YAML: {error.problem}"
         ) from None
@@ -80,7 +78,7 @@ def _not_yaml(source: str, problem: str) -> ConfigError:
 
 _Parser: TypeAlias = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
 
-# libyaml, where PyYAML was built with it.
+# The parser of libyaml, if PyYAML was built with it.
 _FASTEST: Final[_Parser] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -118,12 +116,12 @@ class _Reader:
         self._deepest = 0
 
     def only_document(self) -> Value:
-        self._next()  # the stream begins
+        self._next()  # start of the stream
         start = self._next()
         if isinstance(start, yaml.StreamEndEvent):
             return None
         value = self._value(self._next(), 1)
-        self._next()  # the document ends
+        self._next()  # end of the document
         after = self._next()
         if not isinstance(after, yaml.StreamEndEvent):
             raise self._refusal(
@@ -251,7 +249,7 @@ _INTEGER: Final = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _BASES: Final = {"x": 16, "b": 2, "o": 8}
 
-# More digits than any number in Kubernetes has; Python refuses to read thousands of them.
+# No number in Kubernetes has more digits, and Python refuses to parse thousands of them.
 _LONGEST_NUMBER: Final = 64
 
 

@@ -43,7 +43,7 @@ class Caller:
         self._rng = rng
         self._observe = observe
         self._budget = RetryBudget()
-        # When the server last answered a request with anything but a failure of its own.
+        # The monotonic time of the last response that was not a server error.
         self.answered_at: float | None = None
 
     async def fetch(self, call: ApiCall, policy: RetryPolicy) -> bytes:
@@ -98,7 +98,7 @@ class Caller:
 
     async def _attempt(self, call: ApiCall) -> tuple[int, bytes]:
         async with self._transport.open(call.request) as response:
-            # What nearly always is so costs no second coroutine.
+            # ``_check`` costs a second coroutine; most responses do not need it.
             if response.status >= 300 or response.warnings:
                 await self._check(call, response)
             try:
@@ -145,7 +145,7 @@ class Caller:
             return None
         left_seconds = started_at + call.deadline_seconds - self._clock.monotonic()
         if wait >= left_seconds:
-            # The caller learns more from this error, now, than from a deadline that passes later.
+            # This error explains more than a passed deadline would, and it is raised sooner.
             return None
         if not self._budget.withdraw():
             self._observe(
@@ -182,7 +182,7 @@ class Caller:
         if isinstance(error, ApiError):
             code = error.code
         if code is not None and code < 500:
-            # What stands between answers 502 to 504 when the server does not.
+            # Proxies respond with 502 to 504 if the server itself does not respond.
             self.answered_at = now_at
         self._observe(
             RequestFinished(

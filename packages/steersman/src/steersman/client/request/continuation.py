@@ -6,8 +6,8 @@ from typing import Final
 from steersman.errors import EndlessList
 from steersman.kinds import Resource, Unstructured
 
-# A server that filters after it has read may have nothing to say on a page, and on the next; not so
-# often in a row.
+# A server that filters after reading may return an empty page, or a few, but not this many in a
+# row.
 EMPTY_LIMIT: Final = 10
 
 

@@ -17,16 +17,16 @@ import msgspec
 
 B = TypeVar("B")
 
-# Enough for the decoder to be the only cost; little beside the objects that come of it.
+# At this size, decoding is the only cost; the text is small compared to the decoded objects.
 BLOCK_BYTES: Final = 2**19
 
-# From the end of what has arrived, as many guesses are made; then more has to arrive.
+# The number of guesses before the splitter waits for more bytes.
 GUESSES: Final = 4
 
 _ITEMS: Final = b'"items":['
 
-# How an item begins, as far as all items of a list begin alike. Custom resources say their version
-# and kind, in this order; so do owner references and managed fields, but not the same.
+# The common beginning of all items in a list. Custom resources begin with their apiVersion and
+# kind, in this order; so do owner references and managed fields, but with other values.
 _BEGINNING: Final = re.compile(rb'\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"[^"\\]*":')
 
 
@@ -49,7 +49,7 @@ class ListSplitter(Generic[B]):
         while len(self._buffer) >= self._next_try_bytes:
             block = self._cut()
             if block is None:
-                # Twice as much next time: a giant item is not to be read over and over.
+                # Doubled, so that a very large item is not read again for every piece.
                 self._next_try_bytes = 2 * len(self._buffer)
                 return
             self._next_try_bytes = BLOCK_BYTES
@@ -78,12 +78,12 @@ class ListSplitter(Generic[B]):
             end = self._buffer.rfind(self._separator, start, end)
             if end < 0:
                 return None
-            # With the bracket in front, and copied once: it is half a megabyte, many times.
+            # One copy, with the bracket in front: the block is half a megabyte, and there are many.
             with memoryview(self._buffer) as whole, whole[start - 1 : end + 1] as items:
                 array = b"".join((items, b"]"))
             decoded = self._decode(array)
             if decoded is not None:
-                del self._buffer[start : end + 2]  # and the comma
+                del self._buffer[start : end + 2]  # with the comma
                 return decoded
         return None
 

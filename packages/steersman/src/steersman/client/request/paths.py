@@ -33,7 +33,7 @@ def object_path(
     return f"{path}/{check_path_segment(subresource, wanted='a subresource')}"
 
 
-# An operator's objects have few homes, and it writes there again and again.
+# An operator writes to few collections, again and again.
 @lru_cache(maxsize=1024)
 def home_path(resource: ResourceType, namespace: str | None) -> str:
     """Return the request path of the collection in which an object is created.

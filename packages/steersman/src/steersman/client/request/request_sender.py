@@ -45,7 +45,7 @@ class RequestSender:
 
     def decoded(self, kind: type[T], spec: RequestSpec, answer: bytes) -> T:
         """Return the object in ``answer``, the body of the response to ``spec``."""
-        # Most objects fit, and for those no error text is needed.
+        # Most responses decode without an error, and need no error text.
         fitting = self.codec.decode_fast(kind, answer)
         if fitting is not None:
             return fitting
@@ -88,7 +88,7 @@ class RequestSender:
                 query=spec.query,
                 headers=headers,
                 body=body,
-                # What has a limit of its own is a page of a list, or the whole of it.
+                # Only lists and pages of lists have their own limit.
                 is_large=self.settings.compress_lists and spec.limit_bytes is not None,
             ),
             deadline_seconds=self.settings.deadline_seconds,

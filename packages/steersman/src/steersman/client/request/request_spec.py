@@ -44,7 +44,7 @@ class RequestSpec(msgspec.Struct, frozen=True, kw_only=True):
         """
         return f"{self.verb} {self.about}{self.ref}"
 
-    # Without the body, which may be a Secret.
+    # The body is not shown, because it may be a Secret.
 
     def __repr__(self) -> str:
         return f"<RequestSpec {self.wanted}>"
@@ -97,7 +97,7 @@ def about_many(
         resource=resource.plural,
         query=options,
         body=body,
-        # A watch has its objects one by one, not in a list.
+        # The response of a watch consists of single objects, not of a list.
         accept=accept_header(kind) if verb == "watch" else accept_header(kind, "List"),
         limit_bytes=limit_bytes,
     )

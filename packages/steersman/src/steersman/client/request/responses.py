@@ -41,8 +41,8 @@ _BY_CODE: Final[dict[int, type[ApiError]]] = {
 }
 
 
-# What a server asks for beyond this is taken for a mistake: no API server is away for longer on
-# purpose. Callers have shorter limits of their own.
+# A longer time is treated as a mistake: no API server is unavailable that long on purpose. Callers
+# have lower limits.
 LONGEST_RETRY_AFTER_SECONDS: Final = 3600.0
 
 
@@ -71,13 +71,13 @@ class Status(msgspec.Struct, rename="camel"):
 
 _STATUS = msgspec.json.Decoder(Status)
 
-# An API server says this in two words of its own for every path that it does not serve.
+# An API server sends two words (404 page not found) for every path that it does not serve.
 _UNKNOWN_PATH: Final = (
     "it does not serve this resource. Check whether its CustomResourceDefinition is missing"
 )
 
-# The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
-# object that would come of it, of a strategic one the map that is odd, of an apply the value.
+# The server quotes invalid values, which may be a Secret's data: for a patch the resulting object,
+# for a strategic merge patch the invalid map, for an apply the value.
 _REPEATED: Final = tuple(
     re.compile(pattern, re.DOTALL)
     for pattern in (
@@ -112,7 +112,7 @@ def error_from(
         )
     status = read_status(body)
     if status is None:
-        # A load balancer or proxy on the way answers in its own words, which may be a whole page.
+        # The response of a load balancer or proxy may be a whole HTML page.
         return _error(
             wanted,
             code,
@@ -124,7 +124,7 @@ def error_from(
     seconds = _seconds(retry_after)
     return _error(
         wanted,
-        # In a watch the stream's own code is 200, and the Status has the one that counts.
+        # The status code of a watch stream is 200; the code of the error is in the Status.
         status.code or code,
         reason=status.reason,
         message=_without_values(status.message) or "no explanation",
@@ -163,7 +163,7 @@ def _error(
 
 
 def _cause(each: _Cause) -> Cause:
-    # Together, as they stand in the whole message: only under some fields is a value the object.
+    # Field and message together, because the patterns depend on the field.
     message = _without_values(f"{each.field}: {each.message}").removeprefix(f"{each.field}: ")
     return Cause(reason=each.reason, message=message, field=each.field)
 
@@ -175,16 +175,16 @@ def _without_values(message: str) -> str:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    # An HTTP date is allowed here too, but API servers send seconds, and comparing a foreign
-    # clock's time with ours would be a guess.
+    # HTTP also permits a date, but API servers send seconds, and a date cannot be compared with the
+    # local clock.
     if not retry_after or not retry_after.isdecimal():
         return None
-    # Without int(): four hundred digits are infinity to float(), and int() refuses thousands.
+    # The length is checked first: int() rejects thousands of digits.
     return _bounded(LONGEST_RETRY_AFTER_SECONDS if len(retry_after) > 9 else int(retry_after))
 
 
 def _bounded(seconds: float | None) -> float | None:
     if seconds is None or seconds < 0:
         return None
-    # Before it becomes a float: an integer may have as many digits as the answer has room for.
+    # Limited before the conversion to float, because the integer may have any number of digits.
     return float(min(seconds, LONGEST_RETRY_AFTER_SECONDS))

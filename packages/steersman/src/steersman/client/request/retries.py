@@ -26,7 +26,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     The waits double up to ``longest_seconds``; up to half of each wait is random.
     """
 
-    # With the waits below about ten seconds in all, in which an API server has restarted.
+    # With the waits below about ten seconds in all, enough for an API server to restart.
     attempts: int = 8
     first_seconds: float = 0.1
     longest_seconds: float = 10.0
@@ -50,7 +50,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
             return None
         pause = self.pause_seconds(attempt, rng=rng)
         asked = error.retry_after_seconds if isinstance(error, ApiError) else None
-        # What the server asks for is the least; the rest spreads out those it asked together.
+        # The server's value is the minimum; the random pause spreads out its clients.
         return pause if asked is None else asked + pause
 
     def pause_seconds(self, attempt: int, *, rng: Random) -> float:
@@ -69,7 +69,8 @@ def is_safe_to_repeat(error: SteersmanError, *, reads: bool) -> bool:
     """
     match error:
         case TooManyRequests(retry_after_seconds=seconds, causes=causes):
-            # Not every 429 is load: an eviction that would break a disruption budget gets one too.
+            # Not every 429 means overload: an eviction that violates a disruption budget also gets
+            # a 429.
             is_load = all(cause.reason != "DisruptionBudget" for cause in causes)
             return is_load and seconds is not None
         case DeadlinePassed() | TooLargeResourceVersion():

@@ -7,4 +7,4 @@ Promises:  - an ended context neither reads nor writes
 Never:     reads or writes a kind that the controller does not declare
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

@@ -35,7 +35,7 @@ class BlockingContext:
     def __init__(self, context: Context, caller: LoopCaller) -> None:
         self._context = context
         self._caller = caller
-        #: Reads that ask the server.
+        #: Reads from the API server.
         self.live = BlockingLiveReader(context, caller)
 
     def __repr__(self) -> str:

@@ -105,7 +105,7 @@ class Context:
         self._recorder = services.recorder
         self._clock: Clock = services.client.clock
         self._is_ended = False
-        # The owned objects that were applied or created in this run, or were tried to be.
+        # The owned objects for which an apply or create was attempted in this run.
         self._own: list[tuple[type[Any], str | None, str]] = []
         self._applies = 0
         self._writing: set[asyncio.Task[Any] | None] = set()
@@ -113,11 +113,11 @@ class Context:
         self._refused = refused
         self._leads = services.leads
         self._lifespan = services.lifespan
-        #: Its calls that may never have been awaited.
+        #: The calls that may never have been awaited.
         self.calls: list[PendingCall] = []
-        #: Why it runs: what happened since the last reconcile of the object.
+        #: The reasons of this run: what has happened since the last reconcile of the object.
         self.reasons = reasons
-        #: The number of failures in a row before this run.
+        #: The number of consecutive failures before this run.
         self.failures = failures
         self.writes: list[Write] = []
         self.wrote: list[EffectiveWrite] = []
@@ -245,14 +245,14 @@ class Context:
         is false. When that object is deleted, the reconciled object is reconciled again.
         """
         self._check_own(type(child), "own", APPLY)
-        # Before the apply: an object that cannot be applied just now must not be pruned.
+        # Before the apply: an object that temporarily cannot be applied must not be pruned.
         self._own.append((type(child), child.namespace, child.name))
         try:
             applied = await self._sent(
                 self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
             )
         except NotOurs as refusal:
-            # Before the author's function handles it: the other object may be deleted meanwhile.
+            # Before the author handles the error: meanwhile, the other object may be deleted.
             self._refused(refusal)
             raise
         self._applies += 1

@@ -12,7 +12,7 @@ class _Nothing:
         return "<no lifespan>"
 
 
-#: The value of a manager without a lifespan; ``None`` is a value that a lifespan may yield.
+#: The value without a lifespan; not ``None``, because a lifespan may yield ``None``.
 NO_LIFESPAN: Final = _Nothing()
 
 

@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: The coroutine, the name of the method, and the caller's code and offset in it.
 PendingCall: TypeAlias = "tuple[CoroutineType[Any, Any, Any], str, CodeType, int]"
 
-# The prefix of the methods that only read.
+# The prefix of the read-only methods.
 _READS: Final = "ctx.live."
 
 
@@ -31,7 +31,7 @@ def tracked(prefix: str) -> Callable[[Function], Function]:
 
     ``prefix`` is put before the method's name in errors.
     """
-    # Not public, and the only way to find the caller.
+    # A private function, but the only way to find the caller.
     frame_of = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
     def decorate(function: Function) -> Function:

@@ -8,4 +8,4 @@ Promises:  - an undeclared verb is refused with what to declare
 Never:     talks to a server, or calls a function of the operator author
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

@@ -13,7 +13,7 @@ _STATUS: Final = "status"
 
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
-# In the place of a subresource, and the name of none.
+# Used instead of a subresource; no subresource has this name.
 _OWNED: Final = "*"
 
 
@@ -32,7 +32,7 @@ class DeclaredAccess:
         self._listed = _identities(
             (*(each.kind for each in cached_kinds(controller)), *controller.reads)
         )
-        # The names that a verb is limited to; None if it is not.
+        # The names to which a verb is limited; None if it is not limited.
         self._verbs: dict[tuple[object, str], dict[str, frozenset[str] | None]] = {}
         self._allow(controller.kind, "patch", subresource=_STATUS)
         for owns in controller.owned:
@@ -43,8 +43,8 @@ class DeclaredAccess:
             if "patch" in writes.verbs:
                 self._allow(of, "get", names=writes.names)
         self._written = _identities(each.kind for each in controller.written)
-        # Checks that passed whatever the object's name: as many as there are declared kinds and
-        # verbs. A class of Unstructured may be a new one each time, and is left out.
+        # Checks that passed whatever the object's name: at most one for each declared kind and
+        # verb. Classes of Unstructured are not stored, because each may be new.
         self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
 
     def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:

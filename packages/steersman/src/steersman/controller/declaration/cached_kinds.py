@@ -117,6 +117,6 @@ def _merged(one: CachedKind, other: CachedKind, controller: str) -> CachedKind:
 
 
 def _identity(kind: type[Any]) -> tuple[str, str]:
-    # In any version: it is the same object.
+    # Without the version, because all versions are the same object.
     gvk = kind.resource_type.gvk
     return gvk.group, gvk.kind

@@ -33,6 +33,6 @@ def takes_arguments(function: Callable[..., object], arguments: int) -> bool:
         inspect.signature(function).bind(*range(arguments))
     except TypeError:
         return False
-    except ValueError:  # written in C, without a signature
+    except ValueError:  # implemented in C, without a signature
         return True
     return True

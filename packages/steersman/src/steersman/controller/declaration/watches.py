@@ -20,7 +20,7 @@ from steersman.names import ObjectKey
 
 Other = TypeVar("Other", bound=Resource | Unstructured)
 
-# From a changed object to the objects of the controller's own kind to enqueue, or their keys.
+# Maps a changed object to the objects of the controller's kind to enqueue, or their keys.
 Mapper: TypeAlias = Callable[[Other, CacheReader], Iterable[ObjectKey | Resource | Unstructured]]
 
 

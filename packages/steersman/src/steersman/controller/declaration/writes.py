@@ -14,7 +14,7 @@ from steersman.names import check_path_segment
 
 Kind: TypeAlias = type[Resource] | type[Unstructured]
 
-#: The verbs of RBAC that change something.
+#: The RBAC verbs for writes.
 WriteVerb: TypeAlias = Literal["create", "update", "patch", "delete", "deletecollection"]
 
 VERBS: Final[tuple[WriteVerb, ...]] = get_args(WriteVerb)
@@ -53,7 +53,7 @@ class Writes:
                 rule='they must be a tuple: names=("one",)',
             )
         for each in self.names:
-            # Names of some kinds have further characters, as those of RBAC roles do: system:node.
+            # Some kinds permit further characters: an RBAC role may be named system:node.
             check_path_segment(each, wanted=f"the name of a {name}")
         if self.names and "deletecollection" in self.verbs:
             raise BadValue(

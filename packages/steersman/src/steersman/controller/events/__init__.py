@@ -7,4 +7,4 @@ Promises:  - events about one object are limited to a burst and one more every f
 Never:     delays the code that records an event, or makes that code fail
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

@@ -12,15 +12,15 @@ from typing import Final, NamedTuple
 
 from steersman.kinds import Resource, Unstructured, core_v1
 
-# An event that comes again within this time continues its series, as in client-go. A controller
-# that keeps failing retries every five minutes, which is one series.
+# A repeated event within this time continues its series, as in client-go. A controller that keeps
+# failing retries every five minutes, which is one series.
 SERIES_SECONDS: Final = 360.0
-# The second event of a series is written at once, because it makes the series visible. After that a
-# count may be this old, which saves writes. (client-go writes nothing more until the series ends,
-# or for half an hour.)
+# The second event of a series is written immediately, because it makes the series visible. After
+# that, a count may be outdated for this long, which saves writes. (client-go writes nothing more
+# until the series ends, or for half an hour.)
 REFRESH_SECONDS: Final = 60.0
 # The burst of different events about one object, and the time for one more: as in client-go. Events
-# whose note changes each time are no series, and would be written for ever.
+# whose note changes each time form no series, and would be written without limit.
 BURST: Final = 25
 REFILL_SECONDS: Final = 300.0
 # The length of client-go's queue. Beyond it, events are recorded faster than they can be written.
@@ -141,7 +141,7 @@ class EventCorrelator:
     def add(self, entry: EventEntry) -> None:
         """Start a series with its first event, ``entry``."""
         self.forget_old(now_at=entry.last_at)
-        old = self._entries.pop(entry.key, None)  # an old series, perhaps not written yet
+        old = self._entries.pop(entry.key, None)  # an old series, possibly not written yet
         self._entries[entry.key] = entry
         if old is None and len(self._entries) > MAX_KEPT:
             _, lost = self._entries.popitem(last=False)
@@ -159,7 +159,7 @@ class EventCorrelator:
             self._dequeue(entry)
             if self._due_at(entry, now_at) <= now_at:
                 return entry
-            self._schedule(entry, now_at)  # it came again while it was being written
+            self._schedule(entry, now_at)  # it was repeated during the write
         return None
 
     def due_seconds(self, *, now_at: float) -> float | None:

@@ -45,17 +45,17 @@ from steersman.workqueue import BackoffPolicy
 LONGEST_NOTE: Final = 1024
 LONGEST_WORD: Final = 128
 
-# An event is not worth more time than this: others are queued.
+# The time limit of one event, because others are queued.
 _DEADLINE_SECONDS: Final = 10.0
 # client-go tries twelve times, every ten seconds; the event is two minutes old by then.
 _MOST_TRIES: Final = 5
-# A longer Retry-After would outlast the use of an event.
+# After a longer wait, the event would be useless.
 _LONGEST_RETRY_AFTER_SECONDS: Final = 60.0
 _BACKOFF: Final = BackoffPolicy(first_seconds=1.0, longest_seconds=30.0, jitter=0.5)
-# How long a namespace that refused an event gets no more: it is being deleted, or the operator
-# lacks the permission. And how long the same error is not reported again.
+# The time without events for a namespace that rejected one: it is being deleted, or the operator
+# lacks the permission. Also the time for which the same error is not reported again.
 _CLOSED_SECONDS: Final = 300.0
-# How often dropped events are reported.
+# The interval between two reports of dropped events.
 _DROPS_SECONDS: Final = 60.0
 
 _PASSING: Final = (Unreachable, TooManyRequests, ServerFailed, Unauthorized)
@@ -95,7 +95,7 @@ class EventRecorder:
         self._clock = clock
         self._rng = rng
         self._observe = observe
-        # The controllers of Kubernetes write each repeated event, up to the limit of the object.
+        # Kubernetes' own controllers write each repeated event, up to the limit for its object.
         self._correlator = EventCorrelator(eager=BURST if source else 2)
         self._number = 0
         self._recorded = asyncio.Event()
@@ -176,7 +176,7 @@ class EventRecorder:
             async with self._clock.timeout(within_seconds):
                 while True:
                     async with self._one_at_a_time:
-                        pass  # what ``run`` is still writing is done
+                        pass  # wait for the current write of ``run``
                     entry = self._correlator.take_due(now_at=inf)
                     # There is no time to wait for a failing server.
                     if entry is None or await self._write(entry):
@@ -235,7 +235,8 @@ class EventRecorder:
         try:
             await self._client.create(event)
         except AlreadyExists:
-            # The answer to an earlier attempt was lost. Later events are still to be written.
+            # An earlier attempt succeeded without a response. Later events still have to be
+            # written.
             if entry.count > 1:
                 await self._patch(entry)
 
@@ -260,7 +261,7 @@ class EventRecorder:
         return max(asked_seconds, _BACKOFF.wait_seconds(self._failures, rng=self._rng))
 
     def _give_up(self, entry: EventEntry, error: SteersmanError) -> None:
-        # The first error of its type is reported; those that follow are only counted.
+        # The first error of a type is reported; later ones are only counted.
         name, now_at = type(error).__name__, self._clock.monotonic()
         is_first = now_at >= self._reported_until.get(name, now_at)
         self._correlator.give_up(entry, None if is_first else f"refused: {name}")

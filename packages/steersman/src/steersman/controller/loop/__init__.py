@@ -7,4 +7,4 @@ Promises:  - ``Later`` without a time waits for a change
 Never:     reconciles an object in two workers, or lets a hanging object delay the others
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

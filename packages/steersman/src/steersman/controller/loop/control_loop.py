@@ -118,7 +118,7 @@ class ControlLoop(Generic[Obj]):
         )
         # The fingerprints of objects whose reconcile raised Permanent.
         self._permanent: dict[ObjectKey, object] = {}
-        # The object that another owner controls, by the key that wants to own it.
+        # The object with another owner, by the key of the object that requested to own it.
         self._refused: dict[ObjectKey, str] = {}
         self._delayed = DelayedStatuses(
             delay_seconds=controller.progress_seconds, clock=self._clock
@@ -234,7 +234,7 @@ class ControlLoop(Generic[Obj]):
         resync_seconds: float | None = None,
     ) -> tuple[Informer[Any], Registration[Any]]:
         informer = self._informers[same_kind(kind)]
-        # The handler only enqueues keys; a task of its own would cost more.
+        # The handler only enqueues keys; a separate task would cost more.
         return informer, informer.add_handler(
             handler,
             name=self._controller.name,
@@ -362,7 +362,7 @@ class ControlLoop(Generic[Obj]):
         controller = self._controller
         is_ending = obj.deletion_time is not None and not controller.while_deleting
         failures = self._queue.num_requeues(key)
-        # Without a change, its last reconcile has requeued it.
+        # Without a change, its last reconcile requeued it.
         reasons = taken.reasons or self._delayed.reasons(key)
         reasons = reasons or (
             ReconcileReason(about=obj.ref, event="retry" if failures else "later"),
@@ -385,7 +385,7 @@ class ControlLoop(Generic[Obj]):
             if is_cancelled():
                 raise
             error = RuntimeError("an operation that it awaited was cancelled")
-        except AUTHOR_ERRORS as caught:  # the only place that handles errors of authors
+        except AUTHOR_ERRORS as caught:  # the only handler of author errors
             error = failure_of(caught)
         finally:
             context.end()
@@ -434,7 +434,7 @@ class ControlLoop(Generic[Obj]):
         except NotInScope:
             return "out of scope"
         if obj is None:
-            # Again: something may have been remembered after its deletion.
+            # Again, because state may have been stored after the deletion.
             self._forget(key)
             return "gone"
         if is_paused(obj):
@@ -482,7 +482,7 @@ class ControlLoop(Generic[Obj]):
             # Before the first side effect.
             obj = await context.add_finalizer(obj)
             if obj.deletion_time is not None:
-                # Too late for a finalizer. The watch will deliver the deletion.
+                # Too late for a finalizer; the watch will deliver the deletion.
                 return Done()
         outcome = await self._call(self._controller.reconcile, key, obj, context)
         return await self._delayed.apply(outcome, key, obj, context)
@@ -521,7 +521,7 @@ class ControlLoop(Generic[Obj]):
         if unawaited is not None:
             verb, where, has_started = unawaited
             raise NotAwaited(ref=str(obj.ref), verb=verb, where=where, has_begun=has_started)
-        # Tasks that it has left behind must not write after its status.
+        # Tasks that the function left running must not write after its status.
         context.end()
         return returned
 
@@ -545,7 +545,7 @@ class ControlLoop(Generic[Obj]):
         try:
             await context.set_condition(obj, condition)
         except SteersmanError:
-            # The retry sets it. A permanent failure has none, and so becomes one that is retried.
+            # The retry sets it. A permanent failure has no retry, so it becomes a retried failure.
             return replace(decision, outcome="failed", is_failure=True, is_final=False)
         return decision
 
@@ -554,7 +554,7 @@ class ControlLoop(Generic[Obj]):
         if decision.is_failure:
             queue.add_rate_limited(key, priority=queue.held_priority(key))
         else:
-            if failures:  # hardly ever any
+            if failures:  # rarely any
                 queue.forget(key)
             if decision.is_final:
                 self._permanent[key] = fingerprint(obj)

@@ -9,7 +9,7 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import ReconcileReason
 
-# A shorter delay is none.
+# Shorter delays count as zero.
 _SHORTEST_SECONDS: Final = 0.001
 
 

@@ -16,7 +16,7 @@ E = TypeVar("E")
 
 LOOPS_TO_WARN = 10
 
-# The number of writes that are remembered of a key.
+# The number of writes that are stored for each key.
 MOST_WRITES = 64
 
 
@@ -77,8 +77,8 @@ class HotLoops:
 
 
 class _Loop:
-    # Each key with writes has one for a while, and few of them ever loop: all but the echoes is
-    # created when it is needed.
+    # Every key with writes has an instance for a while, and few keys ever loop: all fields but the
+    # echoes are created when they are needed.
     __slots__ = ("_bodies", "_echoes", "_streak")
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class _Loop:
     def note(
         self, wrote: Sequence[EffectiveWrite], *, is_echo: bool, now_at: float
     ) -> HotLoopFound | None:
-        # Also those of earlier reconciles: an echo may be late.
+        # Includes those of earlier reconciles: an echo may be late.
         echoes = (*self._echoes, *[(each.ref, each.version) for each in wrote])
         self._echoes = echoes[-MOST_WRITES:]
         if not is_echo:

@@ -67,7 +67,7 @@ def decide(outcome: Outcome, error: Exception | None, *, failures: int) -> Decis
                 outcome="permanent", is_final=True, note=("Permanent", error_text(error))
             )
         case NotLeading():
-            # The leader reconciles it; this process ends soon.
+            # The leader reconciles it; this process stops soon.
             return Decision(outcome="cancelled", is_failure=True)
         case ReconcileTimedOut():
             note = (type(error).__name__, error_text(error))

@@ -11,8 +11,8 @@ from typing import Final
 
 from steersman.names import ObjectKey
 
-# A reconcile is slow if it takes so many times as long as the median. With a slow server all are,
-# and more of them at once would make it slower.
+# A reconcile is slow if it takes this many times as long as the median. If the server is slow, all
+# reconciles take long, and more concurrency would make it slower.
 SLOW_FACTOR: Final = 4.0
 
 # The number of reconciles for the median. A guess: enough to ignore single slow ones, few enough to
@@ -31,7 +31,7 @@ class SlowLane:
         self._after_seconds = after_seconds
         self._share = max(1, int(workers * HANGING_SHARE))
         recent: deque[float] = deque(maxlen=RECENT)
-        #: Note the duration of a reconcile that did not time out.
+        #: Notes the duration of a reconcile that did not time out.
         self.note_seconds = recent.append
         self._recent = recent
         self._slow: dict[ObjectKey, None] = {}

@@ -21,7 +21,7 @@ from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Observer, SlowLaneChanged
 from steersman.workqueue import WorkQueue
 
-# How often slow reconciles are looked for while no worker is idle.
+# The interval of the checks for slow reconciles while no worker is idle.
 SLOW_CHECK_SECONDS: Final = 1.0
 
 
@@ -104,7 +104,7 @@ class Workers:
                 self._start_worker(group)
                 await stopped.wait()
             finally:
-                # Reconciles in the lane finish, and no further one enters it.
+                # Reconciles in the lane continue; no further one enters it.
                 watch.cancel()
 
     def thread_started(self, key: ObjectKey) -> None:
@@ -211,14 +211,13 @@ class Workers:
             if worker.is_slow or lane.waiting:
                 self._enqueue_next_waiting()
             if is_cancelled():
-                # The author's function has turned the cancellation into another result, which is
+                # The author's function turned the cancellation into another result, which is
                 # reported.
                 raise asyncio.CancelledError
             if worker.is_slow and not self._rejoin(worker):
                 return
-            # A queue that is never empty and a function that never waits would block other tasks.
-            # An empty queue is awaited anyway. ``done`` has just moved the keys whose delay is
-            # over.
+            # Otherwise a queue that is never empty and a function that never waits would block
+            # other tasks. ``done`` has just moved the keys whose delay is over.
             if queue.has_waiting:
                 await self._clock.sleep(0)
 
@@ -240,7 +239,7 @@ class Workers:
             while self._all_busy and self.lane.has_room:
                 first = self._longest_running()
                 if first is None:
-                    break  # all wait for a thread: ``thread_started`` reports one
+                    break  # all wait for a thread; ``thread_started`` signals a change
                 worker, key, started_at = first
                 wait_seconds = started_at + self.lane.threshold_seconds - self._clock.monotonic()
                 if wait_seconds > 0:

@@ -8,4 +8,4 @@ Promises:  - an owner in another namespace is refused
 Never:     writes to the server
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

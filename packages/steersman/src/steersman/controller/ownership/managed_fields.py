@@ -18,7 +18,7 @@ Path: TypeAlias = tuple[str, ...]
 _ITSELF: Final = "."
 _NONE: Final = object()
 
-# Longer lists are cut: they are for people to read.
+# Longer lists are truncated, because they are for people to read.
 MAX_PATHS: Final = 10
 
 

@@ -58,7 +58,7 @@ class OwnerCheck:
             raise _owner_gone(owner, child, "is now another object of the same name")
         if now.deletion_time is not None and owner.deletion_time is None:
             raise _owner_gone(owner, child, "is being deleted")
-        # A child that was lost during the request may have been lost for another reason.
+        # A child lost during the request may have been lost for another reason.
         if self._losses.get(owner.uid) == losses:
             self.forget(owner.uid)
 

@@ -8,4 +8,4 @@ Promises:  - every change of a child enqueues its controlling owner
 Never:     reads from the server, or waits for a function of the operator author
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

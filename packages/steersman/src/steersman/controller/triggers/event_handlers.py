@@ -117,7 +117,7 @@ class EventHandlers:
             old_owner = self._owner_of(delta.old) if type(delta) is Updated else owner
             if owner is None and old_owner is None:
                 return
-            # A change of owner enqueues both owners, whatever the predicate says.
+            # A change of the owner enqueues both owners, whatever the predicate returns.
             if owner == old_owner and when is not None and not self._passes(when, delta):
                 return
             why, priority = _why(delta), _priority(delta)
@@ -141,7 +141,7 @@ class EventHandlers:
             if (
                 when is None
                 or self._passes(when, delta)
-                # The mapping of an earlier change has failed, and must see the latest state.
+                # The mapping failed for an earlier change, and must see the latest state.
                 or self._mappings.is_failing(kind, number, delta.key)
             ):
                 self._mappings.handle(kind, number, delta, to, _why(delta), _priority(delta))
@@ -251,7 +251,7 @@ class EventHandlers:
 
 
 def _is_of(api_version: str, its_kind: str, group: str, kind: str) -> bool:
-    # In any version: it is the same object.
+    # Without the version, because all versions are the same object.
     return its_kind == kind and api_version.rpartition("/")[0] == group
 
 
@@ -290,7 +290,7 @@ def _priority(delta: Delta[Any]) -> int:
 
 
 def _is_ending(obj: Object) -> bool:
-    # Not ``deletion_time``, which an Unstructured object parses each time.
+    # ``deletion_time`` would parse the time of an Unstructured object each time.
     if isinstance(obj, Unstructured):
         return bool(obj.metadata.get("deletionTimestamp"))
     return obj.metadata.deletion_timestamp is not None

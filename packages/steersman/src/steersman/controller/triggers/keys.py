@@ -47,7 +47,7 @@ def key_in(each: object, kind: ResourceType) -> ObjectKey:
 
 
 def _is_of(obj: Resource | Unstructured, kind: ResourceType) -> bool:
-    # In any version: it is the same object.
+    # Without the version, because all versions are the same object.
     gvk = obj.gvk if isinstance(obj, Unstructured) else obj.resource_type.gvk
     return (gvk.group, gvk.kind) == (kind.gvk.group, kind.gvk.kind)
 

@@ -28,17 +28,17 @@ Object: TypeAlias = Resource | Unstructured
 # A kind, the number of the watch in the controller, and an object.
 MappingId: TypeAlias = tuple[ResourceType, int, ObjectKey]
 
-# Five minutes at most, as for a reconcile that fails.
+# The longest wait is five minutes, as for failed reconciles.
 _BACKOFF = BackoffPolicy(first_seconds=0.1, longest_seconds=300.0)
 
-# The number of calls for a deleted object, which take about a minute. No change of that object will
-# follow, and its last state is kept for these calls only.
+# The number of calls for a deleted object, which take about a minute. No further change of that
+# object will follow, and its last state is stored only for these calls.
 TRIES_WHEN_GONE = 10
 
-# The number of last states kept of an object that is created and deleted again and again.
+# The limit of last states of an object that is created and deleted repeatedly.
 _MAX_STATES = 4
 
-# After so many retries in a row, other tasks get a turn.
+# After this number of consecutive retries, other tasks run.
 _TURN = 50
 
 
@@ -107,7 +107,7 @@ class Mappings:
         self._failed = failed
         self._failing: dict[MappingId, MapRequest] = {}
         self._backoff: KeyBackoff[MappingId] = KeyBackoff(_BACKOFF, rng=rng)
-        # This queue has no observer: TriggerFailed reports what is in it, and for how long.
+        # Without an observer: TriggerFailed reports the failing mappings, and since when they fail.
         self._retries: WorkQueue[MappingId] = WorkQueue(
             f"{controller} mappings", limiter=self._backoff, clock=clock, observe=ignore
         )
@@ -134,8 +134,8 @@ class Mappings:
         is_gone = type(delta) is Deleted
         earlier = self._failing.get((kind, watch, delta.key)) if self._failing else None
         if earlier is not None:
-            # States between the last mapped one and this one do not matter, except the last state
-            # of an object that was deleted in between.
+            # States between the last mapped one and this one are skipped, except the last state of
+            # an object that was deleted in between.
             before = (*earlier.before, earlier.obj) if earlier.is_gone else earlier.before
             priority = max(priority, earlier.priority)
             if is_gone:

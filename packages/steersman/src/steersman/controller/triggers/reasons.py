@@ -17,16 +17,16 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ReconcileReason
 
-# More reasons help no reader, and each keeps an old version of an object in memory.
+# More reasons are not useful, and each keeps an old version of an object in memory.
 MAX_WHYS = 8
 
 MAX_PATHS = 10
 
-# They change with every other field.
+# These change with every other field.
 _IMPLIED: Final = frozenset({"metadata.resourceVersion", "metadata.managedFields"})
 _IMPLIED_BY_OTHERS: Final = "metadata.generation"
 
-# Most values that differ are of these types, which have no fields.
+# Most changed values are of these types, which have no fields.
 _LEAVES: Final = (str, int, datetime)
 _LISTS: Final = (list, tuple)
 
@@ -147,7 +147,7 @@ def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
                 _find_paths(before, after, below, found)
             if len(found) > MAX_PATHS:
                 return
-    # An empty map where there was none, for example.
+    # For example, a new empty map.
     if path and not is_named:
         found.append(path)
 
@@ -158,7 +158,7 @@ def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
     The result is empty if the two have nothing in common. A missing value counts as an empty value
     of the other's type.
     """
-    # Not isinstance(new, Struct), which costs more than all the rest.
+    # isinstance(new, Struct) would cost more than the rest of this function.
     names = getattr(new if old is None else old, "__struct_encode_fields__", None)
     if names is not None:
         if old is None or new is None or type(old) is type(new):

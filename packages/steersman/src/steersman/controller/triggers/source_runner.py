@@ -24,14 +24,14 @@ from steersman.workqueue import LOW_PRIORITY, BackoffPolicy
 # Enqueues an object: its key, the reason, and its priority.
 Enqueue: TypeAlias = Callable[[ObjectKey, ReconcileReason, int], None]
 
-# The other end needs time to recover; people wait no longer than this for it.
+# The other end needs time to recover; the limit is for people who wait.
 _BACKOFF = BackoffPolicy(first_seconds=1.0, longest_seconds=60.0, jitter=0.1)
 
-# A stream that was open for so long has worked: its end is no further failure in a row.
+# A stream that was open for this long worked: its end does not count as a consecutive failure.
 _STEADY_SECONDS = 60.0
 
-# A stream or a full cache may yield keys without ever waiting; after so many, other tasks get a
-# turn.
+# A stream or a full cache may yield keys without ever waiting; after this number of keys, other
+# tasks run.
 _TURN = 500
 
 

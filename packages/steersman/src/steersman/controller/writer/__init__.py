@@ -8,4 +8,4 @@ Never:     writes to another object of the same name, or takes over an object th
            controls
 """
 
-__all__: list[str] = []  # what is public, steersman.controller offers
+__all__: list[str] = []  # steersman.controller exports the public names

@@ -53,7 +53,7 @@ class RepeatedApplies:
     def note(self, ref: Hashable, digest: Hashable, now_at: float) -> RepeatedApply:
         """Count one more apply to ``ref`` of the body with the digest ``digest``."""
         repetition = self._repetitions.get(ref, now_at)
-        # Another body is a change of the controller's own.
+        # A new body is a change by the controller itself.
         if repetition is None or repetition.digest != digest:
             repetition = _Repetition(digest, now_at)
         self._repetitions.put(ref, repetition, now_at)

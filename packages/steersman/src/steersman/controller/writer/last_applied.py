@@ -47,7 +47,7 @@ ApplyTarget: TypeAlias = tuple[GroupVersionKind, ObjectKey, str]
 
 _COMPARED_METADATA: Final = ("labels", "annotations", "ownerReferences", "finalizers")
 
-# The public attribute creates a read-only view for each access, which hides the map in it.
+# The public attribute creates a new read-only view for each access, so identical maps differ.
 _labels: Final = stored_field(meta_v1.ObjectMeta, "labels")
 _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
@@ -131,7 +131,7 @@ class LastApplied:
             target[2], last.obj, live, body
         ):
             return False
-        # The cache may hold another copy: do not keep two.
+        # Store the cache's copy, so that memory does not contain two.
         self._last[target] = LastApply(last.digest, live)
         return True
 
@@ -197,7 +197,7 @@ def _looks_unchanged(
     before, after = _metadata(old), _metadata(new)
     if before == after:
         return True
-    # A change of an annotation, say, does not matter to a manager that holds none.
+    # Changes of labels, annotations and the like do not matter to a manager that owns none of them.
     held = fields_in(entry.fields).get("f:metadata") or {}
     return not any(
         one != other and f"f:{name}" in held

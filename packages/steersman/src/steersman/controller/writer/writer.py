@@ -54,8 +54,8 @@ Object: TypeAlias = Resource | Unstructured
 
 Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
-# No object has this resourceVersion, and the server ignores it where there is no object: an apply
-# with it creates a new object, and never changes an existing one.
+# No object has this resourceVersion, and the server ignores it if the object does not exist: an
+# apply with it creates an object, and never changes one.
 MUST_NOT_EXIST: Final = "1"
 
 
@@ -143,7 +143,7 @@ class Writer:
         wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
         target = _target(wanted, "")
         namespace, name = target[1]
-        # An error if the namespace is not cached: changes of the child would wake no reconcile.
+        # Raises if the namespace is not cached: changes of the child would not trigger a reconcile.
         live = self._cached.get(type(wanted), name, namespace=namespace)
         uid = child.uid
         if uid and (live is None or live.uid != uid):
@@ -246,7 +246,7 @@ class Writer:
         conflict = await self._conflicts.check(target, kind, live, body)
         if uid:
             to_send["metadata"]["uid"] = uid
-        # Sent unstructured; the answer is decoded as the kind.
+        # Sent unstructured; the response is decoded as the kind.
         sent: Any = Unstructured(to_send)
         subresource = self._client.status(kind, name, namespace=namespace)
         write = subresource.apply(sent, field_manager=self._manager, force=True)
@@ -260,7 +260,7 @@ class Writer:
         live = self._cached_object(obj)
         if live is not None and has_condition(obj, self._status_of(live), condition):
             return live
-        # Read the latest version: the fields applied before are applied again, with force.
+        # Reads the latest version: the previously applied fields are applied again, with force.
         now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
         if now.uid != obj.uid:
             raise other_object(f"apply the status of {obj.ref}", now.uid)
@@ -300,8 +300,8 @@ class Writer:
     def _remember(
         self, target: ApplyTarget, answer: Object, body: bytes, conflict: FieldConflict | None
     ) -> None:
-        # The cached object, which may have fewer fields than the answer. If it is not cached, no
-        # deletion will be received for it, and so nothing is remembered.
+        # The cached object may have fewer fields than the response. If it is not cached, no
+        # deletion will be received for it, so nothing is stored.
         gvk, key, _ = target
         kept = self._cached.find(type(answer), key.name, namespace=key.namespace)
         if kept is None:
@@ -344,7 +344,7 @@ class Writer:
         beside = await self._send_unnoted(
             other.patch(meant, field_manager=self._manager), obj, uid=uid, verb=verb
         )
-        # The answer is of another kind, and has the object's resourceVersion.
+        # The response has another kind, but the object's resourceVersion.
         is_change = live is None or live.resource_version != beside.resource_version
         version = beside.resource_version
         report(Write(verb="patch", ref=obj.ref, is_change=is_change, version=version), body)
@@ -375,7 +375,7 @@ class Writer:
             try:
                 return await self.patch(obj, patch, report=report)
             except Conflict:
-                # Any other field may have changed: read it once, and try again.
+                # Any other field may have changed: read the object once, and retry.
                 now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
                 if is_second or now.uid != obj.uid:
                     raise
@@ -436,7 +436,7 @@ class Writer:
         self._last.forget(kind.resource_type.gvk, key)
         self._conflicts.forget(kind.resource_type.gvk, key)
 
-    # Inside
+    # Internals
 
     def _cached_object(self, obj: Obj) -> Obj | None:
         """Return the cached object with the name of ``obj``; ``None`` if there is none."""
@@ -464,7 +464,7 @@ class Writer:
             if is_schema_mismatch(error):
                 raise as_invalid(error) from error
             raise
-        # Where the server does not check the uid, the write is done, and can only be reported.
+        # If the server does not check the uid, the write was carried out, and can only be reported.
         if uid and answer.uid != uid:
             raise other_object(f"{verb} {obj.ref}", answer.uid)
         return answer

@@ -43,7 +43,7 @@ _APIMACHINERY = "io.k8s.apimachinery.pkg"
 _OBJECT_META = f"{_APIMACHINERY}.apis.meta.v1.ObjectMeta"
 _LIST_META = f"{_APIMACHINERY}.apis.meta.v1.ListMeta"
 
-# Schemas whose meaning is more than they say, or that have a class written by hand.
+# Schemas with a special meaning, and schemas for which a class exists.
 _WELL_KNOWN: Mapping[str, Type] = {
     f"{_APIMACHINERY}.api.resource.Quantity": QUANTITY,
     f"{_APIMACHINERY}.apis.meta.v1.Condition": CONDITION,
@@ -132,7 +132,7 @@ class _Reader:
             taken=RESOURCE_NAMES if gvk else PART_NAMES,
             sensitive=_SENSITIVE.get(component, ()),
         )
-        # Go writes the zero time as null, required or not.
+        # Go encodes the zero time as null, even in a required field.
         fields = tuple(
             replace(field, required=False) if field.type in (DATETIME, MICRO_TIME) else field
             for field in fields

@@ -48,7 +48,7 @@ OBJECT_META = imported("steersman.kinds.meta_v1", "ObjectMeta")
 PART = imported("steersman.kinds", "Part")
 RESOURCE = imported("steersman.kinds", "Resource")
 
-# Names that the module needs for itself.
+# Names that the generated module uses itself.
 _TAKEN = {
     "Any",
     "Condition",
@@ -64,10 +64,10 @@ _TAKEN = {
     *keyword.kwlist,
 }
 
-# With more letters than this, a list of values gets a line, and a name, of its own.
+# A longer list of values becomes a named alias.
 _LONGEST_LITERAL = 60
 
-# By which the pattern of an amount is known; nothing else has these suffixes.
+# The suffixes by which the pattern of a quantity is recognized.
 _BINARY_SUFFIXES = "[KMGTPE]i"
 
 _EMBEDDED = "x-kubernetes-embedded-resource"
@@ -96,7 +96,7 @@ def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> st
         keywords["plural"] = plural
     if spec.get("scope") == "Cluster":
         keywords["namespaced"] = False
-    keywords["crd"] = None  # this definition is not made from the class
+    keywords["crd"] = None  # the definition is not generated from the class
     schema = _object(_object(found, "schema"), "openAPIV3Schema")
     reader = _Reader(gvk, keywords)
     classes = reader.classes(schema)
@@ -160,7 +160,7 @@ class _Reader:
                 wanted=f"the schema of {'.'.join(place)}", value=schema, rule="it is an object"
             )
         if place[-2:] in _OF_CONDITIONS:
-            # The base class fixes the fields of a condition, but not its types.
+            # The base class defines the fields of a condition, but not their types.
             return plain_type(schema, lambda inside: self._type_of(place, inside))
         if values := _values(schema):
             return self._literal(place, values)
@@ -169,7 +169,7 @@ class _Reader:
         if _is_amount(schema):
             return QUANTITY
         if schema.get("type") == "object" and schema.get(_PRESERVE):
-            # A class would have no room for what the schema does not name.
+            # A class could not store the fields that the schema does not name.
             return mapping_of(ANY)
         if not schema.get("properties") or schema.get(_PRESERVE):
             return plain_type(schema, lambda inside: self._type_of(place, inside))
@@ -248,7 +248,7 @@ def _values(schema: Schema) -> tuple[str | int, ...]:
     wanted = {"string": str, "integer": int}.get(str(schema.get("type")))
     if not isinstance(listed, list) or wanted is None:
         return ()
-    # A null among them says what ``nullable`` says.
+    # A null in an enum has the same meaning as ``nullable``.
     values = [each for each in listed if each is not None]
     fit = all(isinstance(each, wanted) and not isinstance(each, bool) for each in values)
     if not fit or schema.get("format") in _READ_OTHERWISE:
@@ -256,7 +256,7 @@ def _values(schema: Schema) -> tuple[str | int, ...]:
     return tuple(dict.fromkeys(values))
 
 
-# Texts that become something else in Python.
+# Formats that are decoded to other Python types.
 _READ_OTHERWISE = ("byte", "date-time")
 
 

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# A line that begins like this stands for itself, and is not the rest of the one before.
+# A line that begins like this is a list item, and does not continue the previous line.
 _stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
 
 

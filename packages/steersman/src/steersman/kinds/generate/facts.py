@@ -59,7 +59,7 @@ def module_of(component: str) -> str:
 
 def _modules(schemas: Mapping[str, Schema]) -> dict[tuple[str, str], str]:
     """Return the module of each group and version, derived from the names of schemas."""
-    # The one of rbac.authorization.k8s.io is rbac_v1; no rule leads there.
+    # The module of rbac.authorization.k8s.io is rbac_v1, which cannot be derived from the group.
     return {
         (kind["group"], kind["version"]): module_of(name)
         for name, schema in schemas.items()
@@ -101,7 +101,7 @@ def _pruned(name: str, schema: Schema) -> Schema:
     kept: dict[str, Any] = _without_words(schema)
     kinds = kept.get("x-kubernetes-group-version-kind", ())
     if module_of(name) == META and len(kinds) > 1:
-        # DeleteOptions and WatchEvent claim to be in every group there is.
+        # DeleteOptions and WatchEvent are listed in every API group.
         kept["x-kubernetes-group-version-kind"] = [
             k for k in kinds if _META_KIND.items() <= k.items()
         ]

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable
 
 _words = re.compile(
     r"IPv[46]"
-    r"|[A-Z]{2,}s(?![a-z])"  # several of an acronym: CIDRs
-    r"|[A-Z]+(?=V[0-9])"  # an acronym and its version: API, V3
+    r"|[A-Z]{2,}s(?![a-z])"  # the plural of an acronym: CIDRs
+    r"|[A-Z]+(?=V[0-9])"  # an acronym before a version: API, V3
     r"|[A-Z]?[a-z0-9]+"
     r"|[A-Z]+(?![a-z])"
 ).findall
 
-# In a class body, a field called ``int`` would be the type of the next field that is an int.
+# In a class body, a field named ``int`` would shadow the type in the next fields.
 _TYPES = {"bool", "bytes", "datetime", "float", "int", "str", "tuple"}
 _TAKEN = _TYPES.union(keyword.kwlist)
 

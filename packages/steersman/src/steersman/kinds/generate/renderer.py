@@ -26,8 +26,8 @@ def rendered(module: Module) -> str:
         module.comment,
         f'"""{module.docstring}"""',
         "",
-        # Types are then read when a kind is first decoded, not when its module is imported; and
-        # they may refer to classes further down, or to their own.
+        # Types are then evaluated when a kind is first decoded, not when its module is imported.
+        # They may refer to their own class and to later ones.
         "from __future__ import annotations",
         "",
         *_imports(module),
@@ -95,7 +95,7 @@ def _import_lines(needed: Iterable[Import]) -> Iterator[str]:
     for module, names in groupby(sorted(needed), key=itemgetter(0)):
         plain = []
         for _, name in names:
-            # ruff wants a line of its own for each alias.
+            # ruff requires a separate line for each alias.
             if " as " in name:
                 yield f"from {module} import {name}"
             else:
@@ -178,7 +178,7 @@ def _literal(value: str | bool | None) -> str:
 
 
 def _text(value: str) -> str:
-    # As ruff prefers it: in double quotes, unless those would need more escapes.
+    # As ruff formats it: in double quotes, unless that requires more escapes.
     written = ascii(value)
     if '"' in value and "'" in value:
         inside = written[1:-1].replace("\\'", "'")

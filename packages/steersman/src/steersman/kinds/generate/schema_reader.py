@@ -23,14 +23,13 @@ from steersman.kinds.generate.model import (
 from steersman.kinds.generate.names import field_names
 from steersman.kinds.resource import Resource
 
-# What every part has.
 PART_NAMES = frozenset(name for name in dir(Part) if not name.startswith("_"))
 
-# What every resource has from its base: fields by their names on the wire, and all names in Python.
+# The members of the base class of resources: fields by wire name, and all names in Python.
 INHERITED = frozenset({"apiVersion", "kind", "metadata"})
 RESOURCE_NAMES = frozenset(name for name in dir(Resource) if not name.startswith("_"))
 
-# What kinds.Condition has: fields by their names on the wire, and other names in Python.
+# The members of kinds.Condition: fields by wire name, and other names in Python.
 CONDITION_FIELDS: Mapping[str, Type] = {
     "type": STR,
     "status": STR,

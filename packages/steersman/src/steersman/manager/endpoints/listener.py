@@ -13,7 +13,7 @@ from steersman.manager.settings.address import ListenAddress
 from steersman.observe import Listening, Observer
 from steersman.wire import RequestHandler
 
-# No client sends a body here.
+# No request to these endpoints has a body.
 LARGEST_BODY = 1024
 
 # The setting that has the address of each listener.
@@ -53,7 +53,7 @@ async def _listen(
     address: ListenAddress,
     tls: ssl.SSLContext | None,
 ) -> int:
-    # Imported here: not every operator listens.
+    # Imported here, because not every operator listens.
     from steersman.wire import listening
 
     def on(host: str) -> AbstractAsyncContextManager[int]:
@@ -81,7 +81,7 @@ def _cannot_listen(what: str, address: ListenAddress, error: OSError) -> Manager
             why = "this machine does not have that address"
             what_now = f"Choose one that it has for {setting}, or :{address.port} for all of them."
         case _:
-            # Not the error's own text: asyncio adds to it.
+            # asyncio changes the error's own text.
             why = (
                 "the host name does not resolve"
                 if isinstance(error, socket.gaierror) or error.errno is None

@@ -77,7 +77,7 @@ class AuthorizedPages:
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         """Return the page or an error reply, in either case before the scraper times out."""
         if request.path not in self._inner.paths:
-            # No review for a path without a page: any number of such paths could be requested.
+            # Paths without a page need no review: a client could request any number of such paths.
             return await self._inner.handle(request, certificate=certificate)
         token = _bearer_token(request)
         if token is None:

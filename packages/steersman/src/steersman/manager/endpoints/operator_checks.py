@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from steersman.manager.leader_election.leadership import Leadership
     from steersman.manager.server_probe import ServerProbe
 
-# Longer than a loaded machine or a pause of the process explains: this many checks of the event
-# loop missed in a row, and this long without an attempt to renew the lease.
+# Longer than a busy machine or a pause of the process explains: the number of consecutive missed
+# checks of the event loop, and the time without an attempt to renew the lease.
 MISSED_CHECKS: Final = 30
 IDLE_SECONDS: Final = 30.0
 
@@ -85,7 +85,7 @@ def live_checks(
         yield Check(
             "leader-election",
             _problem_unless(
-                # Several attempts fit into one lease, whether or not the server answers.
+                # Several attempts fit into one lease, even if the server does not respond.
                 idle_seconds < IDLE_SECONDS + lease_seconds,
                 f"the lease has been neither requested nor renewed for {idle_seconds:.0f} s",
             ),

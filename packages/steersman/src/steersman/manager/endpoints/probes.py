@@ -24,7 +24,7 @@ Page: TypeAlias = Callable[[Request], Reply]
 _TEXT: Final = "text/plain; charset=utf-8"
 _READS: Final = ("GET", "HEAD")
 
-# The number of objects named in an answer.
+# The number of objects that a reply names.
 _NAMED: Final = 10
 
 
@@ -126,8 +126,8 @@ def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
     from steersman.observe import metrics_text
 
     def page(request: Request) -> Reply:
-        # In the event loop and not in a thread: collectors read its data. So scrapes run one at a
-        # time; a line takes some 10 µs, and an operator has a thousand.
+        # In the event loop, not in a thread, because collectors read its data. So scrapes run one
+        # at a time; a line takes some 10 µs, and an operator has a thousand.
         content_type, body = metrics_text(registry, accept=header(request, "accept"))
         return Reply(status=200, headers=_headers(content_type), body=body)
 
@@ -150,7 +150,7 @@ def text_reply(status: int, text: str, *headers: tuple[str, str]) -> Reply:
 def _headers(content_type: str) -> tuple[tuple[str, str], ...]:
     return (
         ("Content-Type", content_type),
-        # The state changes, so the answer must not be cached; and no browser may take it for HTML.
+        # Do not cache, because the state changes; no browser may interpret the reply as HTML.
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
     )
@@ -163,7 +163,7 @@ def _detail(check: Check) -> str:
 
 def _check_page(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
     def page(request: Request) -> Reply:
-        # By check and not by name: two caches of one kind have the same name.
+        # By check, because two caches of one kind have the same name.
         results = [(check, _why_not(check)) for check in checks()]
         is_well = all(why_not is None for _, why_not in results)
         is_verbose = any(key == "verbose" for key, _ in request.query)

@@ -24,7 +24,7 @@ KNOWN_SECONDS: Final = 60.0
 ALLOWED_SECONDS: Final = 300.0
 DENIED_SECONDS: Final = 30.0
 
-# More than any cluster has scrapers. Invalid tokens only fill the cache for rejected ones.
+# No cluster has more scrapers. Invalid tokens fill only the cache for rejected ones.
 MOST_REMEMBERED: Final = 1000
 
 # The number of concurrent reviews; further ones wait. A client with invalid tokens must not be able
@@ -54,7 +54,7 @@ class TokenReviews:
     """Reviews tokens and permissions, with at most one review at a time for each token."""
 
     def __init__(self, client: Client, *, clock: Clock) -> None:
-        # One attempt: Prometheus scrapes again soon.
+        # A single attempt, because Prometheus scrapes again soon.
         self._client = client.adjusted(
             deadline_seconds=REVIEW_SECONDS, retry=RetryPolicy(attempts=1), dry_run=False
         )
@@ -169,8 +169,8 @@ class SharedRequests(Generic[K, V]):
     async def join(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:
         """Return the result of ``ask``, or of another caller's request for ``key`` in flight."""
         while (flight := self._open.get(key)) is not None:
-            # The other caller may be cancelled, because its client disconnected; then this one
-            # asks.
+            # If the other caller is cancelled, because its client disconnected, this one sends the
+            # request.
             await asyncio.wait((flight,))
             if not flight.cancelled():
                 return flight.result()

@@ -27,8 +27,8 @@ from msgspec.structs import replace
 JITTER: Final = 1.2
 
 # A record may have any duration, by mistake or malice, and its holder may be dead. No live
-# candidate lets its lease go without renewal for an hour: after that it is taken over, whatever its
-# record says. Settings have the same limit.
+# candidate fails to renew its lease for an hour: after that, another takes it over, whatever the
+# record's duration is. Settings have the same limit.
 LONGEST_SECONDS: Final = 3600.0
 
 # The duration of a released lease: the least that the server allows. No candidate waits for it.
@@ -76,7 +76,7 @@ def unique_identity(hostname: str, *, rng: Random) -> str:
     return f"{hostname}_{rng.getrandbits(64):016x}"
 
 
-# The record, and what is known of it
+# The record and its observation
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +180,7 @@ def advance(
             updated = _after_read(state, observed, settings, now_at)
             if not updated.is_claimed:
                 return updated
-            # From the time before it was sent, because others may have read it at any time after.
+            # Counted from the time before sending, because others may read the write at any time.
             return replace(updated, acting_until_at=sent_at + settings.renew_seconds)
         case _:
             assert_never(event)
@@ -193,14 +193,14 @@ def _after_read(
     if observed == state.observed:
         return updated
     if updated.rival:
-        # From the present, because a write is read only after it was made.
+        # Counted from now, because a write is only read after it was made.
         taken_until_at = now_at + _valid_seconds(observed.record, settings)
     elif not observed.version and state.rival:
-        # The lease was deleted, and its holder need not know. The holder may have renewed it up to
-        # that moment, so its time counts from now.
+        # The lease was deleted, possibly without its holder's knowledge. The holder may have
+        # renewed it up to that moment, so its time counts from now.
         taken_until_at = now_at + _valid_seconds(state.observed.record, settings)
     else:
-        # It belongs to this candidate, or is free: its holder released it after it had stopped.
+        # The lease belongs to this candidate, or its holder stopped and released it.
         taken_until_at = -inf
     return replace(updated, taken_until_at=taken_until_at)
 
@@ -259,7 +259,7 @@ def next_step(
         record=Record(
             holder=settings.identity,
             lease_seconds=ceil(settings.lease_seconds),
-            # A record that was sent before may still be written: it is the same claim.
+            # A previously sent record may still be written: it is the same claim.
             acquire_time=claim.acquire_time if claim and is_repeated else now_time,
             renew_time=now_time,
             transitions=transitions,

@@ -78,7 +78,7 @@ class Fence:
     async def close_at_deadline(self) -> None:
         """Wait until the deadline, and close the fence."""
         while self.is_open:
-            # By then it may have been extended.
+            # Meanwhile, the deadline may have been extended.
             await self._clock.sleep(self.left_seconds)
         self.close()
 
@@ -164,7 +164,7 @@ class _FencedExchange:
             self._report_if_unsent()
             raise
         except asyncio.CancelledError:
-            # As in ``asyncio.timeout``: other code may cancel the task as well.
+            # As in ``asyncio.timeout``, other code may cancel the task as well.
             if not self._is_aborted or task is None or task.uncancel() > cancelling:
                 raise
         finally:
@@ -179,8 +179,8 @@ class _FencedExchange:
         traceback: TracebackType | None,
     ) -> bool | None:
         held = self._held
-        # The guard has no reference back. A cycle for each write would keep the garbage collector
-        # busy.
+        # The guard has no reference back, because a cycle for each write would cost garbage
+        # collection.
         del self._held
         return await held.__aexit__(kind, error, traceback)
 
@@ -214,7 +214,7 @@ def is_fenced(method: str, path: str) -> bool:
     """
     if method not in _WRITES:
         return False
-    # This decides most paths; a look at each segment takes much longer.
+    # This decides most paths; checking each segment takes much longer.
     if "events" not in path and "leases" not in path and "reviews" not in path:
         return True
     return not _is_open_to_all(*_resource_of(path))

@@ -54,8 +54,8 @@ from steersman.units import MicroTime, format_micro_time
 # Another client may write between the read and the write; twice in a row is unlikely.
 ROUNDS: Final = 3
 
-# The number of attempts that fit into the leader's time for a renewal, with a server that does not
-# answer. Not more: a server under load takes seconds.
+# The number of attempts within the time for a renewal if the server does not respond. Not more,
+# because a server under load takes seconds.
 TRIES: Final = 3
 
 
@@ -102,8 +102,7 @@ class Leadership:
         rng: Random,
         observe: Observer,
     ) -> None:
-        # The interval of the lease decides when a failed request is repeated, and nothing else
-        # does.
+        # Only the interval of the lease decides when a failed request is repeated.
         self._client = client.adjusted(retry=RetryPolicy(attempts=1))
         self._settings = settings
         self._fence = fence
@@ -145,8 +144,7 @@ class Leadership:
                 yield term
         finally:
             self._fence.close()
-            # A candidate that is cancelled before it leads may have written its claim without
-            # knowing.
+            # A candidate that is cancelled before it leads may have written its claim unknowingly.
             if not term.is_lost and self._standing.claim is not None:
                 await self._release()
 
@@ -257,7 +255,7 @@ class Leadership:
     async def _claim(self, step: Claim, deadline_at: float) -> bool:
         """Write the record of ``step``; return false if the lease has changed since it was read."""
         was_open = self._fence.is_open
-        # Before anything can have been sent.
+        # Measured before the request is sent.
         sent_at = self._clock.monotonic()
         self._apply(WriteStarted(claim=step.record))
         try:
@@ -295,7 +293,7 @@ class Leadership:
 
     def _until(self, deadline_at: float) -> Client:
         left_seconds = deadline_at - self._clock.monotonic()
-        # A request that has no time left fails like every late one.
+        # Without time left, the request fails as if it were late.
         return self._client.adjusted(deadline_seconds=max(left_seconds, 0.001))
 
     def _apply(self, event: LeaseEvent) -> None:

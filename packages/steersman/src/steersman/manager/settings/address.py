@@ -31,7 +31,7 @@ class ListenAddress(msgspec.Struct, frozen=True):
         host = found["host"] if found["six"] is None else found["six"]
         if found["six"] is not None and not _is_ip(host, version=6):
             raise _bad(text, "what stands in brackets is an IPv6 address")
-        # A text without letters is meant as an IP address: 300.0.0.1 is no host name.
+        # A host without letters must be an IP address: 300.0.0.1 is not a host name.
         numeric = bool(host) and not any(each.isalpha() for each in host)
         if found["six"] is None and numeric and not _is_ip(host, version=4):
             raise _bad(text, "an IPv4 address is four numbers up to 255")

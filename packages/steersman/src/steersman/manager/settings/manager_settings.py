@@ -22,7 +22,7 @@ from steersman.manager.settings.sources import (
 )
 from steersman.names import check_label, check_subdomain
 
-# With the names that ``logging`` has.
+# The names of the levels in ``logging``.
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
@@ -63,27 +63,27 @@ class ManagerSettings:
     kubeconfig: Path | None = None
     context: str | None = None
 
-    # The second consent that a kubeconfig with insecure-skip-tls-verify needs.
+    # The second consent that a kubeconfig with insecure-skip-tls-verify requires.
     insecure_skip_tls_verify: bool = False
 
     # Empty means all.
     namespaces: tuple[str, ...] = ()
 
-    # On by default, also on a laptop: a second copy, started by mistake, perhaps beside the one in
-    # the cluster, then logs who leads, instead of the two undoing each other's work. It costs one
-    # small object, and no time: a replica that ends releases the Lease. Both must use the Lease of
-    # one namespace: on a laptop, set that of the Deployment.
+    # Enabled by default, also on a laptop: a second replica that is started by mistake then logs
+    # the name of the leader, and the two do not undo each other's work. It costs one small object,
+    # and no time, because a stopping replica releases the Lease. Both must use the Lease of one
+    # namespace: on a laptop, set that of the Deployment.
     leader_election: bool = True
     lease_namespace: str | None = None
     lease_name: str | None = None
 
-    # Those of Kubernetes' own components.
+    # The values of Kubernetes' own components.
     lease_seconds: float = 15.0
     renew_seconds: float = 10.0
     retry_seconds: float = 2.0
 
-    # This machine only by default: a kubelet, which connects from outside, needs the port, and
-    # learns only whether the checks pass.
+    # Only this machine by default. The kubelet connects from outside, so it needs the health port,
+    # on which it learns only whether the checks pass.
     health_address: str = "127.0.0.1:8081"
     metrics_address: str = "127.0.0.1:8080"
     tls_cert_file: Path | None = None
@@ -92,26 +92,26 @@ class ManagerSettings:
     log_style: Literal["plain", "json"] = "plain"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
-    # A Pod is killed 30 s after SIGTERM. The rest is for releasing the Lease and for writing the
-    # last events.
+    # A Pod is killed 30 s after SIGTERM. The rest is for releasing the Lease and writing the last
+    # events.
     grace_seconds: float = 25.0
 
-    # Room for a hundred plain functions that hang, and the workers beside them. Each thread is
-    # created when it is needed, and waits for the server, not for a core.
+    # Enough for a hundred plain functions that hang, and for the workers. Each thread is created
+    # when it is needed, and waits for the server, not for a core.
     max_threads: int = 128
 
-    # Any sign of life counts: events, bookmarks, responses, renewals of the lease. After the first
-    # time without one the server is probed, and after the second the operator is not ready. There
-    # is time for two probes, and it is less than the minute after which caches count as stale.
+    # Events, bookmarks, responses and renewals of the lease count as responses. After the first
+    # time without one the server is probed, after the second the operator is not ready. There is
+    # time for two probes, and the second time is less than the minute after which caches are stale.
     server_probe_seconds: float = 30.0
     server_timeout_seconds: float = 50.0
 
-    # As in controller-runtime: longer than any list takes. A controller whose caches have not
-    # synced by then is reported with the kinds that it waits for, and starts once they have.
+    # As in controller-runtime: longer than any list takes. After this time, a controller whose
+    # caches have not synced is reported with their kinds; it starts once they have synced.
     cache_sync_seconds: float = 120.0
 
-    # Waiting shows the missing permissions in the log and in /readyz, and needs no restart once
-    # they are granted; a crash loop would.
+    # While it waits, the missing permissions are in the log and in /readyz, and no restart is
+    # needed once they are granted; a crash loop would restart.
     preflight: Literal["wait", "warn", "off"] = "wait"
 
     user_agent: str | None = None
@@ -142,7 +142,7 @@ class ManagerSettings:
         try:
             return cls(**(defaults | values))
         except _InvalidValue as error:
-            # A field that was not set has its default, which cannot be the mistake.
+            # A field that was not set has its default, which cannot be the cause.
             origins = [given[name].origin for name in error.found.fields if name in given]
             raise _InvalidValue(error.found, source=" and ".join(origins)) from None
 

@@ -109,7 +109,7 @@ def _read(setting: Setting, raw: object, origin: str) -> object:
 
 
 def _in_file(path: Path) -> Mapping[str, object]:
-    # Imported here: PyYAML takes long to import, and in a cluster nothing else needs it.
+    # Imported here: importing PyYAML takes long, and nothing else needs it in a cluster.
     from steersman.client import read_yaml_mapping
 
     try:
@@ -123,7 +123,7 @@ def _in_file(path: Path) -> Mapping[str, object]:
     keys = [setting.key for setting in SETTINGS]
     for key in entries:
         if key not in keys:
-            # Imported here: nothing else needs it.
+            # Imported here, because only this error needs it.
             from difflib import get_close_matches
 
             like = get_close_matches(key.replace("_", "-").lower(), keys, n=1)
@@ -143,7 +143,7 @@ def _in_file(path: Path) -> Mapping[str, object]:
 def _parser(prog: str, defaults: Mapping[str, object]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
-        # An abbreviation would change its meaning with each further setting.
+        # Abbreviations would become ambiguous with further settings.
         allow_abbrev=False,
         description="Each setting is taken from its argument, else from its variable in the"
         " environment, else from the file, where its name is that of the argument without the"
@@ -222,7 +222,7 @@ def _count(raw: object) -> int:
     if isinstance(raw, int) and not isinstance(raw, bool):
         return raw
     text = _text(raw)
-    # Not all that Python accepts: 1_000, and the digits of other alphabets.
+    # Stricter than int(), which also accepts 1_000 and the digits of other scripts.
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ValueError
     return int(text)
@@ -245,7 +245,7 @@ def _address(raw: object) -> str:
 def _names(raw: object) -> tuple[str, ...]:
     names: Iterator[str] | list[Any]
     names = raw if isinstance(raw, list) else (each.strip() for each in _text(raw).split(","))
-    # An empty variable, and a trailing comma, name nothing.
+    # Ignore an empty variable and a trailing comma.
     return tuple(dict.fromkeys(check_label(_text(each)) for each in names if each != ""))
 
 

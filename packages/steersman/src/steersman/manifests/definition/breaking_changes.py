@@ -74,7 +74,7 @@ def _of_names(old: Definition, new: Definition) -> Iterator[BreakingChange]:
             "kubectl no longer accepts the previous name",
         ),
     ):
-        # What follows from the kind having changed needs no second mention.
+        # If the kind has changed, the names that depend on it are not reported as well.
         if was != now and (path in _FIRST or old.kind == new.kind):
             yield _change(path, f"is now {now} (previously {was})", why)
     for word in old.words("shortNames"):
@@ -123,7 +123,7 @@ def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
     if was is None or now is None or was.name == now.name or new.conversion != "None":
         return
     if now.name not in (each.name for each in old.versions):
-        return  # what a new version lacks is listed there
+        return  # otherwise, differences between versions are not breaking
     for written in new.versions:
         if not written.served or written.name == now.name:
             continue

@@ -18,10 +18,10 @@ LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
 MAP_TYPE: Final = "x-kubernetes-map-type"
 VALIDATIONS: Final = "x-kubernetes-validations"
 
-# The fields of every object, whether or not its schema has them.
+# The fields of every object, even if its schema omits them.
 META_FIELDS: Final = ("apiVersion", "kind", "metadata")
 
-# Beside int-or-string, as tools write it for readers that do not know the extension.
+# Many tools write this with int-or-string, for readers that do not support the extension.
 INTEGER_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
 
 
@@ -231,7 +231,7 @@ def _is_named(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(each, str) for each in value)
 
 
-# What stands under each keyword; what it says of values is the server's to judge.
+# The type of the value of each keyword; the server validates the meaning.
 _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     **dict.fromkeys(
         ("type", "format", "pattern", "description", "title", LIST_TYPE, MAP_TYPE),

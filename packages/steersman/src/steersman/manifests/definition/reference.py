@@ -126,7 +126,7 @@ class _Page:
             yield from _paragraphs(inner)
             before, self.waiting = self.waiting, []
             yield from self._fields(inner, path)
-            self.waiting += before  # what is inside comes before what is beside
+            self.waiting += before  # nested fields come before the following ones
         yield from self._beyond_fields()
 
     def _fields(self, schema: Schema, path: str) -> Iterator[str]:
@@ -249,7 +249,7 @@ def _rules(schema: Schema) -> Iterator[str]:
         yield f"A multiple of {schema['multipleOf']}."
     if schema.get("pattern"):
         yield f"Matches {_code(schema['pattern'])}."
-    if schema.get("format") not in (None, "", "int64", "double"):  # those go without saying
+    if schema.get("format") not in (None, "", "int64", "double"):  # these need no mention
         yield f"Format: {_code(schema['format'])}."
     if schema.get("nullable"):
         yield "May be null."
@@ -260,7 +260,7 @@ def _rules(schema: Schema) -> Iterator[str]:
     if schema.get(PRESERVE):
         yield "Keeps fields that are not listed."
     if properties_of(schema):
-        return  # it has a table, and the rest is there
+        return  # its table contains the rest
     yield from map(_cel, schema.get(VALIDATIONS) or ())
     yield from _alternatives(schema)
     for inside in (schema.get("items"), schema.get("additionalProperties")):

@@ -39,7 +39,7 @@ from steersman.manifests.documents import Document
 
 EXAMPLE: Final = "Give the field an example: `Rule(example=…)`, or `example` in the schema."
 
-# Not more combinations of alternatives than this are tried.
+# The limit of the combinations of alternatives that are tried.
 _MOST_VARIANTS: Final = 200
 # A sample with more items is hard to read, and a schema may require a billion.
 _MOST_PIECES: Final = 100
@@ -59,7 +59,7 @@ def sample_of(crd: Document, version: str | None = None) -> Document:
     name = maker.first(_texts(f"{definition.kind.lower()}-sample", limits), limits, "metadata.name")
     fields = {k: v for k, v in properties.items() if k not in (*META_FIELDS, "status")}
     needed = [each for each in required_of(found.schema) if each in fields]
-    # A spec may be optional; a sample without one would show nothing.
+    # A spec may be optional, but a sample without one would show nothing.
     shown = list(dict.fromkeys([*needed, *(["spec"] if "spec" in fields else [])]))
     rest = {**found.schema, "properties": fields, "required": shown}
     return {

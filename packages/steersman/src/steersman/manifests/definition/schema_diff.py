@@ -121,7 +121,7 @@ def _type(schema: Schema) -> str:
 
 
 def _null(old: Schema, new: Schema, path: str) -> Found:
-    # A schema without a type accepts null, among everything else.
+    # A schema without a type also accepts null.
     is_typed = new.get("type") or new.get(INT_OR_STRING)
     if old.get("nullable") and is_typed and not new.get("nullable"):
         yield Narrowing(path, "can no longer be null", "the server rejects objects with null")
@@ -161,7 +161,7 @@ def _numbers(old: Schema, new: Schema, path: str) -> Found:
     for word, sign, bound in (("minimum", 1, lower_bound), ("maximum", -1, upper_bound)):
         was, now = bound(old), bound(new)
         if now is not None and (was is None or _rank(now, sign) > _rank(was, sign)):
-            # That an integer has 64 bits goes without saying.
+            # The range of a 64-bit integer is not reported.
             before = "none" if was is None or old.get(word) is None else _bound(was)
             yield Narrowing(
                 path, f"now has a {word} of {_bound(now)} (previously {before})", REFUSED
@@ -196,7 +196,7 @@ def _texts(old: Schema, new: Schema, path: str) -> Found:
 
 def _format(old: Schema, new: Schema, path: str) -> Found:
     was, now = (str(each.get("format") or "").replace("-", "") for each in (old, new))
-    # Others a server reads past.
+    # Servers ignore unknown formats.
     if now in FORMATS and was != now and _CASES.get(was) != now:
         before = f" (previously {old['format']})" if old.get("format") else ""
         yield Narrowing(
@@ -274,7 +274,7 @@ def _required(old: Schema, new: Schema, path: str) -> Found:
     before = required_of(old)
     for name in required_of(new):
         was, now = properties_of(old).get(name, {}), properties_of(new).get(name, {})
-        # What the server fills in is never missing.
+        # A field with a default is never missing.
         was_needed = name in before and default_of(was) is None
         if default_of(now) is None and not was_needed:
             yield Narrowing(
@@ -312,7 +312,7 @@ def _fields(old: Schema, new: Schema, path: str) -> Found:
 
 def _field(old: Schema, new: Schema, was: Schema, now: Schema, name: str, path: str) -> Found:
     if name == "metadata" and old.get(EMBEDDED) and new.get(EMBEDDED):
-        # Whatever the schema says, metadata is metadata; only names can be limited further.
+        # The schema of metadata is fixed; only names can be limited further.
         for each in ("name", "generateName"):
             before, after = (properties_of(owner).get(each, _TEXT) for owner in (was, now))
             yield from _narrowed(before, after, child_path(child_path(path, name), each))

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 from steersman.manifests.definition.validation import matches
 
-# A text for each format that a server checks, by the format's name without dashes, as the server
-# reads it.
+# A text for each format that a server validates, by the format's name without dashes, as in the
+# server.
 FORMATS: Final[Mapping[str, str]] = {
     "bsonobjectid": "507f1f77bcf86cd799439011",
     "byte": "ZXhhbXBsZQ==",
@@ -53,7 +53,7 @@ _CLASSES: Final = {
     "s": " \t",
 }
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
-_NOTHING: Final = "AbBzZ"  # places between letters
+_NOTHING: Final = "AbBzZ"  # places between characters
 _MOST_ROUNDS: Final = 64
 _MOST_ALTERNATIVES: Final = 8
 _LONGEST: Final = 10_000
@@ -194,7 +194,7 @@ class _Parser:
                 self.at += 1
                 last = self._take()
                 last = self._plain(self._take()) if last == "\\" else last
-                # Of the letters of the whole world, some are enough.
+                # A large range is truncated.
                 found += "".join(
                     map(chr, range(ord(letter), min(ord(last), ord(letter) + 127) + 1))
                 )
@@ -221,7 +221,7 @@ class _Parser:
             case _:
                 return maker
         self.at += 1
-        if self._peek() == "?":  # as little as possible, which is what is done anyway
+        if self._peek() == "?":  # lazy; the shortest match is generated anyway
             self.at += 1
         return lambda choice: _short(maker(choice) * min(least + choice[0], most))
 

@@ -23,7 +23,7 @@ from steersman.manifests.definition.definition import (
 # Features of RE2 that Python lacks, or reads differently.
 _RE2_ONLY: Final = re.compile(r"\[\[:|\\[pPzQEC]|\(\?[a-zA-Z]*[UsP]")
 
-# The range of an integer, which its format may narrow.
+# The range of integers, by format.
 INTEGERS: Final = {"int32": 1 << 31}
 
 
@@ -38,7 +38,7 @@ def schema_errors(
     if value is None:
         if types_of(schema) != ANY_TYPE and not schema.get("nullable"):
             yield path, "it may not be null"
-        elif schema.get("enum"):  # even one that has null among its values, says the server
+        elif schema.get("enum"):  # the server rejects null even if the enum contains null
             yield path, "it is not among the values of its enum"
         return
     if type_of(value) not in types_of(schema):
@@ -263,7 +263,7 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
     if _RE2_ONLY.search(pattern):
         return None
     try:
-        # "$" is the end of the text to RE2, and not what is before a last line's end.
+        # In RE2, "$" is the end of the text, not also the position before a final newline.
         return re.compile(_dollar(r"\Z", pattern), re.ASCII)
     except (re.error, RecursionError, OverflowError):
         return None

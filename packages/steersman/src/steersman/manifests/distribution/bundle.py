@@ -91,7 +91,7 @@ def _dockerfile(annotations: Mapping[str, Any]) -> str:
     labels = "".join(f"LABEL {key}={json.dumps(text)}\n" for key, text in annotations.items())
     return (
         f"{_HEAD}FROM scratch\n\n"
-        # The same as in the annotations: who looks at the image alone finds them there.
+        # The annotations as labels, for tools that read only the image.
         f"{labels}\n"
         "COPY manifests /manifests/\nCOPY metadata /metadata/\n"
     )

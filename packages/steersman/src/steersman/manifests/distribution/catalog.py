@@ -9,7 +9,7 @@ from steersman.manifests.installation import Installation
 # Every server from this version on evaluates CEL rules, which the generated schemas have.
 OLDEST_KUBERNETES: Final = "1.29.0"
 # The same for selectable fields. An older server drops them, and rejects the watch of an operator
-# that selects by one.
+# that selects by such a field.
 OLDEST_WITH_SELECTABLE_FIELDS: Final = "1.32.0"
 
 

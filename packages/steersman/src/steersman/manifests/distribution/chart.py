@@ -108,15 +108,15 @@ class _Chart:
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
         self._name = installation.name
-        # With all there can be: what is not wanted is left out by values.
-        # What an author adds and a cluster may want otherwise is the default of a value.
+        # The chart contains everything; values turn parts off. An author's additions that a cluster
+        # may need to change are defaults of values.
         said = installation.deploy
         adds = replace(said, env=(), egress=None, pod_labels={}, pod_annotations={})
         self._full = replace(installation, metrics=True, namespaces=(), deploy=adds)
         self._parts = parts_of(self._full)
         self._fullname = f'{{{{ include "{self._name}.fullname" $ }}}}'
         self._account = f'{{{{ include "{self._name}.account" $ }}}}'
-        # Another release beside this one, for other namespaces, has another leader.
+        # Another release, for other namespaces, elects its own leader.
         self._lease = f'{{{{ include "{self._name}.lease" $ }}}}'
         self._lease_name = self._full.settings.lease_name or ""
 
@@ -161,7 +161,7 @@ class _Chart:
             "type": "application",
             "version": installation.version,
             "appVersion": installation.version,
-            # The dash lets in what vendors put behind the number.
+            # The dash permits vendor suffixes of the version.
             "kubeVersion": f">={oldest_kubernetes(self._parts.crds)}-0",
             "keywords": ["operator"],
         }
@@ -202,7 +202,7 @@ class _Chart:
         }
         return template_of(account, when="$.Values.serviceAccount.create")
 
-    # The rights of the operator: in all namespaces, or in some
+    # The operator's permissions: in all namespaces, or in some
 
     def _grants(self) -> Iterable[str]:
         everywhere = by_place(self._parts.grants)
@@ -213,7 +213,7 @@ class _Chart:
             self._full.namespace: "eq $place $.Release.Namespace",
         }
         if DEFAULT_NAMESPACE in in_some:
-            # Its administrators have these rights there already.
+            # The administrators of this namespace have these permissions already.
             places.append(f'ternary (list "{DEFAULT_NAMESPACE}") list (not (empty {_SOME_ONLY}))')
             conditions[DEFAULT_NAMESPACE] = (
                 f'and (eq $place "{DEFAULT_NAMESPACE}") {_SOME_ONLY}'
@@ -234,7 +234,7 @@ class _Chart:
         yield self._several(everywhere.get(EVERYWHERE, ()), when=f"not {_SOME_ONLY}")
         yield self._several(in_some.get(EVERYWHERE, ()), when=_SOME_ONLY)
 
-    # The operator itself
+    # The operator
 
     def _deployment(self) -> Mapping[Any, Any]:
         document = dict(self._placed(self._parts.deployment))
@@ -243,7 +243,7 @@ class _Chart:
         pod = dict(template["spec"])
         (container,) = pod["containers"]
         said = self._installation.deploy
-        # A key that the author gives Pods otherwise is among the values: twice is not YAML.
+        # Keys that the author sets are in the values; a duplicate key is not valid YAML.
         labels = _without(template["metadata"]["labels"], said.pod_labels)
         template["metadata"] = {
             "labels": {**labels, OptionalExpression("$.Values.podLabels"): None},

@@ -11,10 +11,10 @@ from typing import Any, Final
 from steersman.manifests.documents import yaml_of
 
 _BRACES: Final = "{{"
-# An action that gives back the two braces of which it was made.
+# A template action that prints two braces.
 _LITERAL_BRACES: Final = '{{ "{{" }}'
 
-# Behind a text that ends in several lines; here, more comes after it.
+# The end of a document that is a multi-line text; here, more lines follow.
 _END: Final = "\n...\n"
 
 
@@ -63,7 +63,7 @@ def template_of(document: Mapping[Any, Any], *, when: str | None = None) -> str:
     With ``when``, the template renders the document only if that condition is true.
     """
     text = "\n".join(_entries(document, 0)) + "\n"
-    # Trimmed on this side, where no text of the user's ends or begins.
+    # Trimmed only on this side, where no text of the user begins or ends.
     return text if when is None else f"{{{{ if {when} -}}}}\n{text}{{{{ end -}}}}\n"
 
 

@@ -121,7 +121,7 @@ def _icon(icon: tuple[str, bytes] | None) -> list[dict[str, str]]:
     return [{"base64data": b64encode(image).decode(), "mediatype": media_type}]
 
 
-# The kinds that it manages
+# The kinds that the operator manages
 
 
 def _served(crd: Document) -> Iterator[Mapping[str, Any]]:
@@ -164,7 +164,7 @@ def _made_for(controllers: Iterable[Controller[Any]], crd: Document) -> Iterator
         if (of.group, of.kind) == (group, kind):
             for owned in controller.owned:
                 made = owned.kind.resource_type
-                # Kind and version are enough for kinds of Kubernetes.
+                # For built-in kinds, kind and version are enough.
                 is_custom = issubclass(owned.kind, CustomResource)
                 name = f"{made.plural}.{made.gvk.group}" if is_custom else ""
                 yield {"kind": made.gvk.kind, "name": name, "version": made.gvk.version}
@@ -252,8 +252,8 @@ def _rules(installation: Installation, parts: Parts) -> tuple[list[Any], list[An
     cluster: list[Any] = []
     for grant in (*parts.grants, *parts.metrics_grants):
         place = grant["metadata"].get("namespace")
-        # A role in some other namespace, as for events in "default" about what has none, cannot be
-        # said. It is the lesser evil that it holds everywhere.
+        # OLM cannot grant a role in another namespace, such as for events in "default" about
+        # cluster-scoped objects. Granting it cluster-wide is the lesser evil.
         is_here = place in (installation.namespace, SOME_NAMESPACE)
         (here if is_here else cluster).extend(grant.get("rules", ()))
     return here, cluster

@@ -67,7 +67,7 @@ def _mergeable(schema: dict[str, Any]) -> dict[str, Any]:
     properties, required = items.get("properties", {}), items.get("required", ())
     for key in schema.get(LIST_MAP_KEYS, ()):
         if key not in required and "default" not in properties.get(key, {}):
-            # Go has keys that need not be there; in a definition each is, or has a default.
+            # In Go, keys may be absent; in a CRD, each must be required or have a default.
             return _without(schema, LIST_TYPE, LIST_MAP_KEYS)
     return schema
 
@@ -77,8 +77,8 @@ def _without(facts: Facts, *keywords: str) -> dict[str, Any]:
 
 
 def _without_zeros(facts: Facts, *, required: bool) -> Facts:
-    # What is required has Go's zero for a default there, which no object is meant to get; and an
-    # object without fields is no different from none.
+    # A required field has Go's zero value as its default, which no object should get. An empty
+    # object as a default means the same as an absent field.
     default = facts.get("default")
     if required or isinstance(default, dict | list):
         return _without(facts, "default")

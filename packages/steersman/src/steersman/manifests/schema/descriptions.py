@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-# Their docstrings are for authors of kinds, and not for users of a kind.
+# Their docstrings are for authors of kinds, not for the users of a kind.
 _OURS: Final = "steersman.kinds"
 
-# A line that is not the continuation of the one before.
+# A line that does not continue the previous one.
 _stands_alone: Final = re.compile(r"\s|[-*+] |\d+[.)] ").match
 
 

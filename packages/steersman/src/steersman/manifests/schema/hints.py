@@ -35,7 +35,7 @@ def parse_annotation(annotation: Any, place: Place) -> Hint:
         origin = get_origin(hint)
         if origin is Annotated:
             hint, *beside = get_args(hint)
-            # The inner ones follow, and earlier rules have precedence.
+            # The inner rules follow, and earlier rules have precedence.
             rules += [each for each in beside if isinstance(each, Rule)]
             cels += [each for each in beside if isinstance(each, Cel)]
         elif origin in (Union, UnionType):
@@ -56,7 +56,7 @@ def parse_annotation(annotation: Any, place: Place) -> Hint:
         elif isinstance(hint, NewType):
             hint = hint.__supertype__
         elif (alias := getattr(hint, "__value__", None)) is not None:
-            hint = alias  # type Alias = ..., from Python 3.12 on
+            hint = alias  # type Alias = ..., since Python 3.12
         else:
             return Hint(hint, _merged(rules, place), tuple(cels), may_be_none)
 

@@ -99,7 +99,7 @@ class _Writer:
 
     def _field(self, cls: type[Any], field: FieldInfo, place: Place) -> Schema:
         hint = parse_annotation(field.type, place)
-        # What is None unless set is not sent while it is; any other None is sent, as a null.
+        # A None that is the default is not sent; any other None is sent as null.
         schema = self._described(hint, place, sends_null=field.default is not None)
         if description := field_description(cls, field.name):
             schema["description"] = description
@@ -140,7 +140,7 @@ class _Writer:
         if hint.may_be_none and sends_null:
             schema["nullable"] = True
         if schema.get("nullable") and "enum" in schema:
-            # Not even where the list has one: what a server asks first is whether it is a null.
+            # Even if the enum contains null, the server rejects a null first.
             raise place.refused(
                 "it may be null, but the API server accepts no null in the values of an enum",
                 "Have a value that stands for nothing; or make None the default, without nullable,"
@@ -215,7 +215,7 @@ class _Writer:
         schema: Schema = {"type": "array", "items": self._inside(inside[0], place.each())}
         self._around.pop()
         if _is_condition(parse_annotation(inside[0], place.each()).type):
-            # Each has an owner of its own, and one type is there once.
+            # Each condition has its own manager, and each type occurs once.
             schema |= {LIST_TYPE: "map", LIST_MAP_KEYS: ["type"]}
         return schema
 

@@ -12,7 +12,7 @@ from steersman.manifests.definition.definition import INT_OR_STRING, INTEGER_OR_
 from steersman.manifests.schema.place import Place
 from steersman.units import MicroTime, Quantity
 
-# The valid texts of a Quantity; longer ones than it accepts are not useful.
+# The valid texts of a Quantity, without length limits.
 _QUANTITY: Final = (
     r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?$"
 )

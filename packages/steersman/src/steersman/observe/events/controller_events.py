@@ -11,7 +11,7 @@ from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
 from steersman.observe.phrases import length, raised, ref_fields, some_of
 
-# Enough to recognize a reconcile; a log line is no report.
+# Enough to recognize a reconcile, and short enough for a log line.
 _MOST_REASONS: Final = 3
 _MOST_NAMED: Final = 5
 
@@ -126,7 +126,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         """
         outcome = self.outcome
         if outcome in _FAILURES:
-            # Of a row of failures the first, second, fourth, eighth.
+            # Of consecutive failures, only the first, second, fourth, eighth and so on.
             if self.failures & (self.failures - 1):
                 return logging.DEBUG
             return logging.INFO if self._is_expected() else logging.WARNING
@@ -135,8 +135,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         return logging.INFO if outcome == "cancelled" or has_changed else logging.DEBUG
 
     def _is_expected(self) -> bool:
-        # To have acted on a cached object that has changed since, or no longer to lead, is normal;
-        # only a row of conflicts is not.
+        # An outdated cached object or a lost leadership is normal; only repeated conflicts are not.
         error = self.error
         return isinstance(error, NotLeading) or (isinstance(error, Conflict) and self.failures < 2)
 

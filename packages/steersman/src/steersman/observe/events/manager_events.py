@@ -9,7 +9,7 @@ from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
 from steersman.observe.phrases import length, raised, ref_fields
 
-# Up to the ten seconds after which a leader that could not renew its lease stops leading.
+# Up to the ten seconds after which a leader that cannot renew its lease stops leading.
 _RENEWAL_SECONDS: Final = (0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 _LEADS: Final = gauge(

@@ -27,7 +27,7 @@ class _OfAKey(Observation, frozen=True, kw_only=True, gc=False):
                 if namespace:
                     fields["namespace"] = namespace
             case _:
-                pass  # a key of the author's own
+                pass  # a key of the author's type
         return fields
 
 

@@ -12,8 +12,8 @@ from steersman.observe.phrases import length, place_of, ref_fields
 # an object that does not exist is normal.
 _LOUD_CODES: Final = frozenset({401, 403, 429})
 
-# A reflector retries until there is an answer, and reports a series of failures once, not at each
-# attempt (``WatchFailed``). Any other caller of a list gets the error.
+# A reflector retries until the server responds, and reports a series of failures once, not at each
+# attempt (``WatchFailed``). Other callers of a list get the error.
 _QUIET_VERBS: Final = frozenset({"list", "watch"})
 
 _RENEWALS: Final = counter(

@@ -111,7 +111,7 @@ class WatchEnded(_OfAReflector, frozen=True, kw_only=True):
         return (_CONNECTED.change(-1, self.resource),)
 
 
-# Not counted: its watches are.
+# Without a metric, because its watches have one.
 class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
     """A reflector has stopped; it sends no further list or watch request."""
 
@@ -226,7 +226,7 @@ class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
         return text, self._fields()
 
 
-# Not counted: the failures that lead to it are.
+# Without a metric, because the failures that lead to it have one.
 class KindMissing(_OfAReflector, frozen=True, kw_only=True):
     """The API server does not serve the kind of a reflector, or no longer serves it.
 
@@ -245,7 +245,7 @@ class KindMissing(_OfAReflector, frozen=True, kw_only=True):
         return text, self._fields(error=type(self.error).__name__)
 
 
-# Not counted: the lists that follow are.
+# Without a metric, because the lists that follow have one.
 class StreamingRefused(_OfAReflector, frozen=True, kw_only=True):
     """The API server does not support the streaming of initial events.
 

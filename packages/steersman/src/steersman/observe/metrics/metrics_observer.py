@@ -53,9 +53,9 @@ class MetricsObserver:
             for metric in kind.METRICS:
                 if metric.name not in self._metrics:
                     self._metrics[metric.name] = _registered(metric, registry)
-        # By the name of the label.
+        # By label name.
         self._known: defaultdict[str, set[str]] = defaultdict(set)
-        # These happen so often that they have counters of their own.
+        # These are so frequent that their counters are optimized.
         self._often: Mapping[type[Any], Callable[[Any], None]] = {
             KeyTaken: queues.taken,
             KeyDone: queues.done,
@@ -96,7 +96,7 @@ class MetricsObserver:
         self._count(started)
         controller = started.controller
         name = bounded(controller, self._known["controller"])
-        # A busy worker holds a key.
+        # A busy worker has taken a key.
         self._active_workers.labels(name).set_function(lambda: self._queues.held(controller))
 
 

@@ -24,10 +24,10 @@ from steersman.observe.events.queue_events import (
 from steersman.observe.labels import bounded
 from steersman.observe.metrics.histogram import Seconds
 
-# The buckets of controller-runtime: from ten nanoseconds, each ten times as long as the last.
+# The buckets of controller-runtime: from ten nanoseconds, in steps of a factor of ten.
 _BOUNDS: Final = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
-# The name under two labels, because dashboards query either of them.
+# The same value for two labels, because dashboards query either of them.
 _LABELS: Final = ("name", "controller")
 
 
@@ -42,7 +42,7 @@ class _OneQueue:
         self.depth: dict[int | str, int] = {}  # by priority
         self.waited = Seconds(_BOUNDS)
         self.worked = Seconds(_BOUNDS)
-        # Only the keys that are held now: at most one for each worker.
+        # Only the keys that workers have now: at most one for each worker.
         self.taken_at: dict[object, float] = {}
 
 

@@ -11,7 +11,7 @@ from steersman.observe.events.request_events import RequestFinished
 from steersman.observe.labels import bounded
 from steersman.observe.metrics.histogram import Seconds
 
-# From an answer out of the server's memory to the longest deadline of an ordinary request.
+# From a response out of the server's memory to the longest deadline of an ordinary request.
 _BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 REQUEST: Final = ("verb", "resource")
@@ -23,7 +23,7 @@ class _OneKind:
     __slots__ = ("codes", "seconds")
 
     def __init__(self) -> None:
-        self.codes: dict[str, int] = {}  # by the class of the answer
+        self.codes: dict[str, int] = {}  # by class of the status code
         self.seconds = Seconds(_BOUNDS)
 
 

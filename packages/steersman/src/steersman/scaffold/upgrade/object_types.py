@@ -8,7 +8,7 @@ from steersman.scaffold.upgrade.checked_types import narrowed_names
 from steersman.scaffold.upgrade.rename_map import RenameMap, is_ours
 from steersman.scaffold.upgrade.syntax_facts import FUNCTIONS, inside
 
-# After the path of a class: of an instance of a generic class, and of an instance of a class of
+# Suffixes of a class's path: for an instance of a generic class, and for an instance of a class of
 # the file that derives from the class.
 GENERIC: Final = "[]"
 DERIVED: Final = "<"
@@ -184,7 +184,7 @@ class ObjectTypes:
                 return self._annotated(left)
             case ast.Subscript(value=value):
                 found = self._annotated(value)
-                # A generic class may contain the author's own objects.
+                # A generic class may contain objects of the author's classes.
                 return found + GENERIC if found else ""
             case ast.Name(id=name) if name in self.derived:
                 return self.derived[name] + DERIVED

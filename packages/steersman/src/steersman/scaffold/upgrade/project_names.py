@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _BLOCK: Final = re.compile(r"^```python\n.*?^```", re.MULTILINE | re.DOTALL)
 
-# A changelog keeps the names of its time.
+# A changelog keeps the old names.
 _HISTORY: Final = "CHANGELOG"
 
 
@@ -41,7 +41,7 @@ class ProjectNames:
     exported: Collection[str] = frozenset()
     renames: RenameMap = field(default_factory=rename_map)
     found: set[tuple[str, str]] = field(default_factory=set)
-    # Changed lines of the project's code, for pages that show them.
+    # Changed lines of the project's code, to update pages that contain them.
     lines: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
@@ -132,7 +132,7 @@ def other_texts(directory: Path, *, besides: Mapping[str, object]) -> Iterator[t
             text = (directory / path).read_bytes().decode("utf-8")
         except UnicodeDecodeError:
             if _is_python(path):
-                read_text(directory / path)  # the error names the problem
+                read_text(directory / path)  # its error states the problem
             continue
         except OSError:
             read_text(directory / path)

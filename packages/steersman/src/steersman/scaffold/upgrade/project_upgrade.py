@@ -51,7 +51,7 @@ class UpgradeResult:
     replaced: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    # No longer written, or written for the first time; in either case, an author's file is kept.
+    # Files of the author at paths that are no longer written, or written for the first time.
     kept: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     # Files outside the frame in which names were replaced, and the names: old and new.

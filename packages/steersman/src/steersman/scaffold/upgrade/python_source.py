@@ -104,7 +104,7 @@ class _File:
         self._types = ObjectTypes(self._tree, self._bound, self._stored, renames)
         self._new_locals: dict[str, str] = {}
         self._extra_imports: set[str] = set()
-        self._replaced: set[int] = set()  # nodes inside replaced ones
+        self._replaced: set[int] = set()  # nodes inside replaced nodes
 
     def renamed(self) -> Renamed:
         for node in self._imports:
@@ -332,7 +332,7 @@ class _File:
             elif isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
                 if isinstance(node, ast.ClassDef):
                     self._rename_methods(node)
-                # Methods do not see the variables of their class.
+                # The variables of a class are not in scope in its methods.
                 self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
     def _rename_attribute(self, node: ast.Attribute, known: dict[str, str]) -> None:
@@ -426,7 +426,7 @@ class _File:
         self._note(node.attr, new)
 
     def _replace_in_joined(self, node: ast.AST, pattern: bytes, new: str) -> None:
-        # Before Python 3.12, what is inside an f-string has no positions of its own.
+        # Before Python 3.12, nodes inside an f-string have no positions.
         joined = self._joined.get(id(node))
         if joined is None:
             return

@@ -115,7 +115,7 @@ def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
     moved = RenameMap(modules=tables["modules"])
     current = {*tables["names"].values(), *tables["modules"].values()}
     for table in ("names", "modules"):
-        # For a project that has the new module and the old name.
+        # For a project that uses the new module with the old name.
         for old, new in list(tables[table].items()):
             between = moved.current(old)
             if between not in current and between != old:
@@ -131,7 +131,7 @@ def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
 def _member(table: Table, owner: str, name: str) -> str | None:
     if name in table or not owner:
         return table.get(name)
-    # By the class alone: a class has several paths, such as steersman.Context.
+    # Only by the class name, because a class has several paths, such as steersman.Context.
     last = [part for part in owner.split(".") if part[:1].isupper()] or owner.split(".")[-1:]
     rest = owner.split(".")[owner.split(".").index(last[0]) :]
     wanted = ".".join((*rest, name))

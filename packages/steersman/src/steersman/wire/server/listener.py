@@ -10,18 +10,18 @@ from steersman.wire.messages import RequestHandler
 from steersman.wire.server.request_parser import RequestParser
 from steersman.wire.server.server_connection import ServerConnection
 
-# For answers in progress when the listener ends; streams are closed at once.
+# The time limit for replies in progress when the listener stops; streams are closed immediately.
 END_SECONDS: Final = 0.5
 
 # A connection without a complete request for three of these rounds is closed.
 ROUND_SECONDS: Final = 30.0
 IDLE_ROUNDS: Final = 3
 
-# Honest clients need less for a handshake and for a shutdown.
+# A normal client needs less time for a handshake and for a shutdown.
 _HANDSHAKE_SECONDS: Final = 10.0
 _SHUTDOWN_SECONDS: Final = 2.0
 
-# Read from a socket at once.
+# The size of one read from a socket.
 _RECEIVED_BYTES: Final = 2**16
 
 # Connections that may wait to be accepted.
@@ -115,7 +115,7 @@ class _Connections:
 
     @staticmethod
     async def _wait_for(connections: Iterable[ServerConnection]) -> None:
-        # Not for ever: a handler may suppress its cancellation.
+        # With a timeout, because a handler may suppress its cancellation.
         tasks = [connection.task for connection in connections if connection.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=END_SECONDS)

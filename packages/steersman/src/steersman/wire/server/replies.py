@@ -9,12 +9,12 @@ from steersman.wire.messages import Reply
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
-# Statuses whose answers have no body.
+# Statuses whose replies have no body.
 _BARE: Final = frozenset({204, 304})
 
 _PHRASES: Final[Mapping[int, str]] = {each.value: each.phrase for each in HTTPStatus}
 
-# No value can start a second header.
+# Prevents header injection.
 _ON_ONE_LINE: Final = str.maketrans("\r\n\0", "   ")
 
 

@@ -12,7 +12,7 @@ from steersman.wire.messages import Request
 # No client needs a larger head; without a limit, one could fill the memory.
 HEAD_BYTES: Final = 2**16
 
-# A colon, a space, and the end of the line.
+# A header line also has a colon, a space, and CR LF.
 _BESIDES_BYTES: Final = 4
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
@@ -23,7 +23,7 @@ class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request, and the HTTP version in its request line."""
 
     request: Request
-    version: str  # of HTTP
+    version: str  # the HTTP version
     is_last: bool  # later requests are ignored
 
 
@@ -43,7 +43,7 @@ class RequestParser:
         self._fields: list[tuple[bytes, bytes]] = []
         self._body = bytearray()
         self._is_head = True
-        self._head_bytes = 0  # with what comes after the body
+        self._head_bytes = 0  # includes trailers
         self._unparsed_bytes = 0  # since the parser last found something
         # The complete requests.
         self.requests: deque[ParsedRequest] = deque()
@@ -60,7 +60,7 @@ class RequestParser:
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:
-            # No other protocol is supported: it is answered as a plain request.
+            # Other protocols are not supported: the request is processed as plain HTTP.
             self._end()
         except HttpParserError:
             self._refuse(400)
@@ -109,7 +109,7 @@ class RequestParser:
         if self._parser.should_upgrade() and any(
             name in _OF_BODIES and value != b"0" for name, value in lowered
         ):
-            # The parser has taken the body for the other protocol.
+            # The parser has consumed the body as data of the other protocol.
             self._refuse(400)
         self.is_waiting = self._version == "1.1" and (b"expect", b"100-continue") in lowered
 
@@ -143,7 +143,7 @@ class RequestParser:
             body=bytes(self._body[: self._largest_body + 1]) if self._body else None,
         )
         self.requests.append(ParsedRequest(request=request, version=self._version, is_last=is_last))
-        # An idle connection holds no request.
+        # An idle connection keeps no request in memory.
         self._target, self._fields, self._body = b"", [], bytearray()
 
 
@@ -151,7 +151,7 @@ def _split(target: str) -> tuple[str, str] | None:
     """Return the path and the query of a request's target; ``None`` if the target is invalid."""
     if not target.startswith("/"):
         try:
-            whole = urlsplit(target)  # as for a proxy
+            whole = urlsplit(target)  # the form for proxies
         except ValueError:
             return None
         return (whole.path or "/", whole.query) if whole.netloc else None

@@ -14,11 +14,10 @@ from steersman.errors import ConfigError
 from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observer
 from steersman.wire.tls import as_file, ssl_reason_text
 
-# Half of the week for which a certificate of our own is good.
+# Half the lifetime (one week) of a self-signed certificate.
 RENEW_AFTER = timedelta(days=3)
 
-# What tells one content of a file from the next: Kubernetes swaps the links to mounted Secrets,
-# and others write in place.
+# Detects a changed file: Kubernetes swaps the links to mounted Secrets, other tools write in place.
 _Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
@@ -31,7 +30,7 @@ def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
     def choose(connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
         connection.context = current()
 
-    # The first one may itself be chosen later, so the choice is made in another.
+    # The callback needs a separate context, because ``current`` may return the first one again.
     outer = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     outer.minimum_version = ssl.TLSVersion.TLSv1_2
     outer.set_alpn_protocols(["http/1.1"])
@@ -106,7 +105,7 @@ class SelfSigned:
         return self._context
 
     def _made(self) -> tuple[datetime, ssl.SSLContext]:
-        # Here, because cryptography is not always there.
+        # Imported here, because cryptography is optional.
         from steersman.wire.certificates import CertificateAuthority
 
         now = self._clock.now()
@@ -122,10 +121,10 @@ def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # HTTP/2 is not spoken here.
+    # HTTP/2 is not supported.
     context.set_alpn_protocols(["http/1.1"])
     try:
-        # From one reading of each file: what is checked is what is used.
+        # Each file is read once, so that the validated content is the content in use.
         with as_file(certificate) as certificate_file, as_file(key) as key_file:
             # An encrypted key is refused; there may be no terminal to ask for its password.
             context.load_cert_chain(certificate_file, key_file, password=lambda: "")

@@ -11,8 +11,8 @@ from steersman.wire.server.replies import CONTINUE, LAST_CHUNK, chunk, has_body,
 from steersman.wire.server.request_parser import ParsedRequest, RequestParser
 from steersman.wire.sockets import enable_keepalive
 
-# Closing a connection while its client still sends discards the answer. A client that has sent too
-# much gets so long to read it.
+# Closing a connection while the client still sends discards the reply. A client that has sent too
+# much gets this time to read the reply.
 CLOSE_SECONDS: Final = 1.0
 
 
@@ -55,7 +55,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._certificate: CertificateIdentity | None = None
         self._change: asyncio.Future[None] | None = None
         self._is_answering = False
-        self._has_begun = False  # the answer is being sent
+        self._has_begun = False  # the reply is being sent
         self._is_streaming = False
         self._is_full = False  # the write buffer is full
         self.task: asyncio.Task[None] | None = None
@@ -73,14 +73,14 @@ class ServerConnection(asyncio.BufferedProtocol):
             is_last = False
             while not is_last and (parsed := await self._next()) is not None:
                 is_last = await self._answer(parsed)
-                del parsed  # it may be long until the next
+                del parsed  # free the memory: the next request may arrive much later
             if parser.refused is not None and not is_last:
                 self._write(refusal(parser.refused))
                 await self._wait_for_close()
             elif parser.is_cut_short:
                 await self._wait_for_close()
         except Exception:
-            # A bug of the handler or of a stream; the loop's exception handler reports it.
+            # A bug in the handler or a stream; the loop's exception handler reports it.
             if self._is_answering and not self._has_begun:
                 self._write(refusal(500))
             raise
@@ -101,7 +101,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    # Answers
+    # Replies
 
     async def _next(self) -> ParsedRequest | None:
         parser = self._parser
@@ -218,7 +218,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._is_streaming:
             self._ignore_requests()
         elif len(parser.requests) + self._is_answering > 1 and self._transport is not None:
-            # One request at a time: further ones have to wait.
+            # One request is processed at a time; further ones must wait.
             self._transport.pause_reading()
         self._wake()
 

@@ -12,23 +12,23 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from steersman.wire.sockets import discard_unsent
 from steersman.wire.transport.direct import SocketTransport
 
-# No API server sends a larger head; without a limit, a broken one could fill the memory.
+# No API server sends a larger head; the limit protects the memory from a faulty server.
 HEAD_BYTES: Final = 2**16
 
-# So much of a body is buffered for its reader; then the other side has to wait.
+# The buffered part of a body at which reading pauses.
 WAITING_BYTES: Final = 2**18
 
-# Read from the socket at once, into a buffer of the connection. asyncio would allocate 256 kB each
-# time, which costs more than reading the few kB that mostly arrive.
+# The size of a read, into a buffer of the connection. asyncio would allocate 256 kB for each read,
+# which costs more than reading the few kB that usually arrive.
 RECEIVED_BYTES: Final = 2**16
 
-# A longer body is written in pieces, each when the one before is nearly sent.
+# A longer body is written in pieces, each when the previous one is nearly sent.
 PIECE_BYTES: Final = 2**16
 
 NOT_HTTP: Final = "the response is not HTTP"
 ENDED: Final = "the connection was closed before the response was complete"
 
-# Where a head begins and ends, and a line in it that may be a ``Warning``.
+# The beginning and the end of a head, and the first letter of a ``Warning`` line.
 _BEGINNING: Final = b"HTTP/"
 _END: Final = b"\r\n\r\n"
 _MAY_WARN: Final = re.compile(rb"\n[Ww]")
@@ -97,7 +97,7 @@ class Head:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The value of every ``Warning`` header."""
-        # Every answer is asked for these, and next to none has any.
+        # Read for every response, although nearly none has a warning.
         if self._is_cut and self._fields is None and not _MAY_WARN.search(self._came):
             return ()
         return tuple([_text(value) for name, value in self.fields if name.lower() == b"warning"])
@@ -120,13 +120,13 @@ class _Fields:
         self.found: list[tuple[bytes, bytes]] = []
         self._is_whole = False
         self._parser = HttpResponseParser(self)
-        # The connection has reported any error behind the head already.
+        # The connection has already reported errors in the bytes after the head.
         with suppress(HttpParserError, HttpParserUpgrade):
             self._parser.feed_data(came)
         del self._parser  # a reference cycle
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # With the head complete, these are trailers.
+        # After the head, these are trailers.
         if not self._is_whole:
             self.found.append((name, value))
 
@@ -160,23 +160,23 @@ class Connection(asyncio.BufferedProtocol):
         self._received = memoryview(bytearray(RECEIVED_BYTES))
         self._waiter: asyncio.Future[None] | None = None
         self._broken: tuple[str, OSError | None] | None = None
-        self._has_ended = False  # the other side sends no more
+        self._has_ended = False  # the peer sends no more
         self._is_full = False  # the write buffer is full
         self._is_paused = False
         self._is_awaited = False
         # Of the current exchange:
         self._head: Head | None = None
-        self._came = b""  # until the head is there
-        self._is_first = True  # no informational answer came before it
+        self._came = b""  # the bytes of an incomplete head
+        self._is_first = True  # no informational response preceded it
         self._fruitless_bytes = 0
         self._pieces: list[bytes] = []
         self._waiting_bytes = 0
-        self._is_bare = False  # no body, whatever the headers say of its length
+        self._is_bare = False  # no body, whatever the headers announce
         self._is_guarded = False
         self._is_whole = True
         self._is_overrun = False
         self._is_kept_alive = True
-        self._was_cut_short = False  # the request was
+        self._was_cut_short = False  # of the request
 
     # For the sender of a request
 
@@ -223,7 +223,7 @@ class Connection(asyncio.BufferedProtocol):
             raise Broken(problem, cause=cause, was_sent=False)
         first = head if body is None or len(body) > PIECE_BYTES else head + body
         if guard is not None:
-            # Nothing may come between this and the writing, which is done at once.
+            # The guard runs immediately before the synchronous write.
             guard()
         transport.write(first)
         self._begin(is_bare=is_bare, is_guarded=guard is not None)
@@ -267,7 +267,7 @@ class Connection(asyncio.BufferedProtocol):
         if isinstance(transport, SocketTransport):
             await transport.secure(tls, name=name)
             return
-        # asyncio gives none where the other side went away in the middle.
+        # asyncio returns None if the peer disconnected during the handshake.
         secured = await self._loop.start_tls(transport, self, tls, server_hostname=name)
         if secured is None:
             raise ConnectionResetError
@@ -276,10 +276,10 @@ class Connection(asyncio.BufferedProtocol):
     def abort(self) -> None:
         """Close the connection immediately, without waiting for the peer."""
         if self._is_awaited:
-            # Not an end that the other side has chosen, as that of a body may be.
+            # Otherwise, closing could look like the peer's regular end of a body.
             self._break(ENDED)
             if self._is_guarded and self._transport is not None:
-                # What is still in the kernel would arrive long after the right to send it is lost.
+                # Otherwise the kernel would send the rest after the guard forbids it.
                 discard_unsent(self._transport.get_extra_info("socket"))
         if self._transport is not None:
             self._transport.abort()
@@ -291,7 +291,7 @@ class Connection(asyncio.BufferedProtocol):
         while rest:
             while self._is_full and self._head is None and self._broken is None:
                 await self._change()
-            # A transport that is closing says why in a moment, and complains of more.
+            # A closing transport reports the reason soon, and warns about further writes.
             if self._head is not None or self._broken is not None or transport.is_closing():
                 self._was_cut_short = True
                 return
@@ -302,7 +302,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _begin(self, *, is_bare: bool, is_guarded: bool) -> None:
         if self._is_bare:
-            # It may be waiting for a body that the headers announced.
+            # The parser may expect a body that the headers announced.
             self._parser = HttpResponseParser(self)
         self._is_awaited = True
         self._head = None
@@ -312,7 +312,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_bare = is_bare
         self._is_guarded = is_guarded
         self._is_whole = False
-        if self._pieces:  # of the last answer, whose body was not read
+        if self._pieces:  # of the previous response, whose body was not read
             self._drop_pieces()
 
     def _drop_pieces(self) -> None:
@@ -419,7 +419,7 @@ class Connection(asyncio.BufferedProtocol):
             return encoding.rpartition(b",")[2].strip().lower() != b"chunked"
         return head.last_of(b"content-length") is None
 
-    # Callbacks of the parser. After the end of an answer it goes on to the next, which is an error.
+    # Callbacks of the parser. After a response, it continues with the next one, which is an error.
 
     def on_message_begin(self) -> None:
         self._is_overrun = self._is_whole

@@ -15,7 +15,7 @@ from steersman.wire.transport.connection import ENDED, NOT_HTTP, Broken, Connect
 from steersman.wire.transport.direct import SocketTransport
 from steersman.wire.transport.request_head import connect_head
 
-# Where a name has several addresses, the next one is tried as well after so long (RFC 8305).
+# The delay after which a connection to the next address of a name is attempted (RFC 8305).
 NEXT_ADDRESS_SECONDS: Final = 0.25
 
 _NUMBER: Final = re.compile(r"\[Errno (\d+)\]")
@@ -70,7 +70,7 @@ async def dial(route: Route, *, tls: ssl.SSLContext | None) -> Connection:
 
 
 def _name_of(address: Address) -> str:
-    # As certificates have it.
+    # Certificates contain the name without the final dot.
     return address.host.rstrip(".")
 
 

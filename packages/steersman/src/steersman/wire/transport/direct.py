@@ -61,11 +61,11 @@ class SocketTransport(asyncio.Transport):
         self._buffer = protocol.get_buffer(-1)
         self._unsent = bytearray()
         self._is_closing = False
-        # With TLS: encrypted bytes come in and go out here.
+        # With TLS, these contain encrypted input and output.
         self._tls: ssl.SSLObject | None = None
         self._coming = ssl.MemoryBIO()
         self._going = ssl.MemoryBIO()
-        self._agreed: asyncio.Future[None] | None = None  # while TLS is not agreed upon
+        self._agreed: asyncio.Future[None] | None = None  # set during a TLS handshake
         protocol.connection_made(self)
         self._loop.add_reader(connected, self._read)
 
@@ -120,7 +120,7 @@ class SocketTransport(asyncio.Transport):
     def _decrypt(self, tls: ssl.SSLObject) -> None:
         buffer = self._buffer
         try:
-            # Each time it gives what is in one record. To ask once too often costs an exception.
+            # Each read returns one TLS record; a read without data costs an exception.
             while self._coming.pending and not self._is_closing:
                 count = cast("int", tls.read(len(buffer), buffer))
                 if not count:
@@ -128,7 +128,7 @@ class SocketTransport(asyncio.Transport):
                     return
                 self._protocol.data_received(buffer[:count])
         except ssl.SSLWantReadError:
-            pass  # half a record, or one that is not for us
+            pass  # an incomplete record, or one without application data
         except ssl.SSLError as error:
             self._send_encrypted()
             self._lose(error)
@@ -146,7 +146,7 @@ class SocketTransport(asyncio.Transport):
         except ssl.SSLWantReadError:
             self._send_encrypted()
         except ssl.SSLError as error:
-            self._send_encrypted()  # the reason
+            self._send_encrypted()  # the TLS alert
             self._lose(error)
         else:
             self._send_encrypted()
@@ -208,7 +208,7 @@ class SocketTransport(asyncio.Transport):
             self._loop.remove_writer(self._socket)
             self._protocol.resume_writing()
 
-    # The end
+    # Closing
 
     def is_closing(self) -> bool:
         return self._is_closing
@@ -227,7 +227,7 @@ class SocketTransport(asyncio.Transport):
         self._loop.remove_writer(self._socket)
         self._unsent.clear()
         self._socket.close()
-        # Not at once: the caller that ends it must be ready for the callback.
+        # Deferred, because the caller must be ready for the callback.
         self._loop.call_soon(self._end, error)
 
     def _end(self, error: OSError | None) -> None:

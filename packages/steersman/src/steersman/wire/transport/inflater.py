@@ -6,7 +6,7 @@ from typing import Final
 # A compression bomb is inflated in pieces of this size, so that its reader can stop in time.
 PIECE_BYTES: Final = 2**20
 
-_GZIP: Final = zlib.MAX_WBITS | 16  # with a gzip header
+_GZIP: Final = zlib.MAX_WBITS | 16  # expects a gzip header
 
 
 class Inflater:
@@ -18,7 +18,7 @@ class Inflater:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=_GZIP)
         self._waiting = b""
-        self.has_more = False  # after a full piece: there may be another without more input
+        self.has_more = False  # after a full piece, there may be another without more input
 
     def feed(self, piece: bytes) -> None:
         """Add the next compressed ``piece``.

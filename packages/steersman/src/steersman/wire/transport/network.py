@@ -73,7 +73,7 @@ class NetworkTransport:
         """
         if self._pool is None:
             raise RuntimeError(f"{self!r} sends requests only inside its `async with` block")
-        # In this order: whatever is wrong with the credentials is known first.
+        # First, so that a problem with the credentials is reported before others.
         tls = self._context()
         head = self._heads.head_of(request)
         return _Exchange(request, head, self._route, self._pool, tls)
@@ -160,7 +160,7 @@ class _Exchange:
 
     async def read(self, *, limit_bytes: int) -> bytes:
         if self._inflater is None and self._connection is not None:
-            # Most answers arrive at once.
+            # Most responses arrive completely at once.
             rest = self._connection.take_rest()
             if rest is not None:
                 if len(rest) > limit_bytes:
@@ -214,8 +214,7 @@ class _Exchange:
         return connection
 
     def _release(self) -> None:
-        # If a part of the answer is unread, the connection cannot be used again: the pool closes
-        # it.
+        # If the response is not read completely, the pool closes the connection.
         connection, self._connection = self._connection, None
         if connection is not None:
             self._pool.give_back(connection)
@@ -237,8 +236,8 @@ class _Exchange:
 async def _inflated(connection: Connection, inflater: Inflater, clock: Clock) -> bytes:
     """Return the next inflated bytes; empty at the end."""
     if inflater.has_more:
-        # A few bytes may inflate to hundreds of megabytes without waiting for the network: other
-        # tasks run between two pieces.
+        # A few bytes may inflate to hundreds of megabytes without waiting for the network, so other
+        # tasks get to run between two pieces.
         await clock.sleep(0)
     try:
         while not (piece := inflater.next()):
@@ -281,5 +280,5 @@ def _words_of(cause: OSError) -> str:
         return str(cause.strerror).lower()
     if cause.errno is not None:
         return os.strerror(cause.errno).lower()
-    # asyncio raises these itself, some without a word.
+    # These errors are raised by asyncio, some without a message.
     return str(cause) or "the connection was closed"

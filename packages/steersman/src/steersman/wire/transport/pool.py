@@ -7,9 +7,9 @@ from typing import Final
 from steersman.clock import Clock
 from steersman.wire.transport.connection import Connection
 
-# Well under the idle limits of load balancers (60 s and more) and of the server (90 s), because a
-# write on a connection that the other side has just closed cannot be sent again. Long enough that
-# a busy operator rarely needs a handshake.
+# Well below the idle timeouts of load balancers (60 s and more) and of the server (90 s), because a
+# write on a closed connection cannot always be retried. Long enough that a busy operator rarely
+# needs a handshake.
 IDLE_SECONDS: Final = 30.0
 
 
@@ -44,7 +44,7 @@ class Pool:
             idle.popleft()[1].abort()
         while idle:
             _, connection = idle.pop()
-            # It was reusable when it became idle; any data or error since then ends it.
+            # It was reusable when it became idle; data or errors since then have closed it.
             if connection.is_open:
                 return connection
             connection.abort()

@@ -79,7 +79,7 @@ def _lines_of(request: Request, *, server: Address) -> list[str]:
     if "accept" not in given:
         lines.append("Accept: */*")
     if "accept-encoding" not in given:
-        # No gzip unless asked for: a small answer cannot turn out to be a large one.
+        # gzip only on request, so that a small response cannot expand to a large one.
         lines.append(f"Accept-Encoding: {'gzip' if request.is_large else 'identity'}")
     if "user-agent" not in given:
         lines.append("User-Agent: steersman")
