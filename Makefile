@@ -2,7 +2,7 @@
 # target lists the targets.
 
 PYTHON ?= $(shell for each in python3.11 python3; do \
-	$$each -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>&- && echo $$each && break; done)
+	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>&- && echo $$each && break; done)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
 # pyenv builds Python without `--enable-optimizations`, which makes loops a quarter to a third slower.
 # Operators run with an optimized build, so the benchmarks prefer the Python of the Linux distribution.
 BENCH_PYTHON ?= $(shell for each in /usr/bin/python3 $(PYTHON); do \
-	$$each -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>&- && echo $$each && break; done)
+	$$each -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>&- && echo $$each && break; done)
 BENCH_VENV := .venv-bench
 BENCH_READY := $(BENCH_VENV)/.ready
 FOREIGN := tests/real/foreign

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, dataclass_transform
 import msgspec
 
 from steersman.errors import BadValue
+from steersman.kinds.annotations import store_annotations
 from steersman.kinds.cel import Cel
 from steersman.kinds.declaration import (
     PartInfo,
@@ -82,14 +83,13 @@ else:
             **declared: Any,
         ) -> type:
             check_bases(name, bases)
-            check_names(name, bases, namespace.get("__annotations__", ()))
-            maps = map_fields(
-                namespace.get("__annotations__", {}), module=namespace.get("__module__", "")
-            )
-            read_fields(name, namespace)
+            annotations = store_annotations(namespace)
+            check_names(name, bases, annotations)
+            maps = map_fields(annotations, module=namespace.get("__module__", ""))
+            read_fields(name, namespace, annotations)
             declaration = ResourceDeclaration.read(name, bases, namespace, declared)
             if declaration is not None:
-                declaration.inject_into(namespace)
+                declaration.inject_into(namespace, annotations)
             info = PartInfo.joining(
                 bases,
                 wire_names=wire_names or {},
@@ -110,8 +110,7 @@ else:
                 rename=info.renaming,
             )
             if wire_names:
-                declared_here = namespace.get("__annotations__", ())
-                check_fields(name, "wire_names", wire_names, declared_here)
+                check_fields(name, "wire_names", wire_names, annotations)
             if sensitive:
                 check_fields(name, "sensitive", sensitive, cls.__struct_fields__)
             protect(cls, maps)

@@ -163,14 +163,13 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         crd = declared.get("crd", None if is_ours else Crd())
         return cls(resource_type, check_crd(name, crd, resource_type))
 
-    def inject_into(self, namespace: dict[str, Any]) -> None:
-        """Add the fields ``api_version`` and ``kind`` to ``namespace``, the body of a class.
+    def inject_into(self, namespace: dict[str, Any], annotations: dict[str, Any]) -> None:
+        """Add the fields ``api_version`` and ``kind`` to the body of a class and its annotations.
 
         Both fields are always sent and decoded. Their types are literals, so all decoded objects
         share the same two strings.
         """
         gvk = self.resource_type.gvk
-        annotations = namespace.setdefault("__annotations__", {})
         for field, value in (("api_version", gvk.api_version), ("kind", gvk.kind)):
             if field in annotations:
                 raise BadName(wanted="a field", value=field, rule="every resource has it already")
@@ -235,13 +234,12 @@ def check_bases(name: str, bases: Iterable[type]) -> None:
             raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
 
 
-def read_fields(name: str, namespace: dict[str, Any]) -> None:
-    """Convert the fields of a class body for msgspec.
+def read_fields(name: str, namespace: dict[str, Any], annotations: dict[str, Any]) -> None:
+    """Convert the fields of a class body and their annotations for msgspec.
 
     A default other than ``None`` becomes a factory, so that the value is always sent. A common
     annotation in the form of a string, such as ``"int"``, is replaced by its type.
     """
-    annotations = namespace.get("__annotations__", {})
     for field, annotation in annotations.items():
         if isinstance(annotation, str) and annotation in _PLAIN:
             annotations[field] = _PLAIN[annotation]

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import force_setattr
 
+from steersman.kinds.annotations import own_annotations
 from steersman.kinds.base import Part
 
 # msgspec supports no union with Raw; at run time, a missing value is None anyway.
@@ -28,7 +29,7 @@ class HoldsRaw(Part):
 
     def __init_subclass__(cls, **declared: Any) -> None:
         super().__init_subclass__(**declared)
-        hints = cls.__annotations__.items()
+        hints = own_annotations(vars(cls)).items()
         # Computed once, because every object with managedFields needs it.
         cls._may_be_raw += tuple(field for field, hint in hints if "Raw" in str(hint))
 

@@ -7,9 +7,9 @@ object in the end.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from inspect import get_annotations
 from typing import Any, Final, TypeAlias
 
+from steersman.kinds.annotations import own_annotations
 from steersman.manifests.definition.definition import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
 from steersman.openapi import load_facts
 
@@ -88,7 +88,7 @@ def _without_zeros(facts: Facts, *, required: bool) -> Facts:
 def _own_fields(cls: type[Any]) -> frozenset[str]:
     names: Sequence[str] = getattr(cls, "__struct_fields__", ())
     wires: Sequence[str] = getattr(cls, "__struct_encode_fields__", ())
-    own = get_annotations(cls)
+    own = own_annotations(vars(cls))
     return frozenset(wire for name, wire in zip(names, wires, strict=True) if name in own)
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from steersman.kinds.annotations import own_annotations
+
 # Their docstrings are for authors of kinds, not for the users of a kind.
 _OURS: Final = "steersman.kinds"
 
@@ -30,7 +32,7 @@ def class_description(cls: type[Any]) -> str | None:
 def field_description(cls: type[Any], field: str) -> str | None:
     """Return the string literal after ``field``, in ``cls`` or in the first base that has one."""
     for base in cls.__mro__:
-        if field in inspect.get_annotations(base) and (
+        if field in own_annotations(vars(base)) and (
             found := _source_of_class(base).fields.get(field)
         ):
             return _flowing(found)
@@ -63,7 +65,7 @@ _SILENT: Final = _Source(None, {})
 def _source_of_class(cls: type[Any]) -> _Source:
     if cls.__module__.startswith(_OURS):
         return _SILENT
-    declared = set(inspect.get_annotations(cls))
+    declared = own_annotations(vars(cls)).keys()
     for source in _classes_in(_source_of(cls.__module__)).get(cls.__qualname__, ()):
         # Several classes may have the same name; the one with these fields is meant.
         if declared >= source.fields.keys():
@@ -86,7 +88,8 @@ def _classes_in(source: str) -> Mapping[str, tuple[_Source, ...]]:
     """
     found: dict[str, tuple[_Source, ...]] = {}
     try:
-        tree = ast.parse(source)
+        # Not ast.parse: with -OO, Python 3.14 and newer would remove docstrings from the tree too.
+        tree = compile(source, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True, optimize=0)
     except SyntaxError:
         return found
     for name, node in _classes_below(tree, ""):
