@@ -40,6 +40,8 @@ PYTEST := $(BIN)/python -m $(if $(FLAKY_TESTS),tools.rerun $(FLAKY_TESTS),pytest
 # The versions are pinned. A check for a newer version would only print a warning and use the network.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without byte code, each of the many subprocesses of the tests compiles hundreds of modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A project of this commit is upgraded before a release; the tag of the last release, once there is one.
 PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0

@@ -38,8 +38,8 @@ LOOK_SECONDS = 0.1
 
 # The durations of the frames of a recording: the longest, the shortest, the first and the last one.
 # The first shows nothing, and the last shows what to do next.
-LONGEST_SECONDS = 3.0
-SHORTEST_SECONDS = 0.3
+MAX_SECONDS = 3.0
+MIN_SECONDS = 0.3
 START_SECONDS = 1.0
 LAST_SECONDS = 5.0
 RECORDED_HEIGHT = 20
@@ -296,8 +296,8 @@ def _frames(screens: Sequence[str]) -> Iterator[Frame]:
         seconds = len(same) * LOOK_SECONDS
         if same is kept[-1]:
             yield Frame(same[-1], LAST_SECONDS)
-        elif seconds >= SHORTEST_SECONDS:
-            longest = LONGEST_SECONDS if "»" in same[-1] else START_SECONDS
+        elif seconds >= MIN_SECONDS:
+            longest = MAX_SECONDS if "»" in same[-1] else START_SECONDS
             yield Frame(same[-1], min(seconds, longest))
 
 

@@ -25,7 +25,7 @@ LAST_FAILED = "cache/lastfailed"
 TESTS_FAILED = 1
 
 # More failures than this have one cause, which a second run only confirms, slowly.
-MOST_RERUN = 30
+MAX_RERUN = 30
 
 
 class Failures:
@@ -82,7 +82,7 @@ def run(arguments: Sequence[str], *, flaky: Path, cache: Path) -> int:
     if status != TESTS_FAILED:
         return status
     first = failed_tests(cache)
-    if not 0 < len(first) <= MOST_RERUN:
+    if not 0 < len(first) <= MAX_RERUN:
         return status
     sys.stdout.write(f"\nRunning {len(first)} failed tests once more, alone:\n")
     sys.stdout.flush()

@@ -61,7 +61,7 @@ async def write(to: Destination, request: Request, *, first: int, rate: float, t
             mine = await idle.get()
             sent_at = time.monotonic()
             answer = await mine.ask(body)
-            answered_at = time.monotonic()
+            last_response_at = time.monotonic()
             idle.put_nowait(mine)
         app = json.loads(answer)
         written = Write(
@@ -70,7 +70,7 @@ async def write(to: Destination, request: Request, *, first: int, rate: float, t
             size=app["spec"]["size"],
             due_at=due_at,
             sent_at=sent_at,
-            answered_at=answered_at,
+            last_response_at=last_response_at,
         )
         print(written.line(), flush=True)
 

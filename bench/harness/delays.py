@@ -73,11 +73,13 @@ def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: i
             with _settled([*command, *flags], plane, count=count) as operator:
                 for pace, writes, spent in _paced(plane, operator, count=count, paces=paces):
                     begun = _all_of(partial(_started_in, starts, writes), operator)
-                    answers = [each.answered_at - each.sent_at for each in writes]
+                    answers = [each.last_response_at - each.sent_at for each in writes]
                     delays = {
                         **shares("due", between([each.due_at for each in writes], begun)),
                         **shares("sent", between([each.sent_at for each in writes], begun)),
-                        **shares("answered", between([each.answered_at for each in writes], begun)),
+                        **shares(
+                            "answered", between([each.last_response_at for each in writes], begun)
+                        ),
                         **shares("answer", answers),
                     }
                     costs |= pace.naming({**delays, **spent})

@@ -50,7 +50,7 @@ def rounds_in_words(count: int) -> str:
 
 # What is shown of a figure; more, where that many would contradict the verdict.
 DIGITS = 3
-MOST_DIGITS = 16
+MAX_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class _Promise:
         """Three digits of it, or as many as it takes to see on which side it is."""
         if self.found is None:
             return "–"
-        texts = [_in_digits(self.found, digits) for digits in range(DIGITS, MOST_DIGITS)]
+        texts = [_in_digits(self.found, digits) for digits in range(DIGITS, MAX_DIGITS)]
         known = (text for text in texts if self._is_within(_number(text)) == self.is_kept)
         return next(known, texts[-1])
 

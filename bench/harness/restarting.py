@@ -49,10 +49,10 @@ NEW_A_SECOND = 20.0
 # the others have had their turn; all in all for at least so long after that moment.
 BEFORE_SECONDS = 1.0
 AFTER_SECONDS = 3.0
-LEAST_SECONDS = 10.0
+MIN_SECONDS = 10.0
 
 # No contender takes longer than this.
-MOST_SECONDS = PATIENCE_SECONDS
+MAX_SECONDS = PATIENCE_SECONDS
 
 # Names for new ones, from one restart to the next: more than there can be.
 ROOM = 20_000
@@ -136,13 +136,13 @@ class Restarted:
         before = self._starts
         first = next(self._firsts)
         into = self._plane.directory / f"new-{first}"
-        flags = [f"--first={first}", f"--rate={NEW_A_SECOND}", f"--seconds={MOST_SECONDS}"]
+        flags = [f"--first={first}", f"--rate={NEW_A_SECOND}", f"--seconds={MAX_SECONDS}"]
         with writing("create", self._plane.kubeconfig, *flags, into=into):
             time.sleep(BEFORE_SECONDS)
             server_before_seconds = server_cpu_seconds(self._plane)
             stopped_at = time.monotonic()
             self._operator.process.send_signal(number)
-            part(self._operator.process, within_seconds=MOST_SECONDS)
+            part(self._operator.process, within_seconds=MAX_SECONDS)
             self._starts, self._operator = self._begun()
             first_at, through_at = self._looked_at_again()
             spent = {
@@ -150,7 +150,7 @@ class Restarted:
                 "server_cpu": server_cpu_seconds(self._plane) - server_before_seconds,
                 **self._operator.memory(),
             }
-            time.sleep(max(AFTER_SECONDS, LEAST_SECONDS - (time.monotonic() - stopped_at)))
+            time.sleep(max(AFTER_SECONDS, MIN_SECONDS - (time.monotonic() - stopped_at)))
         writes = writes_in(into)
         new = [each for each in writes if each.due_at >= stopped_at]
         self._operator.wait_until(

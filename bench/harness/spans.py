@@ -30,24 +30,24 @@ class Write:
     size: int
     due_at: float
     sent_at: float
-    answered_at: float
+    last_response_at: float
 
     @classmethod
     def of(cls, line: str) -> "Write":
         """What ``line`` says of one."""
-        name, generation, size, due_at, sent_at, answered_at = line.split()
+        name, generation, size, due_at, sent_at, last_response_at = line.split()
         return cls(
             name=name,
             generation=int(generation),
             size=int(size),
             due_at=float(due_at),
             sent_at=float(sent_at),
-            answered_at=float(answered_at),
+            last_response_at=float(last_response_at),
         )
 
     def line(self) -> str:
         """The line from which ``of`` makes the same."""
-        times = f"{self.due_at} {self.sent_at} {self.answered_at}"
+        times = f"{self.due_at} {self.sent_at} {self.last_response_at}"
         return f"{self.name} {self.generation} {self.size} {times}"
 
 

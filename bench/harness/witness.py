@@ -22,7 +22,7 @@ WATCH_SECONDS = 3600
 FAILED = re.compile(rb'"type" ?: ?"ERROR"')
 VERSIONS = re.compile(rb'"resourceVersion" ?: ?"(\d+)"')
 # Nothing that is looked for is longer.
-LONGEST_BYTES = 60
+MAX_BYTES = 60
 
 
 class Witness:
@@ -85,7 +85,7 @@ class Witness:
                 raise AssertionError(f"the watch of {self._path} failed: {rest[-500:]!r}")
             if versions := VERSIONS.findall(rest):
                 self._version = versions[-1]
-            rest = rest[-LONGEST_BYTES:]
+            rest = rest[-MAX_BYTES:]
 
     def _open(self) -> HTTPResponse:
         """The answer to a watch, which has begun, so that nothing will be missed."""

@@ -21,7 +21,7 @@ TITLE = "Failover"
 NAMES = (THEIRS, KOPF, OURS)
 
 # A turn is minutes of waiting, and no more than that.
-MOST_ROUNDS = 3
+MAX_ROUNDS = 3
 
 # What is also shown as a ratio to controller-runtime in the same round.
 COMPARED = tuple(
@@ -45,7 +45,7 @@ def sections(effort: Effort) -> Iterator[Section]:
     notes: list[str] = []
     costs = in_rounds(
         {name: failing_over(each) for name, each in _replicated().items()},
-        rounds=min(effort.rounds, MOST_ROUNDS),
+        rounds=min(effort.rounds, MAX_ROUNDS),
         progress=effort.progress,
         warming_up={},
         optional=[KOPF],

@@ -21,7 +21,7 @@ LIMIT_SECONDS = 0.020
 SLEEP_MS = 1
 
 # Three are enough: in each there are hundreds of changes and more.
-MOST_ROUNDS = 3
+MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def _in_rounds(
 ) -> Mapping[str, Sequence[Cost]]:
     return in_rounds(
         turns,
-        rounds=min(effort.rounds, MOST_ROUNDS),
+        rounds=min(effort.rounds, MAX_ROUNDS),
         progress=effort.progress,
         warming_up={},
         optional=[KOPF],

@@ -38,7 +38,7 @@ LIMIT_SECONDS = 1.0
 # with controller-runtime: what comes of that is shown, and not judged.
 ALL_MOST = 1.0
 
-MOST_ROUNDS = 3
+MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ QUICK = Scale(queued=1_000, settled=50)
 def sections(effort: Effort) -> Iterator[Section]:
     """First how soon the reconcile begins, with a long queue; then how soon there are children."""
     scale = FULL if effort.is_full else QUICK
-    rounds = min(effort.rounds, MOST_ROUNDS)
+    rounds = min(effort.rounds, MAX_ROUNDS)
     with cluster(controllers=False) as plane:
         effort.progress(f"creating {scale.queued:,} AppServices")
         asyncio.run(add_apps(plane.kubeconfig, range(scale.queued)))

@@ -6,7 +6,7 @@ import pytest
 
 import steersman as sm
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.errors import DidNotSurvive
+from steersman_cluster.errors import CrashSweepFailed
 from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 KEPT = Path(__file__).with_name("losing.txt")
@@ -46,7 +46,7 @@ async def an_errand(cluster: Cluster) -> None:
 async def test_a_pod_whose_name_was_not_stored_is_created_again() -> None:
     scenario = Scenario(operator=lambda: [controller], kinds=[Errand], steps=an_errand)
 
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(scenario)
 
     assert f"{caught.value}\n" == KEPT.read_text(encoding="utf-8")

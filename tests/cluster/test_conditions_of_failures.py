@@ -9,7 +9,7 @@ import steersman as sm
 from steersman import changed
 from steersman.client import MergePatch, wait_for
 from steersman.controller.ownership.managed_fields import fields_in
-from steersman.controller.writer.last_applied import entry_of
+from steersman.controller.writer.applied_state import entry_of
 from steersman.errors import Invalid, Permanent, Unreachable
 from steersman.kinds import Condition, Unstructured, events_v1, meta_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceSubresources

@@ -27,7 +27,7 @@ def reconciled(operator: Operator) -> list[str]:
 async def test_a_failed_object_waits_for_the_backoff_of_its_controller(
     scene: Scene,
 ) -> None:
-    backoff = sm.BackoffPolicy(first_seconds=10, longest_seconds=20, jitter=0)
+    backoff = sm.BackoffPolicy(first_seconds=10, max_seconds=20, jitter=0)
     controller = sm.Controller(Widget, reconcile=fail, backoff=backoff)
     tried_at: list[float] = []
 
@@ -50,7 +50,7 @@ async def test_all_retries_of_a_controller_share_its_token_bucket(scene: Scene) 
     controller = sm.Controller(
         Widget,
         reconcile=fail,
-        backoff=sm.BackoffPolicy(first_seconds=0.001, longest_seconds=0.001, jitter=0),
+        backoff=sm.BackoffPolicy(first_seconds=0.001, max_seconds=0.001, jitter=0),
         bucket=sm.BucketPolicy(per_second=1, burst=1),
     )
 

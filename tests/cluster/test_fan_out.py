@@ -15,7 +15,7 @@ WRITES = 10_000
 NAMES = 500
 
 # The writer yields only after so many writes, so that watchers lag behind.
-MOST_IN_A_ROW = 60
+MAX_CONSECUTIVE = 60
 
 
 async def write_at_random(api: EmbeddedServer, path: str, rng: Random) -> list[tuple[str, str]]:
@@ -23,7 +23,7 @@ async def write_at_random(api: EmbeddedServer, path: str, rng: Random) -> list[t
     done: list[tuple[str, str]] = []
     there: set[str] = set()
     while len(done) < WRITES:
-        for _ in range(min(rng.randint(1, MOST_IN_A_ROW), WRITES - len(done))):
+        for _ in range(min(rng.randint(1, MAX_CONSECUTIVE), WRITES - len(done))):
             name = f"cm-{rng.randrange(NAMES)}"
             if name not in there:
                 await api.asked("POST", path, config_map(name, n=str(len(done))))

@@ -49,7 +49,7 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
 
 
 async def test_the_maximum_retry_after_is_a_setting(scene: Scene) -> None:
-    async with following(scene, longest_retry_after_seconds=5.0) as informer:
+    async with following(scene, max_retry_after_seconds=5.0) as informer:
         scene.transport.answer = refusing(429, "TooManyRequests", headers={"retry-after": "3600"})
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
         scene.transport.answer = None

@@ -8,8 +8,8 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
 from steersman_cluster.apiserver.webhooks.network import (
-    LARGEST_ANSWER,
-    MOST_DESTINATIONS,
+    MAX_DESTINATIONS,
+    MAX_RESPONSE_BYTES,
     NetworkWebhookTransport,
 )
 from tests.webhook_server import Said, WebhookServer, webhook_server
@@ -62,7 +62,7 @@ async def test_redirects_of_a_webhook_are_not_followed(server: WebhookServer) ->
 
 
 async def test_a_response_that_is_too_long_is_an_error(server: WebhookServer) -> None:
-    server.scripts["long"] = lambda _: Said(status=200, body=b" " * (LARGEST_ANSWER + 1))
+    server.scripts["long"] = lambda _: Said(status=200, body=b" " * (MAX_RESPONSE_BYTES + 1))
 
     with pytest.raises(WebhookUnreachable, match="longer than"):
         await post(server, server.url("long"))
@@ -89,7 +89,7 @@ async def test_idle_connections_are_limited_to_a_hundred_hosts(
     server: WebhookServer,
 ) -> None:
     async with NetworkWebhookTransport(clock=SystemClock()) as outbound:
-        for number in range(MOST_DESTINATIONS + 5):
+        for number in range(MAX_DESTINATIONS + 5):
             with pytest.raises(WebhookUnreachable):
                 await outbound.post(
                     "https://127.0.0.1:1/path",
@@ -100,7 +100,7 @@ async def test_idle_connections_are_limited_to_a_hundred_hosts(
                     timeout_seconds=10.0,
                 )
 
-        assert repr(outbound) == f"<NetworkWebhookTransport to {MOST_DESTINATIONS} places>"
+        assert repr(outbound) == f"<NetworkWebhookTransport to {MAX_DESTINATIONS} places>"
 
 
 async def test_a_service_is_reached_at_its_address_with_its_own_server_name(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steersman.client import Client
-from steersman.controller.events.recorder import LONGEST_NOTE, EventRecorder
+from steersman.controller.events.recorder import MAX_NOTE_LENGTH, EventRecorder
 from steersman.errors import Forbidden, Unreachable
 from steersman.kinds import Unstructured, core_v1, meta_v1, rbac_v1
 from steersman.names import ObjectRef
@@ -235,7 +235,7 @@ async def test_the_server_accepts_any_text(text: str) -> None:
 
         (event,) = await scene.events()
 
-    assert len(event["note"].encode()) <= LONGEST_NOTE
+    assert len(event["note"].encode()) <= MAX_NOTE_LENGTH
     assert event["note"][0] == text[0]
 
 

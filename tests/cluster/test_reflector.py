@@ -21,7 +21,7 @@ from steersman.observe import (
     WatchFailed,
     WatchSilent,
 )
-from steersman.watch import ClientSource, Reflector, ReflectorSettings
+from steersman.watch import ClientListerWatcher, Reflector, ReflectorSettings
 from steersman.wire import Request, Response
 from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.faulty_transports import FaultyTransport
@@ -67,7 +67,7 @@ class Scene:
             settings=ClientSettings(retry=RetryPolicy(attempts=1)),
         )
         self.reflector = Reflector(
-            ClientSource(client, kind, namespace=namespace, labels=labels),
+            ClientListerWatcher(client, kind, namespace=namespace, labels=labels),
             self.mirror,
             clock=api.clock,
             rng=Random(0),

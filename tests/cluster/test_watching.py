@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
+from steersman.client import (
+    Bookmark,
+    Client,
+    Fields,
+    Labels,
+    MergePatch,
+    ObjectDeleted,
+    ObjectWritten,
+)
 from steersman.client.watch_events import WatchEvent
 from steersman.errors import Expired, TooLargeResourceVersion
 from steersman.kinds import core_v1
@@ -21,9 +29,9 @@ async def version(client: Client, namespace: str) -> str:
 def summary(event: WatchEvent[Any]) -> tuple[str, str]:
     """The event and its object."""
     match event:
-        case Wrote(obj, is_new=is_new):
+        case ObjectWritten(obj, is_new=is_new):
             return "added" if is_new else "changed", obj.name
-        case Removed(obj):
+        case ObjectDeleted(obj):
             return "removed", obj.name
         case Bookmark(ends_initial_events=True):
             return "bookmark", "initial events end"
@@ -172,7 +180,7 @@ async def test_a_delete_event_by_selector_has_the_last_matching_object(
     ) as events:
         removed = await anext(events)
 
-    assert isinstance(removed, Removed)
+    assert isinstance(removed, ObjectDeleted)
     assert removed.obj.metadata.labels == {"color": "red"}
     assert removed.obj.resource_version == green.resource_version
 

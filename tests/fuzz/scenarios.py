@@ -23,7 +23,7 @@ from tests.fuzz.request_generator import NAMESPACES, TOKEN, RequestGenerator, pa
 from tests.fuzz.response_checks import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 
 # A client that disconnects after this many chunks of a watch: some watches would never end.
-MOST_PIECES = 6
+MAX_PIECES = 6
 REQUESTS = 600
 
 _WRITES = frozenset(("create", "update", "patch"))
@@ -312,7 +312,7 @@ async def _whole(reply: Reply) -> bytes:
     pieces: list[bytes] = []
     async for piece in reply.stream:
         pieces.append(piece)
-        if len(pieces) == MOST_PIECES:
+        if len(pieces) == MAX_PIECES:
             break
     await reply.stream.aclose()
     return b"".join(pieces)

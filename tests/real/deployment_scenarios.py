@@ -20,7 +20,7 @@ WEB = "web"
 SCALING = "ScalingReplicaSet"
 SOURCES = ("deployment-controller", "replicaset-controller")
 # The real ones combine events that are alike once there are so many of them about one object.
-MOST_ALIKE = 9
+MAX_EQUAL = 9
 COMBINED = "(combined from similar events): "
 
 
@@ -318,7 +318,7 @@ async def seen(stage: Stage) -> dict[str, Any]:
 
 def _events(found: Counter[tuple[str, str, str]]) -> dict[str, Any]:
     scaled = {note: count for (_, reason, note), count in found.items() if reason == SCALING}
-    if len(scaled) > MOST_ALIKE or any(note.startswith(COMBINED) for note in scaled):
+    if len(scaled) > MAX_EQUAL or any(note.startswith(COMBINED) for note in scaled):
         scaled = {"in all": sum(scaled.values())}
     return {
         "others": sorted(

@@ -21,7 +21,7 @@ from steersman.wire import (
 from steersman_cluster.testing import ControlPlane
 from tests.real.recording_observer import RecordingObserver
 
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 
 
 class FaultProxy:
@@ -62,7 +62,7 @@ class FaultProxy:
         if ("watch", "true") in request.query:
             return Reply(status=200, headers=_JSON, stream=self._watch(onward))
         async with self._server.open(onward) as response:
-            body = await response.read(limit_bytes=MOST_BYTES)
+            body = await response.read(limit_bytes=MAX_BYTES)
             return Reply(status=response.status, headers=_JSON, body=body)
 
     async def _watch(self, request: Request) -> AsyncGenerator[bytes, None]:
@@ -85,7 +85,7 @@ async def fault_proxy(cluster: ControlPlane) -> AsyncIterator[FaultProxy]:
     async with open_transport(config, clock=SystemClock(), observe=ignore) as server:
         proxy = FaultProxy(server)
         async with listening(
-            proxy, host="127.0.0.1", port=0, tls=None, largest_body=MOST_BYTES
+            proxy, host="127.0.0.1", port=0, tls=None, max_body_bytes=MAX_BYTES
         ) as proxy.port:
             yield proxy
 

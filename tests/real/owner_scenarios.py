@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from steersman.client import Client, Fields, MergePatch, Wrote
+from steersman.client import Client, Fields, MergePatch, ObjectWritten
 from steersman.errors import NotFound
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1
 from steersman.kinds.meta_v1 import OwnerReference
@@ -260,7 +260,10 @@ async def _life(place: Place, then: Callable[[Place], Awaitable[None]]) -> list[
         ) as events:
             received.set()
             async for event in events:
-                if isinstance(event, Wrote) and (said := _said(event.obj, name)) != states[-1:]:
+                if (
+                    isinstance(event, ObjectWritten)
+                    and (said := _said(event.obj, name)) != states[-1:]
+                ):
                     states.extend(said)
 
     async with asyncio.TaskGroup() as group:

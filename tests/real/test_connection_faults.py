@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from steersman.client import Client, RetryPolicy, Wrote
+from steersman.client import Client, ObjectWritten, RetryPolicy
 from steersman.errors import DeadlinePassed, Expired, Unreachable
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import RequestRetried, ignore
@@ -16,7 +16,7 @@ from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import relay_to
 
 # An API server is back within seconds; the usual policy gives up sooner.
-PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, longest_seconds=2.0)
+PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, max_seconds=2.0)
 
 
 async def test_a_read_fails_at_its_deadline_if_the_server_sends_nothing(
@@ -71,7 +71,7 @@ async def test_a_started_watch_outlives_the_deadline(
         created = await client.create(config_map(namespace, "settings"))
         received = await anext(events)
 
-    assert received == Wrote(created, is_new=True)
+    assert received == ObjectWritten(created, is_new=True)
 
 
 async def test_reads_are_retried_while_the_server_restarts(

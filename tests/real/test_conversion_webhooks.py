@@ -16,7 +16,7 @@ from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
 GROUP = "conversion.example.com"
-MOST_QUESTIONS = 2000
+MAX_REQUESTS = 2000
 # How long a watch waits for an event that does not come.
 WATCH_SECONDS = 30
 JSON = "application/json"
@@ -137,7 +137,7 @@ class Shapes:
         self.converts_with(script(resized))
         crd = definition(plural, webhooks.client_config(plural))
         self._caller.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
-        for _ in range(MOST_QUESTIONS):
+        for _ in range(MAX_REQUESTS):
             if all(self.listed(each).status == 200 for each in ("v1", "v2")):
                 break
 

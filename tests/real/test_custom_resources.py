@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.client import Client, DecodeFailure, Fields, MergePatch, Removed, Wrote
+from steersman.client import Client, DecodeFailure, Fields, MergePatch, ObjectDeleted, ObjectWritten
 from steersman.errors import Invalid, InvalidObject
 from steersman.kinds import (
     Condition,
@@ -112,8 +112,8 @@ async def test_a_custom_resource_is_watched(client: Client, namespace: str, widg
     async with client.watch(Widget, namespace=namespace, resource_version=start) as events:
         first, second = await anext(events), await anext(events)
 
-    assert first == Wrote(created, is_new=True)
-    assert isinstance(second, Removed)
+    assert first == ObjectWritten(created, is_new=True)
+    assert isinstance(second, ObjectDeleted)
     assert second.obj.spec == created.spec
 
 
@@ -168,7 +168,7 @@ async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch(
     assert first.error.ref == f"Box {namespace}/a"
     assert first.resource_version == huge.resource_version
     assert not first.is_gone
-    assert isinstance(second, Wrote)
+    assert isinstance(second, ObjectWritten)
     assert second.obj.spec.size == 3
 
 

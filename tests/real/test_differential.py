@@ -36,9 +36,9 @@ from tests.real.differential.replay import (
 from tests.real.differential.scenario import Json, Last, Scenario, Server
 from tests.real.differential.servers import real
 
-LEAST_REQUESTS = 30_000
-LEAST_LIVE_WATCHES = 1000
-MOST_EXPLANATIONS = 20
+MIN_REQUESTS = 30_000
+MIN_LIVE_WATCHES = 1000
+MAX_EXPLANATIONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def test_the_embedded_server_responds_like_the_real_one(
 
 
 def test_the_corpus_is_large_and_no_two_scenarios_have_one_name(everything: list[Scenario]) -> None:
-    assert sum(len(scenario.requests) for scenario in everything) >= LEAST_REQUESTS
+    assert sum(len(scenario.requests) for scenario in everything) >= MIN_REQUESTS
     assert len({scenario.name for scenario in everything}) == len(everything)
 
 
@@ -159,12 +159,12 @@ def test_the_corpus_has_a_watch_during_changes_for_every_kind(everything: list[S
 
     live = [each for each in request_shapes(everything, kinds) if "live" in each.options]
 
-    assert len(live) >= LEAST_LIVE_WATCHES
+    assert len(live) >= MIN_LIVE_WATCHES
     assert {each.kind for each in live} == kinds.keys()
 
 
 def test_few_differences_need_an_explanation() -> None:
-    assert len(known_differences()) <= MOST_EXPLANATIONS
+    assert len(known_differences()) <= MAX_EXPLANATIONS
 
 
 def test_the_corpus_is_deterministic(everything: list[Scenario]) -> None:

@@ -11,7 +11,7 @@ from tests.real.callers import open_caller
 
 GROUP = "rbac.authorization.k8s.io"
 RBAC = f"/apis/{GROUP}/v1"
-MOST_QUESTIONS = 2000
+MAX_REQUESTS = 2000
 
 
 def rule(verbs: str, resource: str, *, group: str = "") -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Maker:
         }
         spec = {"user": self.name, "resourceAttributes": wanted}
         path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-        for _ in range(MOST_QUESTIONS):
+        for _ in range(MAX_REQUESTS):
             if self.admin.call("POST", path, {"spec": spec}).json()["status"]["allowed"]:
                 break
 
@@ -132,7 +132,7 @@ def test_a_denial_names_bound_roles_that_do_not_exist(maker: Maker) -> None:
     maker.admin.call("POST", f"{maker.roles}/rolebindings", binding("lost", to=maker.name))
 
     message = ""
-    for _ in range(MOST_QUESTIONS):
+    for _ in range(MAX_REQUESTS):
         message = maker.write("roles", role("more", SECRETS)).json()["message"]
         if "resolution errors" in message:
             break

@@ -9,10 +9,10 @@ import pytest
 from steersman.scaffold import Project, create_api, create_controller, init_project
 
 # A control plane of its own, and settling in real time.
-LONGEST_SECONDS = 300
+MAX_SECONDS = 300
 
 
-@pytest.mark.timeout(LONGEST_SECONDS)
+@pytest.mark.timeout(MAX_SECONDS)
 def test_a_new_project_works_without_changes_on_a_real_control_plane(tmp_path: Path) -> None:
     init_project(tmp_path / "shop-operator", domain="example.com")
     project = Project.find(tmp_path / "shop-operator")

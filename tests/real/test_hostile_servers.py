@@ -11,7 +11,7 @@ import steersman as sm
 from steersman.cache import Informer, Scope
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
-from steersman.errors import BadAnswer, EndlessList
+from steersman.errors import EndlessList, InvalidResponse
 from steersman.kinds import Unstructured, core_v1
 from steersman.manager.settings.address import ListenAddress
 from steersman.observe import (
@@ -190,7 +190,7 @@ async def test_a_decompression_bomb_is_refused_without_blocking_the_event_loop(
             await until(operator.seen, lambda: operator.seen.of(WatchFailed))
 
     error = operator.seen.of(WatchFailed)[0].error
-    assert isinstance(error, BadAnswer)
+    assert isinstance(error, InvalidResponse)
     assert "larger than 67108864 bytes" in str(error)
     assert not operator.seen.of(LoopBlocked)
 

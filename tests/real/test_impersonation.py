@@ -15,7 +15,7 @@ AUTHENTICATION = "authentication.k8s.io"
 REVIEW = f"/apis/{AUTHENTICATION}/v1/selfsubjectreviews"
 PODS = "/api/v1/namespaces/default/pods"
 
-MOST_QUESTIONS = 2000
+MAX_REQUESTS = 2000
 
 
 def called(namespace: str, name: str) -> str:
@@ -105,7 +105,7 @@ def wait_for(admin: HttpCaller, user: str, rules: list[dict[str, Any]]) -> None:
     for rule in rules[:1]:
         what = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "name": "jane"}
         spec = {"user": user, "resourceAttributes": {**what, "resource": rule["resources"][0]}}
-        for _ in range(MOST_QUESTIONS):
+        for _ in range(MAX_REQUESTS):
             path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
             if admin.call("POST", path, {"spec": spec}).json()["status"]["allowed"]:
                 return

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from steersman.client import Client, LogOptions
-from steersman.errors import BadAnswer, BadRequest, DeadlinePassed, NotFound
+from steersman.errors import BadRequest, DeadlinePassed, InvalidResponse, NotFound
 from tests.real.kubelet import Log, kubelet
 from tests.real.objects import pod
 
@@ -128,7 +128,7 @@ async def test_an_endless_line_is_refused(client: Client, namespace: str) -> Non
     async with kubelet(client, log) as node:
         await client.create(pod(namespace, "web", node=node))
 
-        with pytest.raises(BadAnswer, match="longer than 10000 bytes"):
+        with pytest.raises(InvalidResponse, match="longer than 10000 bytes"):
             await lines_of(brief, namespace)
 
 

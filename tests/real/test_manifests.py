@@ -173,7 +173,7 @@ async def test_the_server_accepts_the_authors_additions_unchanged(
 
 async def test_an_unknown_field_is_refused(client: Client, namespace: str) -> None:
     parts = parts_of(installation_of(GADGETS, namespace))
-    misspelt = {**parts.people[0], "rulez": []}
+    misspelt = {**parts.user_roles[0], "rulez": []}
 
     with pytest.raises(SteersmanError) as applied:
         await client.apply(as_object(misspelt), field_manager="installer")
@@ -507,7 +507,7 @@ async def test_the_aggregated_roles_grant_admins_editors_and_viewers_their_verbs
     what = installation_of(GADGETS, namespace)
     own = {
         role: {verb for group, _, _, verb in rights_in([document], "") if group == GADGET_GROUP}
-        for role, document in zip(("admin", "edit", "view"), parts_of(what).people, strict=True)
+        for role, document in zip(("admin", "edit", "view"), parts_of(what).user_roles, strict=True)
     }
 
     async def are_added() -> bool:

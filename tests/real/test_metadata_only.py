@@ -8,8 +8,8 @@ from steersman.client import (
     JsonPatch,
     Labels,
     MergePatch,
-    Removed,
-    Wrote,
+    ObjectDeleted,
+    ObjectWritten,
     is_gone,
     wait_for,
 )
@@ -94,9 +94,9 @@ async def test_changes_are_delivered_as_metadata(client: Client, namespace: str)
     ) as events:
         async for event in events:
             match event:
-                case Wrote(obj, is_new):
+                case ObjectWritten(obj, is_new):
                     lines.append(f"{'new' if is_new else 'changed'} {dict(obj.labels)}")
-                case Removed(obj):
+                case ObjectDeleted(obj):
                     lines.append(f"gone {obj.ref}")
                     break
                 case _:
@@ -116,7 +116,7 @@ async def test_the_initial_objects_are_delivered_as_metadata_up_to_a_bookmark(
             if isinstance(event, Bookmark):
                 assert event.ends_initial_events
                 break
-            assert isinstance(event, Wrote)
+            assert isinstance(event, ObjectWritten)
             names.append(event.obj.name)
 
     assert sorted(names) == ["a", "b"]

@@ -14,7 +14,7 @@ REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 HERE, ELSEWHERE = "rights", "default"
 
 # How often to ask whether a role is known; a real server takes milliseconds.
-MOST_QUESTIONS = 2000
+MAX_REQUESTS = 2000
 
 
 def rule(verbs: str, groups: str, resources: str, *names: str) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def admin(control_plane: ControlPlane) -> Iterator[HttpCaller]:
             assert answer.status == 201, answer.json()
         last = known(f"system:serviceaccount:{ELSEWHERE}:robot"), known("max")
         wanted = asked("get", "secrets", namespace=HERE), path("get", "/a/")
-        for _ in range(MOST_QUESTIONS):
+        for _ in range(MAX_REQUESTS):
             if all(reviewed(caller, *each)["allowed"] for each in zip(last, wanted, strict=True)):
                 break
         yield caller

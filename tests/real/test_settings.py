@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.client import Client, Impersonation, MergePatch
-from steersman.errors import ApiError, BadAnswer, BadRequest, Forbidden, Invalid
+from steersman.errors import ApiError, BadRequest, Forbidden, Invalid, InvalidResponse
 from steersman.kinds import (
     Unstructured,
     authentication_v1,
@@ -285,10 +285,10 @@ async def test_a_response_over_the_size_limit_is_not_read(client: Client, namesp
     await client.create(config_map(namespace, "large", text="x" * 100_000))
     wary = client.adjusted(object_limit_bytes=10_000, page_limit_bytes=20_000)
 
-    with pytest.raises(BadAnswer, match="larger than 10000 bytes"):
+    with pytest.raises(InvalidResponse, match="larger than 10000 bytes"):
         await wary.get(core_v1.ConfigMap, "large", namespace=namespace)
-    with pytest.raises(BadAnswer, match="larger than 20000 bytes"):
+    with pytest.raises(InvalidResponse, match="larger than 20000 bytes"):
         await wary.list(core_v1.ConfigMap, namespace=namespace)
     async with wary.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
-        with pytest.raises(BadAnswer, match="longer than 10000 bytes"):
+        with pytest.raises(InvalidResponse, match="longer than 10000 bytes"):
             await anext(events)

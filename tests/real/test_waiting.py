@@ -12,7 +12,7 @@ from steersman.client import (
     wait_for,
     wait_until_gone,
 )
-from steersman.errors import Conflict, NotSettled
+from steersman.errors import Conflict, WaitTimeout
 from steersman.kinds import Unstructured, apps_v1, core_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import ignore
@@ -129,7 +129,7 @@ async def test_a_condition_that_is_never_met_raises_not_settled(
         return has_condition("Ready")(obj)
 
     async with connected(control_plane, observe=ignore, clock=clock) as waiting:
-        with pytest.raises(NotSettled) as vain:
+        with pytest.raises(WaitTimeout) as vain:
             await wait_for(
                 waiting,
                 Widget,
@@ -171,7 +171,7 @@ async def test_wait_until_gone_with_a_uid_ignores_a_recreated_object(
         namespace=namespace,
         within_seconds=LONG,
     )
-    with pytest.raises(NotSettled):
+    with pytest.raises(WaitTimeout):
         await wait_until_gone(
             client, core_v1.ConfigMap, "settings", namespace=namespace, within_seconds=0.2
         )

@@ -5,7 +5,15 @@ from typing import TypeVar
 
 import pytest
 
-from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
+from steersman.client import (
+    Bookmark,
+    Client,
+    Fields,
+    Labels,
+    MergePatch,
+    ObjectDeleted,
+    ObjectWritten,
+)
 from steersman.errors import Unreachable
 from steersman.kinds import core_v1
 from steersman_cluster.testing import RealControlPlane
@@ -49,8 +57,8 @@ async def test_added_modified_and_deleted_events_arrive_in_order(
     ) as events:
         received = await first(3, events)
 
-    assert received[:2] == [Wrote(created, is_new=True), Wrote(changed)]
-    assert isinstance(received[2], Removed)
+    assert received[:2] == [ObjectWritten(created, is_new=True), ObjectWritten(changed)]
+    assert isinstance(received[2], ObjectDeleted)
     assert received[2].obj.name == "settings"
     assert int(received[2].obj.resource_version) > int(changed.resource_version)
 
@@ -63,7 +71,7 @@ async def test_an_unstructured_watch_yields_whole_objects(client: Client, namesp
         (received,) = await first(1, events)
 
     found = await client.get(AnyConfigMap, "settings", namespace=namespace)
-    assert received == Wrote(found, is_new=True)
+    assert received == ObjectWritten(found, is_new=True)
 
 
 async def test_a_watch_without_a_namespace_receives_events_of_all_namespaces(
@@ -75,7 +83,7 @@ async def test_a_watch_without_a_namespace_receives_events_of_all_namespaces(
     async with client.watch(core_v1.ConfigMap, resource_version=start) as events:
         (received,) = await first(1, events)
 
-    assert isinstance(received, Wrote)
+    assert isinstance(received, ObjectWritten)
     assert (received.obj.namespace, received.obj.name) == (namespace, "settings")
 
 
@@ -89,7 +97,7 @@ async def test_initial_events_end_with_a_bookmark_and_changes_follow(
         await create_config_maps(client, namespace, "c")
         received += await first(1, events)
 
-    names = [event.obj.name if isinstance(event, Wrote) else "" for event in received]
+    names = [event.obj.name if isinstance(event, ObjectWritten) else "" for event in received]
     assert names == ["a", "b", "", "c"]
     assert isinstance(received[2], Bookmark)
     assert received[2].ends_initial_events
@@ -145,11 +153,11 @@ async def test_a_selector_turns_label_changes_into_added_and_deleted_events(
     ) as events:
         created, left, back = await first(3, events)
 
-    assert isinstance(created, Wrote)
+    assert isinstance(created, ObjectWritten)
     assert created.is_new
-    assert isinstance(left, Removed)
+    assert isinstance(left, ObjectDeleted)
     assert left.obj.labels == {"color": "red"}
-    assert isinstance(back, Wrote)
+    assert isinstance(back, ObjectWritten)
     assert back.is_new
 
 
@@ -167,7 +175,7 @@ async def test_a_watch_with_a_field_selector_receives_only_matching_objects(
     ) as events:
         (received,) = await first(1, events)
 
-    assert isinstance(received, Wrote)
+    assert isinstance(received, ObjectWritten)
     assert received.obj.name == "b"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from steersman.cache import background_tasks
-from steersman.client import Client, MergePatch, Removed, Wrote
+from steersman.client import Client, MergePatch, ObjectDeleted, ObjectWritten
 from steersman.clock import SystemClock
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, replace
 from steersman.units import format_time
@@ -182,9 +182,9 @@ async def _follow(
     async with client.watch(kind, namespace=namespace, resource_version=version) as events:
         async for event in events:
             match event:
-                case Wrote(obj=obj):
+                case ObjectWritten(obj=obj):
                     steps.note(kind, obj.name, read(obj) if read is not None else None)
-                case Removed(obj=obj):
+                case ObjectDeleted(obj=obj):
                     steps.note(kind, obj.name, GONE if read is not None else None)
                 case _:
                     pass

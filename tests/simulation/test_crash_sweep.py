@@ -7,7 +7,7 @@ import pytest
 
 import steersman as sm
 from steersman.kinds import core_v1
-from steersman_cluster.errors import BadScenario, DidNotSurvive
+from steersman_cluster.errors import BadScenario, CrashSweepFailed
 from steersman_cluster.simulation import (
     Cluster,
     Scenario,
@@ -36,7 +36,7 @@ UNCHECKED: Any = Scenario
 
 
 async def test_a_child_created_with_a_random_name_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(naming(random_name))
 
     [found] = caught.value.found
@@ -49,7 +49,7 @@ async def test_a_child_with_a_name_of_its_own_survives() -> None:
 
 
 async def test_a_finalizer_removed_before_the_cleanup_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(finalizing(cleans_up_first=False))
 
     assert caught.value.found == ("outside the cluster: expected no titles.home, found second",)
@@ -60,7 +60,7 @@ async def test_a_finalizer_removed_after_the_cleanup_survives() -> None:
 
 
 async def test_a_status_written_before_the_work_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(reporting(works_first=False))
 
     assert caught.value.found == ("outside the cluster: expected titles.home first, found none",)
@@ -71,7 +71,7 @@ async def test_a_status_written_after_the_work_survives() -> None:
 
 
 async def test_giving_up_on_a_child_with_a_late_event_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_late_caches(rollout(impatient))
 
     assert "expected status.phase Ready, found Failed" in caught.value.found[0]
@@ -86,7 +86,7 @@ async def test_an_operator_survives_a_watch_that_is_cut_at_any_event() -> None:
 
 
 async def test_a_failure_is_a_trace_with_the_fault_in_it_and_what_replays_it() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(reporting(works_first=False), seed=7)
 
     error = caught.value
@@ -99,10 +99,10 @@ async def test_a_failure_is_a_trace_with_the_fault_in_it_and_what_replays_it() -
 
 
 async def test_a_failure_is_replayed_by_its_seed_and_fault() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(naming(random_name), seed=3)
 
-    with pytest.raises(DidNotSurvive) as again:
+    with pytest.raises(CrashSweepFailed) as again:
         await survives_crashes(naming(random_name), seed=3, only=caught.value.fault)
 
     assert str(again.value) == str(caught.value)
@@ -136,7 +136,7 @@ async def test_an_operator_whose_second_pass_writes_is_found_without_any_fault()
         operator=lambda: [controller], kinds=[Site], steps=life_of_a_site, workloads=SETTINGS
     )
 
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(scenario)
 
     assert caught.value.fault == ""
@@ -156,7 +156,7 @@ async def test_an_operator_that_never_settles_is_found_without_any_fault() -> No
     )
 
     with pytest.raises(
-        DidNotSurvive, match="the operator does not settle; its last writes are PATCH"
+        CrashSweepFailed, match="the operator does not settle; its last writes are PATCH"
     ):
         await survives_crashes(scenario)
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import pytest
 
-from steersman_cluster.errors import DidNotSurvive
+from steersman_cluster.errors import CrashSweepFailed
 from steersman_cluster.simulation import (
     Scenario,
     survives_concurrent_writes,
@@ -44,7 +44,7 @@ OPERATORS = [
 
 
 async def test_children_remembered_in_memory_are_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(children_in_memory(is_right=False))
 
     assert caught.value.found[0] == (
@@ -53,14 +53,14 @@ async def test_children_remembered_in_memory_are_found() -> None:
 
 
 async def test_memory_keyed_by_a_name_that_is_used_again_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(memory_by_name(is_right=False))
 
     assert "expected no titles.home, found first" in caught.value.found[0]
 
 
 async def test_a_counter_in_memory_as_the_source_of_names_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(counter_in_memory(is_right=False))
 
     assert "outside the cluster: expected titles.account-1 first, found second" in (
@@ -69,14 +69,14 @@ async def test_a_counter_in_memory_as_the_source_of_names_is_found() -> None:
 
 
 async def test_children_with_generated_names_counted_from_the_cache_are_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_late_caches(children_from_cache(is_right=False))
 
     assert caught.value.found[0].startswith("Shop default/home has 3 objects of kind ConfigMap")
 
 
 async def test_a_users_field_overwritten_by_a_stale_update_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_concurrent_writes(stale_update(is_right=False))
 
     assert caught.value.found[0].startswith("Shop default/home: expected spec.tags")
@@ -84,7 +84,7 @@ async def test_a_users_field_overwritten_by_a_stale_update_is_found() -> None:
 
 
 async def test_a_finalizer_added_after_the_first_external_effect_is_found() -> None:
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_concurrent_writes(late_finalizer(is_right=False))
 
     assert caught.value.found == ("outside the cluster: expected no titles.home, found first",)
@@ -93,7 +93,7 @@ async def test_a_finalizer_added_after_the_first_external_effect_is_found() -> N
 async def test_a_user_who_deletes_while_the_operator_is_down_is_in_the_trace() -> None:
     fault = "users write after a crash before call 2"
 
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_concurrent_writes(late_finalizer(is_right=False), only=fault)
 
     assert caught.value.found == ("outside the cluster: expected no titles.home, found first",)

@@ -11,7 +11,7 @@ import pytest
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.errors import BadScenario, DidNotSurvive, NotRepeatable
+from steersman_cluster.errors import BadScenario, CrashSweepFailed, NotDeterministic
 from steersman_cluster.simulation import (
     Cluster,
     Scenario,
@@ -51,7 +51,7 @@ async def by_chance_of_its_own(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
 
 
 async def test_randomness_from_outside_the_cluster_is_not_attributed_to_a_crash() -> None:
-    with pytest.raises(NotRepeatable) as caught:
+    with pytest.raises(NotDeterministic) as caught:
         await survives_crashes(scenario(by_chance_of_its_own))
 
     [found] = caught.value.found
@@ -68,7 +68,7 @@ async def test_a_module_variable_is_not_attributed_to_a_crash() -> None:
             await ctx.apply_status(a_shop, ShopStatus(account=str(next(numbers))))
         return sm.Done()
 
-    with pytest.raises(NotRepeatable, match="keep no state in a module"):
+    with pytest.raises(NotDeterministic, match="keep no state in a module"):
         await survives_crashes(scenario(numbered))
 
 
@@ -114,7 +114,7 @@ async def test_the_data_of_a_secret_is_never_printed() -> None:
 
         return sm.Controller(Shop, reconcile=reconcile, owns=(Secret,))
 
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(
             Scenario(
                 operator=operator,
@@ -155,7 +155,7 @@ async def test_the_data_of_a_deleted_secret_is_not_printed() -> None:
         await cluster.delete(Shop, "home")
         await cluster.settle()
 
-    with pytest.raises(DidNotSurvive) as caught:
+    with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(
             Scenario(
                 operator=operator,
@@ -204,7 +204,7 @@ async def test_a_token_that_is_not_the_same_in_both_places_is_found() -> None:
 
         return sm.Controller(Shop, reconcile=reconcile, owns=(Secret,))
 
-    with pytest.raises(DidNotSurvive, match="found"):
+    with pytest.raises(CrashSweepFailed, match="found"):
         await survives_crashes(
             Scenario(
                 operator=operator,

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 import steersman as sm
-from steersman.errors import ManagerFailed, NotSettled
+from steersman.errors import ManagerFailed, WaitTimeout
 from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1, policy_v1
 from steersman_cluster.errors import BadScenario
 from steersman_cluster.simulation import (
@@ -153,7 +153,7 @@ def test_an_endless_failure_is_named_when_settling_gives_up() -> None:
         await cluster.apply(note())
         await cluster.settle()
 
-    with pytest.raises(NotSettled, match=r"Note default/one: no such luck"):
+    with pytest.raises(WaitTimeout, match=r"Note default/one: no such luck"):
         simulate(main, settings=BARE)
 
 
@@ -557,5 +557,5 @@ def test_an_operator_that_never_stops_writing_is_named() -> None:
         await cluster.apply(note())
         await cluster.settle()
 
-    with pytest.raises(NotSettled, match=r"operator has sent PATCH .*/notes/one/status \d+ times"):
+    with pytest.raises(WaitTimeout, match=r"operator has sent PATCH .*/notes/one/status \d+ times"):
         simulate(main, settings=BARE)

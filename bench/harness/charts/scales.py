@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 STEPS = (1, 2, 5, 10)
-MOST_TICKS = 7
+MAX_TICKS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def logarithmic_ticks(low: float, high: float) -> Sequence[float]:
         each for each in _one_two_five(low, high) if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)
     ]
     powers = [each for each in ticks if abs(log10(each) - round(log10(each))) < 1e-9]
-    return ticks if len(ticks) <= MOST_TICKS or len(powers) < 2 else powers
+    return ticks if len(ticks) <= MAX_TICKS or len(powers) < 2 else powers
 
 
 def _one_two_five(low: float, high: float) -> Iterator[float]:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from steersman import recipes
-from steersman.client import Client, Labels, MergePatch, Wrote
+from steersman.client import Client, Labels, MergePatch, ObjectWritten
 from steersman.kinds import core_v1
 
 LABELS = {"type": "color"}
@@ -36,5 +36,5 @@ async def changes(client: Client, *, namespace: str, since: str) -> AsyncGenerat
         resource_version=since,
     ) as events:
         async for event in events:
-            if isinstance(event, Wrote):
+            if isinstance(event, ObjectWritten):
                 yield event.obj.name

@@ -13,7 +13,7 @@ controller = sm.Controller(
     Greeting,
     reconcile=reconcile,
     owns=(core_v1.ConfigMap,),
-    backoff=sm.BackoffPolicy(first_seconds=1.0, longest_seconds=60.0),
+    backoff=sm.BackoffPolicy(first_seconds=1.0, max_seconds=60.0),
     bucket=sm.BucketPolicy(per_second=10.0, burst=100),
     debounce_seconds=0.5,
     priority=priority,

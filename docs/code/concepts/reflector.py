@@ -7,7 +7,7 @@ from steersman.errors import InvalidObject
 from steersman.kinds import core_v1
 from steersman.names import ObjectKey
 from steersman.observe import Observer
-from steersman.watch import ClientSource, Reflector, ReflectorSettings
+from steersman.watch import ClientListerWatcher, Reflector, ReflectorSettings
 
 
 class RecordingSink:
@@ -44,7 +44,7 @@ async def reflect(
 ) -> None:
     """List and watch the notes of a namespace, and pass them to the sink."""
     notes = Labels.equal({"sort": "note"})
-    source = ClientSource(client, core_v1.ConfigMap, namespace=namespace, labels=notes)
+    source = ClientListerWatcher(client, core_v1.ConfigMap, namespace=namespace, labels=notes)
     reflector = Reflector(
         source,
         sink,

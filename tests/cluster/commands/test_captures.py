@@ -13,7 +13,7 @@ from tools.captures import HOME, RECORDED_HEIGHT, RECORDINGS, SCENES, WIDTH, pla
 STABLE = [name for name, scene in SCENES.items() if scene.is_stable]
 SCREENS = [name for name, scene in SCENES.items() if scene.shows]
 
-LARGEST_PICTURE = 100_000
+MAX_PICTURE_BYTES = 100_000
 SVG = "{http://www.w3.org/2000/svg}"
 
 # A line about an object: its kind and name, and its state or that it is gone.
@@ -82,7 +82,7 @@ def test_a_recording_is_a_small_self_contained_svg_of_every_step(name: str) -> N
         assert any(step.search(text) for frame in frames for _, text in frame), step
     assert any("becauseService" in text.replace(" ", "") for frame in frames for _, text in frame)
     assert max(len(frame) for frame in frames) <= RECORDED_HEIGHT
-    assert len(drawn.encode()) < LARGEST_PICTURE
+    assert len(drawn.encode()) < MAX_PICTURE_BYTES
     assert "prefers-color-scheme:dark" in drawn
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)|url\(|href", drawn) == []
 

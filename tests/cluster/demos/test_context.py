@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman.errors import Invalid, NotSettled, ProjectError, Unavailable
+from steersman.errors import Invalid, ProjectError, Unavailable, WaitTimeout
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable
 from steersman_cluster.demos import DemoContext
@@ -69,7 +69,7 @@ async def test_every_wait_of_a_demo_has_a_timeout(cluster: Cluster, ctx: DemoCon
         ctx.until_printed("anything"),
         ctx.gone(core_v1.ConfigMap, "a"),
     ):
-        with pytest.raises(NotSettled, match=r"^waited 60 s for .* without success; last seen: "):
+        with pytest.raises(WaitTimeout, match=r"^waited 60 s for .* without success; last seen: "):
             await waiting
 
     assert cluster.clock.monotonic() - started_at == pytest.approx(4 * 60, abs=1)
@@ -151,5 +151,5 @@ async def test_operator_output_of_an_earlier_step_does_not_count_for_this_one(
     await ctx.until_printed("web")
     await ctx.step("two")
 
-    with pytest.raises(NotSettled, match="last seen: nothing"):
+    with pytest.raises(WaitTimeout, match="last seen: nothing"):
         await ctx.until_printed("web")

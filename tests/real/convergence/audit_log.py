@@ -23,7 +23,7 @@ _POLICY = {
 }
 
 # Far more than a test writes: a log that starts again in the middle would hide something.
-_LARGEST_MEGABYTES = 10_000
+_MAX_MEGABYTES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class AuditLog:
         return {
             "audit-policy-file": self._policy,
             "audit-log-path": self._log,
-            "audit-log-maxsize": _LARGEST_MEGABYTES,
+            "audit-log-maxsize": _MAX_MEGABYTES,
         }
 
     def follow(self) -> "Following":

@@ -96,7 +96,7 @@ SENTENCES = (
 MANAGERS = r"managedFields\":["
 
 # The shortest text in which there can be a sentence or a uid.
-SHORTEST_TEXT = 9
+MIN_TEXT_LENGTH = 9
 
 # The names of a field and of what it is in, with [] for an element.
 Place: TypeAlias = tuple[str, str]
@@ -215,7 +215,7 @@ class Normalizer:
         return known
 
     def _text(self, value: str) -> str:
-        if len(value) < SHORTEST_TEXT and not self._said:
+        if len(value) < MIN_TEXT_LENGTH and not self._said:
             return value
         if len(value) >= UID_LETTERS:
             value = UID.sub(lambda found: self._name("uid", found[0]), value)

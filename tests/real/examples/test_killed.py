@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(300)
 
 KILLS = 10
 # From before its first request to after its last.
-LONGEST_LIFE_SECONDS = 1.5
+MAX_LIFE_SECONDS = 1.5
 
 TRIALS = {each.stem: each for each in sorted(Path(__file__).with_name("killed").glob("*.console"))}
 
@@ -40,7 +40,7 @@ async def test_an_operator_reaches_the_desired_state_despite_ten_kills_at_random
         for number in range(KILLS):
             operator = opened.start(command)
             await opened.follow(trial["meanwhile"].replace("{number}", str(number)))
-            await clock.sleep(rng.uniform(0, LONGEST_LIFE_SECONDS))
+            await clock.sleep(rng.uniform(0, MAX_LIFE_SECONDS))
             operator.kill()
         opened.start(command)
 

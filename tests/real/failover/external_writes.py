@@ -36,7 +36,7 @@ TARGETS = 30
 # Both replicas run for this long after the fault: the old leader has then noticed its loss.
 AFTER_SECONDS = 1.5
 
-LONGEST_SECONDS = 60.0
+MAX_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Stage:
         )
 
     async def _leader(self) -> str:
-        async with self.clock.timeout(LONGEST_SECONDS):
+        async with self.clock.timeout(MAX_SECONDS):
             while not self.store.last_writer():
                 self.store.came.clear()
                 await self.store.came.wait()
@@ -100,7 +100,7 @@ class Stage:
 
     async def _write_of_another(self, old: str) -> float:
         try:
-            async with self.clock.timeout(LONGEST_SECONDS):
+            async with self.clock.timeout(MAX_SECONDS):
                 return (await self.store.written_by(other_than=old)).at
         except TimeoutError:
             said = [f"{name}:\n{tail(self._log_of(name), lines=30)}" for name in USERS]

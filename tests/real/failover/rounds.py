@@ -30,7 +30,7 @@ USERS = {"replica-one": ADMIN, "replica-two": CERTIFICATE}
 
 # How often we look who writes, and for how long at most.
 LOOK_SECONDS = 0.05
-LONGEST_SECONDS = 60.0
+MAX_SECONDS = 60.0
 
 # So long both run after the old leader was woken: more than it takes it to see that it is none.
 AWAKE_SECONDS = 1.0
@@ -96,7 +96,7 @@ class Stage:
     async def writer(self, client: Client, *, other_than: str = "") -> str:
         """Who has written last, once it is another replica than this one."""
         began_at = self.clock.monotonic()
-        while self.clock.monotonic() - began_at < LONGEST_SECONDS:
+        while self.clock.monotonic() - began_at < MAX_SECONDS:
             found = await client.get(core_v1.ConfigMap, TARGETS[0], namespace=NAMESPACE)
             by = (found.data or {}).get("by", other_than)
             if by != other_than:

@@ -26,7 +26,7 @@ async def using_it(config: ClusterConfig, clock: Clock, observe: Observer) -> No
             print(app.ref, app.spec.size)
         async with client.watch(AppService, resource_version="0") as events:
             async for event in events:
-                print(event)  # Wrote, Removed, Bookmark or DecodeFailure
+                print(event)  # ObjectWritten, ObjectDeleted, Bookmark or DecodeFailure
 
 
 async def reading_our_own_writes(client: Client, caches: Caches, wanted: AppService) -> None:

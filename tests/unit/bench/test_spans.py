@@ -25,7 +25,7 @@ def write(name: str = "a", *, generation: int = 1, size: int = 1, sent_at: float
         size=size,
         due_at=sent_at - 0.25,
         sent_at=sent_at,
-        answered_at=sent_at + 0.5,
+        last_response_at=sent_at + 0.5,
     )
 
 

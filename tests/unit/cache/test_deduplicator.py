@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from steersman.cache.deduplicator import LONGEST_BYTES, MOST_VALUES, TRIES, Deduplicator
+from steersman.cache.deduplicator import MAX_BYTES, MAX_VALUES, TRIES, Deduplicator
 from steersman.cache.transform import FEW, Transformer
 from steersman.kinds import Codec, CustomResource, Part, meta_v1, replace, stored_field
 from steersman.units import Quantity
@@ -95,16 +95,16 @@ def test_amounts_that_are_equal_and_written_differently_stay_apart() -> None:
 def test_the_number_of_remembered_values_is_bounded() -> None:
     sharing = Deduplicator()
 
-    for number in range(4 * MOST_VALUES):
+    for number in range(4 * MAX_VALUES):
         sharing.deduplicate(app(number, ports=(Port(port=number // 2),)))
 
-    assert len(sharing) <= 2 * MOST_VALUES
+    assert len(sharing) <= 2 * MAX_VALUES
 
 
 def test_long_values_are_not_remembered() -> None:
     sharing = Deduplicator()
 
-    sharing.deduplicate(app(data="x" * LONGEST_BYTES))
+    sharing.deduplicate(app(data="x" * MAX_BYTES))
 
     assert len(sharing) == 1  # the status
 

@@ -10,9 +10,9 @@ from steersman.client import Client, ClientSettings, ClusterConfig, RetryPolicy,
 from steersman.clock import SystemClock
 from steersman.errors import (
     ApiError,
-    BadAnswer,
     DeadlinePassed,
     InvalidObject,
+    InvalidResponse,
     ServerFailed,
     SteersmanError,
     Unreachable,
@@ -58,15 +58,19 @@ async def client_of(
         (says(b"garbage\r\n\r\n", then_close=True), Unreachable, "not HTTP"),
         (says(b"", then_close=True), Unreachable, "connection was closed"),
         (says(CUT_OFF, then_close=True), Unreachable, "connection was closed"),
-        (says(ENDLESS), BadAnswer, "larger than 8192 bytes"),
-        (says(ok(b" " * 10_000_000)), BadAnswer, "larger than 8192 bytes"),
-        (says(ok(b'{"kind": "Pod", ')), BadAnswer, "not the JSON"),
-        (says(ok(b"<html>")), BadAnswer, "not the JSON"),
-        (says(ok(b"[" * 8000)), BadAnswer, "not the JSON"),
-        (says(ok(b"[]")), BadAnswer, "not v1 Pod"),
-        (says(ok(b'{"apiVersion": "v1", "kind": "Node"}')), BadAnswer, "v1 Node, not v1 Pod"),
+        (says(ENDLESS), InvalidResponse, "larger than 8192 bytes"),
+        (says(ok(b" " * 10_000_000)), InvalidResponse, "larger than 8192 bytes"),
+        (says(ok(b'{"kind": "Pod", ')), InvalidResponse, "not the JSON"),
+        (says(ok(b"<html>")), InvalidResponse, "not the JSON"),
+        (says(ok(b"[" * 8000)), InvalidResponse, "not the JSON"),
+        (says(ok(b"[]")), InvalidResponse, "not v1 Pod"),
+        (says(ok(b'{"apiVersion": "v1", "kind": "Node"}')), InvalidResponse, "v1 Node, not v1 Pod"),
         (says(ok(b'{"kind": "Pod", "spec": {"containers": 1}}')), InvalidObject, "containers"),
-        (says(ok(b"", "Location: http://elsewhere/", status="302 Found")), BadAnswer, "a redirect"),
+        (
+            says(ok(b"", "Location: http://elsewhere/", status="302 Found")),
+            InvalidResponse,
+            "a redirect",
+        ),
         (says(ok(b"<html>", status="502 Bad Gateway")), ServerFailed, "502"),
         (says(ok(b"no", status="418 Teapot")), ApiError, "418"),
     ],
@@ -90,9 +94,13 @@ async def test_a_stalled_response_fails_at_the_deadline() -> None:
     [
         (STREAM + chunk(b'{"type": "ADDED", "obj'), Unreachable, "connection was closed"),
         (STREAM + chunk(b'{"type": "ADD') + b"0\r\n\r\n", Unreachable, "middle of an event"),
-        (STREAM + chunk(b"{]\n"), BadAnswer, "an event cannot be read"),
-        (STREAM + chunk(b'{"type": "ADDED", "object": {"kind": "Node"}}\n'), BadAnswer, "Node"),
-        (STREAM + chunk(b"x" * 9000), BadAnswer, "longer than 8192 bytes"),
+        (STREAM + chunk(b"{]\n"), InvalidResponse, "an event cannot be read"),
+        (
+            STREAM + chunk(b'{"type": "ADDED", "object": {"kind": "Node"}}\n'),
+            InvalidResponse,
+            "Node",
+        ),
+        (STREAM + chunk(b"x" * 9000), InvalidResponse, "longer than 8192 bytes"),
         (STREAM + b"nonsense\r\n", Unreachable, "not HTTP"),
     ],
 )
@@ -111,7 +119,7 @@ async def test_a_bad_answer_to_a_watch_is_one_typed_error(
 
 async def test_a_write_with_an_undecodable_response_is_reported_as_done() -> None:
     async with client_of(says(ok(b"<html>"))) as client:
-        with pytest.raises(BadAnswer) as refused:
+        with pytest.raises(InvalidResponse) as refused:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
 
     assert refused.value.__notes__ == ["The server responded that the write succeeded."]

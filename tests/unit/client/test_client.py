@@ -14,11 +14,11 @@ from steersman.client import (
     MergePatch,
 )
 from steersman.errors import (
-    BadAnswer,
     BadName,
     BadValue,
     Expired,
     InvalidObject,
+    InvalidResponse,
     Unreachable,
 )
 from steersman.kinds import (
@@ -146,7 +146,7 @@ async def test_a_token_request_returns_the_token() -> None:
 async def test_an_invalid_response_is_a_bad_answer(
     kind: type[Widget | Unstructured], answer: Answer, problem: str
 ) -> None:
-    with pytest.raises(BadAnswer, match=problem) as caught:
+    with pytest.raises(InvalidResponse, match=problem) as caught:
         await Fixture(answer).client.get(kind, "web", namespace="default")
 
     assert str(caught.value).startswith("could not get Widget default/web: ")
@@ -236,14 +236,14 @@ async def test_the_size_limit_of_a_page_exceeds_that_of_an_object() -> None:
     world = Fixture(saying(widgets(widget())), saying(widget()), settings=settings)
 
     assert len((await world.client.list(Widget)).items) == 1
-    with pytest.raises(BadAnswer, match="larger than 10 bytes"):
+    with pytest.raises(InvalidResponse, match="larger than 10 bytes"):
         await world.client.get(Widget, "web", namespace="default")
 
 
 async def test_a_write_with_an_oversized_response_may_have_been_carried_out() -> None:
     world = Fixture(saying(widget()), settings=ClientSettings(object_limit_bytes=10))
 
-    with pytest.raises(BadAnswer, match="read before writing again"):
+    with pytest.raises(InvalidResponse, match="read before writing again"):
         await world.client.create(TYPED)
 
 
@@ -254,7 +254,7 @@ async def test_a_write_with_an_oversized_response_may_have_been_carried_out() ->
 async def test_a_list_of_another_kind_is_a_bad_answer(
     kind: type[Widget | Unstructured], body: object
 ) -> None:
-    with pytest.raises(BadAnswer):
+    with pytest.raises(InvalidResponse):
         await Fixture(saying(body)).client.list(kind)
 
 

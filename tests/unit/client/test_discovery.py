@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman.client import Discovery, ServedResource
-from steersman.errors import BadAnswer, Forbidden, UnknownKind
+from steersman.errors import Forbidden, InvalidResponse, UnknownKind
 from steersman.names import GroupVersionKind, ResourceType
 from tests.transports import Answer, Scripted, refusing, saying
 from tests.unit.client.kit import Fixture
@@ -207,7 +207,7 @@ async def test_an_error_at_the_root_is_raised() -> None:
     ],
 )
 async def test_an_answer_that_is_no_discovery_document_is_a_bad_answer(body: bytes) -> None:
-    with pytest.raises(BadAnswer, match="not a discovery document"):
+    with pytest.raises(InvalidResponse, match="not a discovery document"):
         await Fixture(Answer(body=body)).client.discover()
 
 

@@ -24,8 +24,8 @@ from steersman.client import (
     JsonPatch,
     Listing,
     MergePatch,
+    ObjectWritten,
     StrategicMergePatch,
-    Wrote,
     connect,
 )
 from steersman.client.access.authenticated import AuthenticatedTransport
@@ -274,7 +274,7 @@ async def test_no_secret_appears_when_an_object_cannot_be_decoded(
     [
         TYPED,
         LOOSE,
-        Wrote(TYPED),
+        ObjectWritten(TYPED),
         Listing(items=(TYPED, LOOSE), resource_version="1"),
         MergePatch({"data": {"password": ENCODED}}),
         StrategicMergePatch({"stringData": {"password": CANARY}}),

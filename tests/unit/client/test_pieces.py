@@ -7,7 +7,7 @@ import pytest
 
 from steersman.client import ClientSettings
 from steersman.client.request import list_splitter
-from steersman.errors import BadAnswer, DeadlinePassed, Expired
+from steersman.errors import DeadlinePassed, Expired, InvalidResponse
 from steersman.kinds import DecodedList
 from tests.transports import Answer, Piece, refusing, saying
 from tests.unit.client.kit import Fixture, LooseWidget, Widget, widget, widgets
@@ -92,7 +92,7 @@ async def test_an_endless_response_is_refused_at_the_size_limit() -> None:
     answer = Answer(body=[b'{"apiVersion":"' + b"x" * 900] * 3)
     world = Fixture(answer, settings=ClientSettings(page_limit_bytes=1000))
 
-    with pytest.raises(BadAnswer, match="larger than 1000 bytes"):
+    with pytest.raises(InvalidResponse, match="larger than 1000 bytes"):
         await names_in(world, Widget)
 
 
@@ -130,14 +130,14 @@ async def test_unrequested_pages_are_read_to_the_last() -> None:
 async def test_a_response_that_is_not_a_list_of_the_kind_is_refused(
     body: dict[str, object], problem: str
 ) -> None:
-    with pytest.raises(BadAnswer, match=problem):
+    with pytest.raises(InvalidResponse, match=problem):
         await names_in(Fixture(arriving(body)), Widget)
 
 
 async def test_a_truncated_list_is_refused() -> None:
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
 
-    with pytest.raises(BadAnswer, match="not the JSON it should be"):
+    with pytest.raises(InvalidResponse, match="not the JSON it should be"):
         await names_in(Fixture(Answer(body=most)), Widget)
 
 

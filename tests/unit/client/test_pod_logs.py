@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from steersman.client import ClientSettings, LogOptions
-from steersman.errors import BadAnswer, BadName, BadRequest, DeadlinePassed, Unreachable
+from steersman.errors import BadName, BadRequest, DeadlinePassed, InvalidResponse, Unreachable
 from tests.clocks import FakeClock
 from tests.transports import Answer, Piece, refusing
 from tests.unit.client.kit import Fixture
@@ -107,7 +107,7 @@ async def test_an_oversized_line_is_refused_before_it_is_complete() -> None:
         settings=ClientSettings(object_limit_bytes=10),
     )
 
-    with pytest.raises(BadAnswer, match="longer than 10 bytes"):
+    with pytest.raises(InvalidResponse, match="longer than 10 bytes"):
         await lines(world)
 
 

@@ -14,8 +14,8 @@ from steersman.errors import (
     Forbidden,
     InvalidObject,
     NotFound,
-    NotSettled,
     Unreachable,
+    WaitTimeout,
 )
 from steersman.kinds import Condition, Unstructured, apps_v1
 from tests.clocks import FakeClock
@@ -109,7 +109,7 @@ async def test_a_timeout_is_an_error_with_the_last_object() -> None:
         clock=clock,
     )
 
-    with pytest.raises(NotSettled) as caught:
+    with pytest.raises(WaitTimeout) as caught:
         await wait(world, waited_for="a large size")
 
     assert str(caught.value) == (
@@ -123,7 +123,7 @@ async def test_the_error_for_an_object_that_never_existed_says_so() -> None:
     clock = FakeClock()
     world = Fixture(saying(widgets()), Answer(body=[for_ever(clock)]), clock=clock)
 
-    with pytest.raises(NotSettled, match="last seen: nothing"):
+    with pytest.raises(WaitTimeout, match="last seen: nothing"):
         await wait(world)
 
 
@@ -174,7 +174,7 @@ async def test_an_object_that_is_not_deleted_is_an_error_after_the_wait() -> Non
     clock = FakeClock()
     world = Fixture(saying(widgets(widget())), Answer(body=[for_ever(clock)]), clock=clock)
 
-    with pytest.raises(NotSettled, match="for the end of Widget default/web"):
+    with pytest.raises(WaitTimeout, match="for the end of Widget default/web"):
         await wait_until_gone(
             world.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
         )

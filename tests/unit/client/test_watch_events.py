@@ -5,12 +5,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.client import Bookmark, ClientSettings, DecodeFailure, Removed, WatchEvent, Wrote
+from steersman.client import (
+    Bookmark,
+    ClientSettings,
+    DecodeFailure,
+    ObjectDeleted,
+    ObjectWritten,
+    WatchEvent,
+)
 from steersman.client.watch_events import read_events
 from steersman.errors import (
-    BadAnswer,
     Expired,
     Forbidden,
+    InvalidResponse,
     ServerFailed,
     SteersmanError,
     Unreachable,
@@ -62,14 +69,14 @@ async def received(
 def test_a_written_object_is_received(type: str, is_new: bool) -> None:
     event = read(type, widget(size=4))
 
-    assert isinstance(event, Wrote)
+    assert isinstance(event, ObjectWritten)
     assert (event.obj.spec.size, event.is_new) == (4, is_new)
 
 
 def test_a_deleted_object_is_received_with_its_last_state() -> None:
     event = read("DELETED", widget(version="8"))
 
-    assert isinstance(event, Removed)
+    assert isinstance(event, ObjectDeleted)
     assert event.obj.resource_version == "8"
 
 
@@ -78,7 +85,7 @@ def test_unstructured_objects_are_received_with_every_field() -> None:
 
     (event,) = read_events(line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED)
 
-    assert isinstance(event, Wrote)
+    assert isinstance(event, ObjectWritten)
     assert event.obj.body == body
     assert type(event.obj) is LooseWidget
 
@@ -113,7 +120,7 @@ async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch() -> None
 
     events, error = await received(Fixture(Answer(body=body)))
 
-    assert [type(event) for event in events] == [DecodeFailure, Wrote]
+    assert [type(event) for event in events] == [DecodeFailure, ObjectWritten]
     assert error is None
 
 
@@ -165,7 +172,7 @@ async def test_chunk_boundaries_do_not_change_the_events() -> None:
 
     events, _ = await received(Fixture(Answer(body=[body[at : at + 1] for at in range(len(body))])))
 
-    assert [type(event) for event in events] == [Wrote, Removed]
+    assert [type(event) for event in events] == [ObjectWritten, ObjectDeleted]
 
 
 @pytest.mark.parametrize("kind", [Widget, LooseWidget])
@@ -192,11 +199,11 @@ async def test_events_are_received_in_order_despite_other_lines(
 
 def _summary(event: WatchEvent[Any]) -> str:
     match event:
-        case Wrote(obj, is_new=True):
+        case ObjectWritten(obj, is_new=True):
             return f"new {obj.resource_version}"
-        case Wrote(obj=obj):
+        case ObjectWritten(obj=obj):
             return f"wrote {obj.resource_version}"
-        case Removed(obj):
+        case ObjectDeleted(obj):
             return f"removed {obj.resource_version}"
         case Bookmark(version):
             return f"up to {version}"
@@ -204,7 +211,7 @@ def _summary(event: WatchEvent[Any]) -> str:
             return "undecodable"
 
 
-@pytest.mark.parametrize("event", [Wrote(TYPED), Removed(TYPED), Bookmark("7")])
+@pytest.mark.parametrize("event", [ObjectWritten(TYPED), ObjectDeleted(TYPED), Bookmark("7")])
 def test_an_event_cannot_be_changed(event: Any) -> None:
     with pytest.raises(AttributeError):
         event.obj = 2
@@ -244,7 +251,7 @@ async def test_an_invalid_event_is_a_bad_answer(nonsense: bytes) -> None:
     events, error = await received(Fixture(Answer(body=[line("ADDED", widget()), nonsense])))
 
     assert len(events) == 1
-    assert type(error) is BadAnswer
+    assert type(error) is InvalidResponse
     assert len(str(error)) < 400
 
 
@@ -260,7 +267,7 @@ async def test_an_oversized_event_is_refused_before_it_is_complete(
 
     _, error = await received(world)
 
-    assert type(error) is BadAnswer
+    assert type(error) is InvalidResponse
     assert "longer than 1500 bytes" in str(error)
 
 

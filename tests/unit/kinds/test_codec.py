@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.errors import BadAnswer, InvalidObject
+from steersman.errors import InvalidObject, InvalidResponse
 from steersman.kinds import Codec, CustomResource, Part, Unstructured, core_v1
 from steersman.kinds.coordination_v1 import Lease, LeaseSpec
 from steersman.kinds.core_v1 import ConfigMap, Pod, ResourceQuota, Secret
@@ -133,7 +133,7 @@ def test_null_lists_of_go_are_decoded_in_built_in_kinds() -> None:
 def test_an_answer_of_another_kind_is_refused(
     kind: type[Widget] | type[Unstructured], body: Any, found: str
 ) -> None:
-    with pytest.raises(BadAnswer) as refused:
+    with pytest.raises(InvalidResponse) as refused:
         CODEC.decode(kind, msgspec.json.encode(body), wanted=WANTED)
 
     assert str(refused.value).startswith(
@@ -157,9 +157,9 @@ def test_an_answer_of_another_kind_is_refused(
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
 def test_invalid_json_is_refused(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
-    with pytest.raises(BadAnswer, match="not the JSON it should be"):
+    with pytest.raises(InvalidResponse, match="not the JSON it should be"):
         CODEC.decode(kind, data, wanted=WANTED)
-    with pytest.raises(BadAnswer):
+    with pytest.raises(InvalidResponse):
         CODEC.decode_list(kind, data, wanted=WANTED)
 
 
@@ -266,7 +266,7 @@ def test_the_items_of_a_built_in_list_can_omit_kind_and_api_version() -> None:
 def test_an_answer_that_is_no_list_of_the_kind_is_refused(
     kind: type[Widget] | type[Unstructured], answer: Any
 ) -> None:
-    with pytest.raises(BadAnswer, match=r"not (a list of )?app\.example\.com/v1 Widget"):
+    with pytest.raises(InvalidResponse, match=r"not (a list of )?app\.example\.com/v1 Widget"):
         CODEC.decode_list(kind, msgspec.json.encode(answer), wanted="list widgets")
 
 

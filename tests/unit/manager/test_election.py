@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from steersman.manager.leader_election.election import (
     JITTER,
-    LONGEST_SECONDS,
+    MAX_SECONDS,
     CandidateState,
     Claim,
     LeaseEvent,
@@ -140,8 +140,8 @@ def test_a_lease_for_ten_years_is_taken_after_an_hour(seconds: int) -> None:
     us = Candidate()
     us.read(replace(RIVAL, lease_seconds=seconds), at=0)
 
-    assert us.step(at=LONGEST_SECONDS - 1) == Wait(until_at=LONGEST_SECONDS)
-    assert us.claim(at=LONGEST_SECONDS).version == "1"
+    assert us.step(at=MAX_SECONDS - 1) == Wait(until_at=MAX_SECONDS)
+    assert us.claim(at=MAX_SECONDS).version == "1"
 
 
 @pytest.mark.parametrize("seconds", [None, 0, -5])

@@ -22,7 +22,7 @@ from steersman.manager.endpoints.token_reviews import (
     ALLOWED_SECONDS,
     DENIED_SECONDS,
     KNOWN_SECONDS,
-    MOST_AT_ONCE,
+    MAX_CONCURRENT,
     REVIEW_SECONDS,
     ExpiringCache,
     TokenReviews,
@@ -242,7 +242,7 @@ async def test_a_queued_review_waits_no_longer_than_a_scrape() -> None:
     scene.server.gate = asyncio.Event()
 
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(scene.ask(f"n{each}")) for each in range(5 * MOST_AT_ONCE)]
+        asked = [group.create_task(scene.ask(f"n{each}")) for each in range(5 * MAX_CONCURRENT)]
         await turns()
         scene.clock.advance(SCRAPE_SECONDS / 2)
         await turns()
@@ -360,7 +360,7 @@ async def test_invalid_tokens_cause_few_concurrent_reviews() -> None:
         at_once = scene.server.transport.open_answers
         scene.server.gate.set()
 
-    assert at_once == MOST_AT_ONCE
+    assert at_once == MAX_CONCURRENT
 
 
 async def test_invalid_tokens_do_not_evict_valid_ones() -> None:

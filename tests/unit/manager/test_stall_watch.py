@@ -5,7 +5,7 @@ import threading
 from typing import Any
 
 from steersman.clock import SystemClock
-from steersman.manager.stall_watch import MOST_FRAMES, StallWatch
+from steersman.manager.stall_watch import MAX_FRAMES, StallWatch
 from steersman.names import ObjectRef
 
 REF = ObjectRef("Widget", "here", "one")
@@ -59,7 +59,7 @@ async def test_a_deep_stack_has_the_authors_function_and_the_innermost_frames() 
         found = watch.found
 
     assert found is not None
-    assert len(found.stack) == MOST_FRAMES + 1
+    assert len(found.stack) == MAX_FRAMES + 1
     assert any(line.endswith(" in author") for line in found.stack)
     assert any(line.endswith(" in hold_up") for line in found.stack[-2:])
 

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from steersman.manager import ManagerSettings
-from steersman.manifests import Parts, parts_of
+from steersman.manifests import InstallManifests, parts_of
 from tests.unit.manifests.operators import installation
 
 NAMES = {"app.kubernetes.io/name": "shops", "app.kubernetes.io/component": "operator"}
 
 
-def pod_of(parts: Parts) -> Any:
+def pod_of(parts: InstallManifests) -> Any:
     return parts.deployment["spec"]["template"]
 
 
-def container_of(parts: Parts) -> Any:
+def container_of(parts: InstallManifests) -> Any:
     (container,) = pod_of(parts)["spec"]["containers"]
     return container
 

@@ -159,9 +159,9 @@ def test_an_operator_of_external_kinds_installs_no_definitions() -> None:
     tree = whole_tree(pods)
 
     assert crd_tree(pods) == {}
-    assert parts_of(pods).people == ()
+    assert parts_of(pods).user_roles == ()
     assert yaml.safe_load(tree["kustomization.yaml"])["resources"] == ["rbac", "operator"]
-    assert "rbac/people.yaml" not in tree
+    assert "rbac/user-roles.yaml" not in tree
 
 
 def test_definitions_are_sorted_by_name() -> None:

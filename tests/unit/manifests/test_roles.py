@@ -128,7 +128,7 @@ def test_every_role_of_the_operator_is_bound_in_its_own_namespace() -> None:
 
 def test_no_rule_has_a_wildcard() -> None:
     parts = parts_of(installation(SHOPS, REGIONS))
-    documents = (*parts.grants, *parts.metrics_grants, *parts.people)
+    documents = (*parts.grants, *parts.metrics_grants, *parts.user_roles)
 
     stars = [right for right in rights_in(documents) if "*" in right]
 
@@ -136,7 +136,7 @@ def test_no_rule_has_a_wildcard() -> None:
 
 
 def test_roles_of_a_kind_aggregate_to_admin_edit_and_view() -> None:
-    admin, editor, viewer = parts_of(installation()).people
+    admin, editor, viewer = parts_of(installation()).user_roles
 
     assert [each["metadata"]["name"] for each in (admin, editor, viewer)] == [
         "shops.shop.example.com-admin",
@@ -168,7 +168,7 @@ def test_users_may_scale_scalable_kinds() -> None:
 
     what = installation(sm.Controller(Fleet, reconcile=reconcile))
 
-    _, editor, viewer = parts_of(what).people
+    _, editor, viewer = parts_of(what).user_roles
 
     scale = "fleets.shop.example.com/scale"
     assert set(rights_in([editor])) >= rights(None, scale, "get update patch")

@@ -30,7 +30,7 @@ from steersman.observe import (
     Write,
     log_to,
 )
-from steersman.observe.labels import MOST_VALUES
+from steersman.observe.labels import MAX_VALUES
 from tests.clocks import FakeClock
 from tests.unit.observe.controller_samples import (
     ABANDONED,
@@ -454,7 +454,7 @@ def test_the_active_workers_are_those_that_hold_a_key() -> None:
 
 def test_the_number_of_series_of_controllers_is_bounded() -> None:
     metered = Metered()
-    for number in range(3 * MOST_VALUES):
+    for number in range(3 * MAX_VALUES):
         metered.observe(
             replace(
                 FINISHED,
@@ -469,6 +469,6 @@ def test_the_number_of_series_of_controllers_is_bounded() -> None:
     text = generate_latest(metered.registry).decode()
     lines = text.splitlines()
     of_reconciles = "controller_runtime_reconcile_errors_total{"
-    assert sum(line.startswith(of_reconciles) for line in lines) == MOST_VALUES + 1
+    assert sum(line.startswith(of_reconciles) for line in lines) == MAX_VALUES + 1
     of_sources = "steersman_controller_source_failures_total{"
-    assert sum(line.startswith(of_sources) for line in lines) <= MOST_VALUES + 1
+    assert sum(line.startswith(of_sources) for line in lines) <= MAX_VALUES + 1

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from steersman.clock import SystemClock
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import KeyDone, LineFormatter, LogObserver, Observation, log_to
-from steersman.observe.logs import LONGEST_TEXT, Style
+from steersman.observe.logs import MAX_TEXT_LENGTH, Style
 from tests.unit.observe.samples import (
     ADDED,
     ALL,
@@ -173,7 +173,7 @@ def test_a_message_cannot_write_lines_of_its_own() -> None:
 def test_a_long_message_is_truncated() -> None:
     (line,) = logged(replace(WARNED, text="x" * 10**6), style="json")
 
-    assert len(json.loads(line)["message"]) == LONGEST_TEXT
+    assert len(json.loads(line)["message"]) == MAX_TEXT_LENGTH
 
 
 def test_a_percent_sign_is_just_a_character() -> None:

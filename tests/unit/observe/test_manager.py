@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from steersman.clock import SystemClock
 from steersman.names import ObjectRef
 from steersman.observe import MetricsObserver, Observation, log_to
-from steersman.observe.labels import MOST_VALUES
+from steersman.observe.labels import MAX_VALUES
 from tests.clocks import FakeClock
 from tests.unit.observe.manager_samples import (
     BLOCKED,
@@ -213,10 +213,10 @@ def test_each_is_a_metric(
 
 def test_labels_of_an_operators_metrics_are_bounded() -> None:
     registry = counted(
-        *(replace(SEEN, lease=ObjectRef("Lease", "apps", f"l{n}")) for n in range(3 * MOST_VALUES)),
-        *(replace(STAGE, stage=f"s{n}") for n in range(3 * MOST_VALUES)),
+        *(replace(SEEN, lease=ObjectRef("Lease", "apps", f"l{n}")) for n in range(3 * MAX_VALUES)),
+        *(replace(STAGE, stage=f"s{n}") for n in range(3 * MAX_VALUES)),
     )
 
     for name in ("steersman_manager_leader_changes_total", "steersman_manager_stage_seconds"):
         samples = [s for m in registry.collect() for s in m.samples if s.name == name]
-        assert len(samples) == MOST_VALUES + 1
+        assert len(samples) == MAX_VALUES + 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.rerun import MOST_RERUN
+from tools.rerun import MAX_RERUN
 
 ROOT = Path(__file__).parents[3]
 
@@ -117,7 +117,7 @@ def test_a_suite_that_cannot_be_collected_fails(tmp_path: Path) -> None:
 
 
 def test_a_suite_with_very_many_failures_is_not_run_again(tmp_path: Path) -> None:
-    many = MOST_RERUN + 1
+    many = MAX_RERUN + 1
     parametrized = f"import pytest\n@pytest.mark.parametrize('n', range({many}))\n"
 
     ran = rerun(tmp_path, parametrized + "def test_fails(n): assert False\n")

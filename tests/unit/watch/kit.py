@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeAlias
 
-from steersman.client import Bookmark, DecodeFailure, Removed, WatchEvent, Wrote
+from steersman.client import Bookmark, DecodeFailure, ObjectDeleted, ObjectWritten, WatchEvent
 from steersman.errors import InvalidObject, SteersmanError
 from steersman.kinds import DecodedList, Resource, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
@@ -33,12 +33,12 @@ def obj(name: str, version: str | int, **data: str) -> ConfigMap:
 
 def wrote(name: str, version: str | int) -> Event:
     """It was written."""
-    return Wrote(obj(name, version))
+    return ObjectWritten(obj(name, version))
 
 
 def removed(name: str, version: str | int) -> Event:
     """It is gone."""
-    return Removed(obj(name, version))
+    return ObjectDeleted(obj(name, version))
 
 
 def bookmark(version: str | int, *, ends: bool = False) -> Event:
@@ -161,7 +161,7 @@ class ScriptedSource:
         for piece in answer.pieces:
             if isinstance(piece, SteersmanError):
                 raise piece
-            if isinstance(piece, Wrote | Removed | Bookmark | DecodeFailure):
+            if isinstance(piece, ObjectWritten | ObjectDeleted | Bookmark | DecodeFailure):
                 yield piece
             else:
                 outcome = piece()

@@ -24,7 +24,7 @@ class Always(Random):
 
 
 def waited(failures: int, error: SteersmanError, rng: Random) -> float:
-    return wait_seconds(failures, error, rng=rng, longest_retry_after_seconds=60.0)
+    return wait_seconds(failures, error, rng=rng, max_retry_after_seconds=60.0)
 
 
 def waits(error: SteersmanError, rng: Random) -> list[float]:

@@ -1,6 +1,6 @@
 """Pages and events become one list, in which nothing is twice and nothing is lost."""
 
-from steersman.client import DecodeFailure, Removed, Wrote
+from steersman.client import DecodeFailure, ObjectDeleted, ObjectWritten
 from steersman.errors import InvalidObject
 from steersman.kinds import DecodedList
 from steersman.watch import identity_in
@@ -53,12 +53,12 @@ def test_the_last_event_of_an_object_counts() -> None:
     builder = ListBuilder[ConfigMap]()
 
     builder.add(DecodeFailure(invalid("a"), "2", False))
-    builder.add(Wrote(obj("a", 3)))
-    builder.add(Wrote(obj("b", 4)))
+    builder.add(ObjectWritten(obj("a", 3)))
+    builder.add(ObjectWritten(obj("b", 4)))
     builder.add(DecodeFailure(invalid("b"), "5", False))
     builder.add(DecodeFailure(invalid("c"), "6", False))
-    builder.add(Removed(obj("c", 7)))
-    builder.add(Wrote(obj("d", 8)))
+    builder.add(ObjectDeleted(obj("c", 7)))
+    builder.add(ObjectWritten(obj("d", 8)))
     builder.add(DecodeFailure(invalid("d"), "9", True))
 
     assert [each.resource_version for each in builder.objects.values()] == ["3"]

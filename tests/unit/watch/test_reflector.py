@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from steersman.errors import BadAnswer, Forbidden, SteersmanError, Unreachable
+from steersman.errors import Forbidden, InvalidResponse, SteersmanError, Unreachable
 from steersman.kinds import Resource
 from steersman.observe import (
     HistoryRewound,
@@ -162,7 +162,7 @@ async def test_a_list_without_a_version_is_rejected() -> None:
 
     assert scene.asked == ["list", "list", "list"]
     assert scene.mirror.received == ["replace at 5"]
-    assert all(isinstance(each.error, BadAnswer) for each in scene.seen(WatchFailed))
+    assert all(isinstance(each.error, InvalidResponse) for each in scene.seen(WatchFailed))
 
 
 async def test_an_undecodable_event_moves_the_position_too() -> None:
@@ -345,7 +345,10 @@ async def test_only_one_page_of_an_older_list_is_read() -> None:
 
     await scene.play()
 
-    assert [type(each.error) for each in scene.seen(WatchFailed)] == [type(EXPIRED), BadAnswer]
+    assert [type(each.error) for each in scene.seen(WatchFailed)] == [
+        type(EXPIRED),
+        InvalidResponse,
+    ]
 
 
 async def test_a_server_that_has_caught_up_was_not_rewound() -> None:

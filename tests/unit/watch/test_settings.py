@@ -20,8 +20,8 @@ from steersman.watch import ReflectorSettings
         {"missing_limit": 0},
         {"initial": "guessed"},
         {"watch_seconds": float("inf")},
-        {"longest_retry_after_seconds": 0},
-        {"longest_retry_after_seconds": float("inf")},
+        {"max_retry_after_seconds": 0},
+        {"max_retry_after_seconds": float("inf")},
     ],
     ids=str,
 )

@@ -5,7 +5,7 @@ from contextlib import suppress
 from steersman.client import Fields, Labels
 from steersman.errors import TooLargeResourceVersion
 from steersman.names import ObjectRef
-from steersman.watch import ClientSource
+from steersman.watch import ClientListerWatcher
 from tests.transports import Answer, refusing, saying
 from tests.unit.client.kit import Fixture, Galaxy, Widget, widget, widgets
 
@@ -13,8 +13,8 @@ PATH = "GET /apis/example.com/v1/namespaces/default/widgets?"
 SELECTED = "labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb"
 
 
-def source_of(world: Fixture) -> ClientSource[Widget]:
-    return ClientSource(
+def source_of(world: Fixture) -> ClientListerWatcher[Widget]:
+    return ClientListerWatcher(
         world.client,
         Widget,
         namespace="default",
@@ -82,6 +82,6 @@ async def test_a_probe_of_a_server_that_is_behind_is_not_retried() -> None:
 
 def test_a_source_has_a_ref_and_a_resource() -> None:
     assert str(source_of(Fixture()).ref) == "Widget default/*"
-    assert ClientSource(Fixture().client, Galaxy).ref == ObjectRef("Galaxy", None, "*")
-    assert ClientSource(Fixture().client, Galaxy).resource == "galaxies"
-    assert repr(source_of(Fixture())) == "<ClientSource Widget default/*>"
+    assert ClientListerWatcher(Fixture().client, Galaxy).ref == ObjectRef("Galaxy", None, "*")
+    assert ClientListerWatcher(Fixture().client, Galaxy).resource == "galaxies"
+    assert repr(source_of(Fixture())) == "<ClientListerWatcher Widget default/*>"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from steersman.errors import NotHeld
+from steersman.errors import NotProcessing
 from steersman.workqueue import (
     LOW_PRIORITY,
 )
@@ -149,10 +149,10 @@ async def test_a_worker_can_put_a_key_back_with_the_priority_it_had() -> None:
     queue.add("web", priority=LOW_PRIORITY)
 
     async with queue.take() as key:
-        assert queue.held_priority(key) == LOW_PRIORITY
+        assert queue.processing_priority(key) == LOW_PRIORITY
 
-    with pytest.raises(NotHeld):
-        queue.held_priority("web")
+    with pytest.raises(NotProcessing):
+        queue.processing_priority("web")
 
 
 @pytest.mark.parametrize("woken_first", [True, False])
@@ -197,7 +197,7 @@ async def test_the_key_of_a_cancelled_block_goes_back_in_line_with_its_priority(
             raise asyncio.CancelledError
 
     async with queue.take() as key:
-        assert (key, queue.held_priority(key)) == ("web", LOW_PRIORITY)
+        assert (key, queue.processing_priority(key)) == ("web", LOW_PRIORITY)
 
 
 async def test_a_cancelled_block_that_has_put_its_key_back_already_changes_nothing() -> None:
@@ -235,7 +235,7 @@ async def test_a_key_that_is_not_held_cannot_be_done() -> None:
     queue = a_queue()
     queue.add("web")
 
-    with pytest.raises(NotHeld) as caught:
+    with pytest.raises(NotProcessing) as caught:
         queue.done("web")
 
     assert str(caught.value) == (

@@ -233,7 +233,7 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.queue.num_waiting == len(self.model.line)
         assert self.queue.has_waiting == bool(self.model.line)
         assert self.queue.num_dirty == len(self.model.dirty)
-        assert self.queue.num_held == len(self.model.held) == len(self.held)
+        assert self.queue.num_processing == len(self.model.held) == len(self.held)
         assert self.queue.num_delayed == len(self.model.delayed)
 
     def compare(self) -> None:
@@ -255,7 +255,7 @@ class QueueMachine(RuleBasedStateMachine):
             async with self.queue.take() as key:
                 assert key not in self.held
                 self.waiting.remove(worker)
-                priority = self.queue.held_priority(key)
+                priority = self.queue.processing_priority(key)
                 self.given.append((key, priority))
                 released = asyncio.Event()
                 self.held[key] = (worker, released, priority)

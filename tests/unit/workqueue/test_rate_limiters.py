@@ -22,7 +22,7 @@ def backoff(**changes: float) -> KeyBackoff[str]:
 
 
 def test_each_failure_doubles_the_wait_of_its_key_up_to_the_longest() -> None:
-    limiter = backoff(first_seconds=0.005, longest_seconds=0.03)
+    limiter = backoff(first_seconds=0.005, max_seconds=0.03)
 
     assert [limiter.wait_seconds("web") for _ in range(5)] == [0.005, 0.01, 0.02, 0.03, 0.03]
     assert limiter.wait_seconds("db") == 0.005
@@ -78,8 +78,8 @@ def test_the_same_seed_gives_the_same_waits() -> None:
     [
         {"first_seconds": 0},
         {"first_seconds": -1},
-        {"first_seconds": 2, "longest_seconds": 1},
-        {"longest_seconds": float("inf")},
+        {"first_seconds": 2, "max_seconds": 1},
+        {"max_seconds": float("inf")},
         {"first_seconds": float("nan")},
         {"jitter": -0.1},
         {"jitter": 1.1},

@@ -7,7 +7,7 @@ import pytest
 
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.apply import FieldManager, keep_times
-from steersman_cluster.apiserver.apply.managed_fields import ANCIENT, MOST_UPDATERS
+from steersman_cluster.apiserver.apply.managed_fields import ANCIENT, MAX_UPDATERS
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.apply.kinds import (
     CONFIG_MAP,
@@ -185,12 +185,12 @@ def test_items_that_nothing_tells_apart_leave_an_object_without_entries() -> Non
 
 def test_the_oldest_of_too_many_updaters_become_one() -> None:
     live = created(config_map(color="red"))
-    for number in range(MOST_UPDATERS + 2):
+    for number in range(MAX_UPDATERS + 2):
         live = updated(live, by=f"m{number:02}", data={**live["data"], f"k{number:02}": "x"})
 
     owners = owned(live)
 
-    assert len(owners) == MOST_UPDATERS
+    assert len(owners) == MAX_UPDATERS
     assert owners[ANCIENT] == {
         "f:data": {".": {}, "f:color": {}, "f:k00": {}, "f:k01": {}, "f:k02": {}}
     }

@@ -7,8 +7,8 @@ import pytest
 
 from steersman_cluster.apiserver.custom.conversion_reviews import ConversionFailed, ConversionReview
 from steersman_cluster.apiserver.custom.webhook_conversion import (
-    MOST_REMEMBERED_BYTES,
-    MOST_REVIEWED_BYTES,
+    MAX_REMEMBERED_BYTES,
+    MAX_REVIEWED_BYTES,
     Conversion,
     ConversionCache,
 )
@@ -118,7 +118,7 @@ async def test_a_failure_is_reported_and_not_remembered() -> None:
 
 
 def test_a_list_is_asked_about_in_reviews_that_can_be_answered() -> None:
-    large = "x" * (MOST_REVIEWED_BYTES // 4)
+    large = "x" * (MAX_REVIEWED_BYTES // 4)
     objects = [thing(f"a{number}", large) for number in range(10)]
 
     reviews = asked(conversion({}, ConversionCache()), *objects)
@@ -129,7 +129,7 @@ def test_a_list_is_asked_about_in_reviews_that_can_be_answered() -> None:
 
 async def test_the_oldest_answers_are_forgotten_where_there_are_too_many() -> None:
     remembered = ConversionCache()
-    objects = [thing(f"a{number}", "x" * (MOST_REMEMBERED_BYTES // 4)) for number in range(4)]
+    objects = [thing(f"a{number}", "x" * (MAX_REMEMBERED_BYTES // 4)) for number in range(4)]
     for each in objects:
         await converted(each, remembered)
 
@@ -144,7 +144,7 @@ async def test_what_one_request_has_found_is_not_taken_away_from_it() -> None:
     here = conversion(answers, remembered)
     here.prefetch([first], V2)
 
-    await converted(thing("a", "x" * MOST_REMEMBERED_BYTES), remembered)
+    await converted(thing("a", "x" * MAX_REMEMBERED_BYTES), remembered)
 
     assert len(asked(conversion({}, remembered), first)) == 1
     assert here.converted(first, V2)["metadata"] == first["metadata"]

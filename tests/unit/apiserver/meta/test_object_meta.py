@@ -315,4 +315,4 @@ def test_thousands_of_owners_are_compared_at_once() -> None:
 def test_what_is_said_about_owners_does_not_fill_the_memory() -> None:
     owners = [{**OWNER, "uid": str(each), "controller": True} for each in range(500)]
 
-    assert len(problems(ownerReferences=owners)) == rules.MOST_CONTROLLER_ERRORS
+    assert len(problems(ownerReferences=owners)) == rules.MAX_CONTROLLER_ERRORS

@@ -8,7 +8,7 @@ import pytest
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.rules import Rules
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.registry.store import LARGEST, ChangeSignal, Store
+from steersman_cluster.apiserver.registry.store import MAX_OBJECT_BYTES, ChangeSignal, Store
 from steersman_cluster.apiserver.storage import Key, RevisionConflict, RevisionLog
 from tests.clocks import FakeClock
 from tests.embedded import EmbeddedServer, turns
@@ -104,7 +104,7 @@ def test_a_write_based_on_a_stale_object_is_rejected(store: Store) -> None:
 
 def test_an_object_over_etcds_size_limit_is_rejected(store: Store) -> None:
     with pytest.raises(StatusError) as refused:
-        store.write(WEB, pod(spec={"a": "x" * LARGEST}), rules=Rules(), replacing=None)
+        store.write(WEB, pod(spec={"a": "x" * MAX_OBJECT_BYTES}), rules=Rules(), replacing=None)
 
     assert refused.value.message == "etcdserver: request is too large"
     assert store.find(PODS, "default", "web") is None

@@ -59,7 +59,7 @@ def test_what_stands_is_never_forgotten() -> None:
 def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("steersman_cluster.apiserver.server.compaction.MOST_WRITES", 10)
+    monkeypatch.setattr("steersman_cluster.apiserver.server.compaction.MAX_WRITES", 10)
     log = RevisionLog()
     history = Compactor(log, clock=FakeClock())
 

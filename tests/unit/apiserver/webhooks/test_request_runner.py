@@ -11,7 +11,7 @@ import pytest
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.webhooks.request_runner import (
-    MOST_RUNS,
+    MAX_RUNS,
     NeedsWebhook,
     NoWebhookTransport,
     RequestRunner,
@@ -156,7 +156,7 @@ async def test_a_handler_that_never_has_all_responses_fails_with_a_timeout() -> 
         await run_again(runner(), verb)
 
     assert refused.value.code == 504
-    assert runs == MOST_RUNS + 1
+    assert runs == MAX_RUNS + 1
 
 
 async def test_a_server_without_a_network_says_so() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from steersman.client.access.cluster_config import ExecPlugin
 from steersman.client.access.exec_plugin import (
-    MOST_OUTPUT_BYTES,
+    MAX_OUTPUT_BYTES,
     REST_SECONDS,
     PluginCredential,
     PluginSession,
@@ -207,7 +207,7 @@ async def test_a_plugin_that_prints_100_megabytes_is_killed_early(tmp_path: Path
         """
     done = tmp_path / "done"
 
-    with pytest.raises(CredentialPluginFailed, match=f"more than {MOST_OUTPUT_BYTES} bytes"):
+    with pytest.raises(CredentialPluginFailed, match=f"more than {MAX_OUTPUT_BYTES} bytes"):
         await given_by(source, tmp_path, args=(str(done),))
 
     assert not done.exists()

@@ -189,7 +189,7 @@ def test_aliases_and_merges_are_accepted_within_the_limits() -> None:
 
 
 def test_a_caller_may_set_other_limits() -> None:
-    small = YamlLimits(most_bytes=100, most_nodes=3, deepest=2)
+    small = YamlLimits(max_bytes=100, max_nodes=3, max_depth=2)
 
     assert parse_yaml_mapping(b"a: b", source="config.yaml", limits=small) == {"a": "b"}
     for content in (b"a: b\nc: d", b"a: {b: c}", b"a: " + b"b" * 100):

@@ -7,8 +7,8 @@ import pytest
 
 from steersman.client import Client, ClientSettings, MergePatch
 from steersman.errors import (
-    BadAnswer,
     DeadlinePassed,
+    InvalidResponse,
     NotFound,
     SteersmanError,
     Unavailable,
@@ -269,7 +269,7 @@ async def test_a_cancelled_request_leaves_no_response_open(verb: Verb) -> None:
 async def test_an_answer_is_closed_when_its_reader_fails() -> None:
     world = Fixture(Answer(body=b'{"type":"NONSENSE","object":{}}\n'))
 
-    with pytest.raises(BadAnswer):
+    with pytest.raises(InvalidResponse):
         await watch(world.client)
 
     assert world.server.open_answers == 0

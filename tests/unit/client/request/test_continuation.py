@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steersman.client import ClientSettings
-from steersman.errors import BadAnswer, EndlessList
+from steersman.errors import EndlessList, InvalidResponse
 from steersman.wire import Request
 from tests.transports import Answer, saying
 from tests.unit.client.kit import Fixture, Widget, widget, widgets
@@ -60,7 +60,7 @@ async def test_an_endless_list_is_an_error(
     with pytest.raises(EndlessList, match=problem) as endless:
         await all_of(world, way)
 
-    assert isinstance(endless.value, BadAnswer)
+    assert isinstance(endless.value, InvalidResponse)
     assert len(world.server.requests) == endless.value.pages + ("begin with" in problem)
     assert len(world.server.requests) <= 100
     assert "could not list Widget *: the list does not end: " in str(endless.value)

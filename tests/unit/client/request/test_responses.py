@@ -11,13 +11,13 @@ from steersman.client.request.responses import error_from, read_status
 from steersman.errors import (
     AlreadyExists,
     ApiError,
-    BadAnswer,
     BadRequest,
     Cause,
     Conflict,
     Expired,
     Forbidden,
     Invalid,
+    InvalidResponse,
     MethodNotAllowed,
     NotFound,
     ServerFailed,
@@ -219,7 +219,7 @@ def test_messages_about_a_field_are_kept(message: str) -> None:
 def test_a_redirect_is_an_error(code: int) -> None:
     error = error_from(WANTED, code=code, body=b"<a href='https://elsewhere'>")
 
-    assert isinstance(error, BadAnswer)
+    assert isinstance(error, InvalidResponse)
     assert "a redirect" in str(error)
     assert "elsewhere" not in str(error)
 

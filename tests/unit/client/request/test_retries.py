@@ -156,7 +156,7 @@ def test_a_spent_budget_is_refilled_by_requests() -> None:
 
 @given(attempt=st.integers(1, 5000), seed=st.integers(0, 99))
 def test_delays_double_up_to_the_maximum_with_half_as_jitter(attempt: int, seed: int) -> None:
-    policy = RetryPolicy(attempts=9999, first_seconds=0.1, longest_seconds=10.0)
+    policy = RetryPolicy(attempts=9999, first_seconds=0.1, max_seconds=10.0)
 
     pause = policy.pause_seconds(attempt, rng=Random(seed))
 
@@ -194,7 +194,7 @@ def test_there_is_no_retry_after_the_last_attempt() -> None:
     [
         {"attempts": 0},
         {"first_seconds": 0.0},
-        {"first_seconds": 2.0, "longest_seconds": 1.0},
+        {"first_seconds": 2.0, "max_seconds": 1.0},
     ],
 )
 def test_an_invalid_retry_policy_cannot_be_created(wrong: dict[str, float]) -> None:

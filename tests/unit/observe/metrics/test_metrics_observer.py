@@ -19,7 +19,7 @@ from steersman.observe import (
     StopRequested,
     StreamingRefused,
 )
-from steersman.observe.labels import MOST_VALUES
+from steersman.observe.labels import MAX_VALUES
 from tests.clocks import FakeClock
 from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WARNED, failed
 
@@ -121,7 +121,7 @@ def test_labels_of_metrics_come_from_a_bounded_set() -> None:
         for sample in metric.samples
         if sample.name == "steersman_client_requests_total"
     ]
-    assert len(requests) == MOST_VALUES + 1
+    assert len(requests) == MAX_VALUES + 1
     assert max(requests, key=lambda sample: sample.value).labels["resource"] == "other"
 
 

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from steersman.names import ObjectKey
 from steersman.observe import KeyAdded, KeyDone, KeyTaken, MetricsObserver, Observation, QueueEnded
-from steersman.observe.labels import MOST_VALUES
+from steersman.observe.labels import MAX_VALUES
 from steersman.workqueue import LOW_PRIORITY, WorkQueue, default_limiter
 from tests.clocks import FakeClock
 from tests.unit.observe.samples import ADDED, DELAYED, DONE, ENDED, RAISED, TAKEN
@@ -142,7 +142,7 @@ async def test_the_depth_of_an_ended_queue_is_zero() -> None:
 
 def test_queues_and_priorities_come_from_a_bounded_set() -> None:
     metered = Metered()
-    for n in range(3 * MOST_VALUES):
+    for n in range(3 * MAX_VALUES):
         metered.observe(KeyAdded(queue=f"queue-{n}", key="web", priority=n))
         metered.observe(
             KeyTaken(queue="queue-0", key="web", priority=n, waited_seconds=0, taken_at=0)
@@ -150,8 +150,8 @@ def test_queues_and_priorities_come_from_a_bounded_set() -> None:
 
     samples = [sample for metric in metered.registry.collect() for sample in metric.samples]
 
-    assert len({sample.labels.get("name") for sample in samples} - {None}) == MOST_VALUES + 1
-    assert len({sample.labels.get("priority") for sample in samples} - {None}) == MOST_VALUES + 1
+    assert len({sample.labels.get("name") for sample in samples} - {None}) == MAX_VALUES + 1
+    assert len({sample.labels.get("priority") for sample in samples} - {None}) == MAX_VALUES + 1
 
 
 def test_nothing_is_kept_of_a_key_that_is_done() -> None:

@@ -86,7 +86,7 @@ async def listener(
         tls.load_verify_locations(cadata=clients.certificate.decode())
         tls.verify_mode = ssl.CERT_OPTIONAL
     async with listening(
-        handler, host=LOOPBACK, port=port, tls=tls, largest_body=LARGEST, share_port=share_port
+        handler, host=LOOPBACK, port=port, tls=tls, max_body_bytes=LARGEST, share_port=share_port
     ) as listens_at:
         yield listens_at
 
@@ -474,7 +474,7 @@ async def test_a_stream_waits_for_a_client_that_does_not_read(authority: Authori
 
 @asynccontextmanager
 async def plain(handler: Answering) -> AsyncIterator[int]:
-    async with listening(handler, host=LOOPBACK, port=0, tls=None, largest_body=LARGEST) as port:
+    async with listening(handler, host=LOOPBACK, port=0, tls=None, max_body_bytes=LARGEST) as port:
         yield port
 
 

@@ -18,7 +18,7 @@ IN_CHUNKS = (
 
 
 def parsed(*pieces: bytes) -> RequestParser:
-    parser = RequestParser(largest_body=LARGEST)
+    parser = RequestParser(max_body_bytes=LARGEST)
     for piece in pieces:
         parser.feed(piece)
     return parser
@@ -176,7 +176,7 @@ def test_the_parser_keeps_no_data_of_a_parsed_request() -> None:
 
 def test_bytes_of_a_body_do_not_count_for_the_head() -> None:
     said = b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90
-    parser = RequestParser(largest_body=LARGEST)
+    parser = RequestParser(max_body_bytes=LARGEST)
 
     for _ in range(2 * HEAD_BYTES // len(said)):
         parser.feed(said)

@@ -40,7 +40,7 @@ class Answering:
 
 @asynccontextmanager
 async def listener(tls: ssl.SSLContext | None) -> AsyncIterator[int]:
-    async with listening(Answering(), host=LOOPBACK, port=0, tls=tls, largest_body=10) as port:
+    async with listening(Answering(), host=LOOPBACK, port=0, tls=tls, max_body_bytes=10) as port:
         yield port
 
 

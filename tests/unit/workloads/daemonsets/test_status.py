@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.workloads.daemonsets.backoff import LONGEST_SECONDS, FailedPods
+from steersman_cluster.workloads.daemonsets.backoff import MAX_SECONDS, FailedPods
 from steersman_cluster.workloads.daemonsets.plan import by_node
 from steersman_cluster.workloads.daemonsets.status import counted
 from steersman_cluster.workloads.daemonsets.template_version import Version, version_of
@@ -88,7 +88,7 @@ def test_a_failed_pod_is_replaced_with_backoff() -> None:
         now += timedelta(seconds=waits[-1])
 
     assert waits[:4] == [1, 2, 4, 8]
-    assert waits[-1] == LONGEST_SECONDS
+    assert waits[-1] == MAX_SECONDS
     assert failed.wait_for(("uid", 1, "node-2"), now) == 0
 
 
@@ -96,7 +96,7 @@ def test_the_backoff_of_old_failures_expires() -> None:
     failed, key = FailedPods(), ("uid", 1, "node-1")
     failed.wait_for(key, NOW)
     failed.wait_for(("uid", 1, "node-2"), NOW)
-    later = NOW + timedelta(seconds=2 * LONGEST_SECONDS + 1)
+    later = NOW + timedelta(seconds=2 * MAX_SECONDS + 1)
 
     failed.wait_for(key, later)
 

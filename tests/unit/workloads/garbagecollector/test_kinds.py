@@ -7,7 +7,7 @@ from steersman.kinds import MetadataOnly, metadata_only
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import GroupVersionKind, ResourceType
 from steersman_cluster.workloads.garbagecollector.discovery import (
-    LONGEST_SECONDS,
+    MAX_SECONDS,
     Definitions,
     defines,
 )
@@ -119,7 +119,7 @@ def test_a_new_definition_repeats_discovery_until_it_is_served() -> None:
     waits = [definitions.wait_seconds() or 0.0 for _ in range(12)]
     assert definitions.changed.is_set()
     assert waits == sorted(waits)
-    assert waits[-1] == LONGEST_SECONDS
+    assert waits[-1] == MAX_SECONDS
     definitions.set_served(frozenset(("widgets.example.com",)))
     assert definitions.wait_seconds() is None
 
@@ -152,4 +152,4 @@ def test_kinds_of_an_aggregated_server_are_rediscovered_periodically() -> None:
     assert definitions.wait_seconds() is None
 
     definitions.update(api_service("v1.metrics.k8s.io"))
-    assert definitions.wait_seconds() == LONGEST_SECONDS
+    assert definitions.wait_seconds() == MAX_SECONDS

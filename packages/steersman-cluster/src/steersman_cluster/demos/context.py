@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from steersman.client import Client, Labels, MergePatch, wait_for, wait_until_gone
-from steersman.errors import ApiError, NotSettled
+from steersman.errors import ApiError, WaitTimeout
 from steersman.kinds import Resource
 from steersman_cluster.demos.samples import apply_file
 from steersman_cluster.errors import NotRejected
@@ -185,5 +185,5 @@ class DemoContext:
             raise _not_settled(f"the operator to write {text!r}", last) from None
 
 
-def _not_settled(waited_for: str, last_seen: str) -> NotSettled:
-    return NotSettled(waited_for=waited_for, waited_seconds=TIMEOUT_SECONDS, last_seen=last_seen)
+def _not_settled(waited_for: str, last_seen: str) -> WaitTimeout:
+    return WaitTimeout(waited_for=waited_for, waited_seconds=TIMEOUT_SECONDS, last_seen=last_seen)

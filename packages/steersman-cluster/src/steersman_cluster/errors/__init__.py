@@ -9,8 +9,8 @@ SteersmanError
 ├── TimeCannotBeSkipped          a test on a real cluster tried to advance time
 ├── Deadlock                     every task of a simulation waits, and none will be resumed
 ├── BadScenario                  a scenario is invalid, so no sweep can execute it
-├── NotRepeatable                a scenario reached two different states, both times without faults
-├── DidNotSurvive                an operator reached a different state because of a fault
+├── NotDeterministic             a scenario reached two different states, both times without faults
+├── CrashSweepFailed             an operator reached a different state because of a fault
 └── NotRejected                  in a demo, the server accepted a request that it must reject
 
 Takes:     the facts about an error, as keywords
@@ -23,11 +23,11 @@ from steersman_cluster.errors.failures import (
     BadScenario,
     ClusterError,
     ControlPlaneError,
+    CrashSweepFailed,
     Deadlock,
-    DidNotSurvive,
     NamespaceDeletionFailed,
+    NotDeterministic,
     NotRejected,
-    NotRepeatable,
     TimeCannotBeSkipped,
     UnknownExample,
 )
@@ -36,11 +36,11 @@ __all__ = [
     "BadScenario",
     "ClusterError",
     "ControlPlaneError",
+    "CrashSweepFailed",
     "Deadlock",
-    "DidNotSurvive",
     "NamespaceDeletionFailed",
+    "NotDeterministic",
     "NotRejected",
-    "NotRepeatable",
     "TimeCannotBeSkipped",
     "UnknownExample",
 ]

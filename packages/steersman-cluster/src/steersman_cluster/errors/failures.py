@@ -18,7 +18,7 @@ class Deadlock(SteersmanError):
         )
 
 
-class DidNotSurvive(SteersmanError):
+class CrashSweepFailed(SteersmanError):
     """An operator reached a different state because of a fault that a sweep injected.
 
     ``found`` lists the differences to the state without the fault, and ``trace`` the events before
@@ -37,7 +37,7 @@ class DidNotSurvive(SteersmanError):
         super().__init__(f"with {what} and seed {seed} the state differs:\n\n{lines}\n{replay}")
 
 
-class NotRepeatable(SteersmanError):
+class NotDeterministic(SteersmanError):
     """A scenario, executed twice with the same seed and without faults, reached two states.
 
     ``found`` lists the differences between the states.

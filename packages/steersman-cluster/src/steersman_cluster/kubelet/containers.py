@@ -20,7 +20,7 @@ from steersman_cluster.kubelet.annotations import Script
 # The kubelet's backoff of restarts. The first restart is immediate; a container that has run for
 # twice the longest backoff starts over.
 FIRST_WAIT_SECONDS: Final = 10
-LONGEST_WAIT_SECONDS: Final = 300
+MAX_WAIT_SECONDS: Final = 300
 
 # The exit code of a process that does not handle SIGTERM.
 TERMINATED: Final = 143
@@ -66,10 +66,10 @@ def wait_seconds(restarts: int, *, ran_seconds: float) -> int:
     ``restarts`` is the number of restarts so far, and ``ran_seconds`` the duration of the last run.
     The result is 0 for the first restart, and after a run of at least twice the longest backoff.
     """
-    if restarts == 0 or ran_seconds >= 2 * LONGEST_WAIT_SECONDS:
+    if restarts == 0 or ran_seconds >= 2 * MAX_WAIT_SECONDS:
         return 0
     # Ten doublings exceed the longest backoff.
-    return min(FIRST_WAIT_SECONDS << min(restarts - 1, 10), LONGEST_WAIT_SECONDS)
+    return min(FIRST_WAIT_SECONDS << min(restarts - 1, 10), MAX_WAIT_SECONDS)
 
 
 def waiting_status(container: core_v1.Container, reason: str) -> core_v1.ContainerStatus:

@@ -35,7 +35,7 @@ DEADLOCK_SECONDS: Final = 24 * 3600.0
 MICROS: Final = 1_000_000
 
 # Most timers are deadlines that are cancelled. They are removed once there are this many.
-MOST_CANCELLED: Final = 500
+MAX_CANCELLED: Final = 500
 
 # The number of waiting tasks that a deadlock names.
 NAMED: Final = 30
@@ -320,7 +320,7 @@ class VirtualLoop(_Loop):
     def count_cancelled(self) -> None:
         """Count one more cancelled timer; once there are many, remove them all."""
         self._cancelled += 1
-        if self._cancelled > MOST_CANCELLED and self._cancelled > len(self._timers) // 2:
+        if self._cancelled > MAX_CANCELLED and self._cancelled > len(self._timers) // 2:
             self._timers = [each for each in self._timers if not each[2].cancelled()]
             heapify(self._timers)
             self._cancelled = 0

@@ -16,7 +16,7 @@ import msgspec
 
 from steersman.client import Client
 from steersman.controller import Controller, ThreadPolicy, token_text
-from steersman.errors import NotSettled
+from steersman.errors import WaitTimeout
 from steersman.kinds import Codec, core_v1
 from steersman.manager import HealthCheck, Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.names import GroupResource
@@ -83,7 +83,7 @@ _PODS: Final = GroupResource("", "pods")
 
 
 # Fewer bytes are not a secret, and may occur anywhere.
-LEAST_TOKEN: Final = 8
+MIN_TOKEN_LENGTH: Final = 8
 
 
 class RecordedRandom(Random):
@@ -335,7 +335,7 @@ class SimulatedCluster(Cluster):
                 return
             hot = self._hot_since(mark)
             if hot or now_at - began_at >= limit_seconds:
-                raise NotSettled(
+                raise WaitTimeout(
                     waited_for="the operator to settle",
                     waited_seconds=now_at - began_at,
                     last_seen="; ".join([*hot, *map(str, failing)]) or "writes continue",
@@ -399,7 +399,7 @@ class SimulatedCluster(Cluster):
         return {
             written: number
             for number, drawn in enumerate(self._drawn)
-            if len(drawn) >= LEAST_TOKEN
+            if len(drawn) >= MIN_TOKEN_LENGTH
             for written in _written(drawn)
         }
 

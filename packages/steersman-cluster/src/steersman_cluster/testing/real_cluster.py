@@ -15,7 +15,7 @@ from typing import Any, Final
 from steersman.client import Client, find_config, open_transport
 from steersman.clock import Clock
 from steersman.controller import Controller
-from steersman.errors import NotSettled, SteersmanError
+from steersman.errors import SteersmanError, WaitTimeout
 from steersman.kinds import core_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.observe import (
@@ -220,7 +220,7 @@ class RealCluster(Cluster):
     async def settle(self) -> None:
         """Wait until nothing has changed for a while, and no retry or requeue is due soon.
 
-        Raise ``NotSettled`` if this takes too long.
+        Raise ``WaitTimeout`` if this takes too long.
         """
         clock = self.clock
         began_at = changed_at = clock.monotonic()
@@ -241,7 +241,7 @@ class RealCluster(Cluster):
             if now_at >= until_at and not failing:
                 return
             if now_at - began_at >= SETTLED_WITHIN_SECONDS:
-                raise NotSettled(
+                raise WaitTimeout(
                     waited_for="the cluster to settle",
                     waited_seconds=now_at - began_at,
                     last_seen="; ".join(failing) or f"revision {revision}",

@@ -168,7 +168,7 @@ class Caches:
         with WriteToken(self._inflight) as token:
             answer = await write
             for shared in self._by_kind.get(answer.resource_type.gvk, ()):
-                shared.informer.record_answer(answer, token)
+                shared.informer.record_response(answer, token)
         return answer
 
     def _join(self, kind: type[Obj], scope: Scope) -> "_Shared":

@@ -17,10 +17,10 @@ P = TypeVar("P")
 
 # The limit of stored values per field. Most fields have few values; the values of other fields
 # would only be kept in memory.
-MOST_VALUES: Final = 1024
+MAX_VALUES: Final = 1024
 
 # Longer values are rarely equal, and cost much memory.
-LONGEST_BYTES: Final = 4096
+MAX_BYTES: Final = 4096
 
 # After this number of misses, a field with a lower share of hits is no longer deduplicated.
 TRIES: Final = 200
@@ -76,7 +76,7 @@ class Deduplicator:
                 field.misses += 1
                 if isinstance(value, _SMALL):
                     field.misses += TRIES
-                elif len(encoded) <= LONGEST_BYTES:
+                elif len(encoded) <= MAX_BYTES:
                     field.values[encoded] = value
             elif isinstance(value, tuple):
                 for each in value:
@@ -91,7 +91,7 @@ class Deduplicator:
         """Stop deduplicating a field whose values are rarely equal, or try the parts inside the
         values.
         """
-        if len(field.values) > MOST_VALUES:
+        if len(field.values) > MAX_VALUES:
             field.values.clear()
         if field.hits >= WORTH_WHILE * field.misses:
             return

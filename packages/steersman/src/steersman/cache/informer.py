@@ -50,7 +50,7 @@ from steersman.errors import (
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer
-from steersman.watch import ClientSource, Reflector, ReflectorSettings, key_of
+from steersman.watch import ClientListerWatcher, Reflector, ReflectorSettings, key_of
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
@@ -213,7 +213,7 @@ class Informer(Generic[Obj]):
         except TimeoutError:
             raise self.sync_timeout(within_seconds or 0.0) from self.sync_error
 
-    async def synced_or_failing(self) -> None:
+    async def wait_synced_or_failed(self) -> None:
         """Wait until the informer has synced or stopped, or a list or watch has failed."""
         while not (self.has_synced or self.sync_error is not None or self._has_ended):
             self._state_changed.clear()
@@ -381,10 +381,10 @@ class Informer(Generic[Obj]):
         """
         with WriteToken(self._inflight) as token:
             answer = await write
-            self.record_answer(answer, token)
+            self.record_response(answer, token)
         return answer
 
-    def record_answer(
+    def record_response(
         self, answer: Resource | Unstructured | Deletion[Any], token: WriteToken
     ) -> None:
         """Show ``answer``, the response to one of the operator's writes, in this informer's cache.
@@ -424,7 +424,7 @@ class Informer(Generic[Obj]):
     # Internals
 
     def _new_child(self, client: Client, namespace: str | None) -> NamespaceInformer[Obj]:
-        source = ClientSource(
+        source = ClientListerWatcher(
             client,
             self.kind,
             namespace=namespace,

@@ -25,7 +25,7 @@ from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ObjectNotDecoded, Observer
-from steersman.watch import Reflector, ReflectorSettings, Source, identity_in
+from steersman.watch import ListerWatcher, Reflector, ReflectorSettings, identity_in
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -39,7 +39,7 @@ class NamespaceInformer(Generic[Obj]):
 
     def __init__(
         self,
-        source: Source[Obj],
+        source: ListerWatcher[Obj],
         *,
         scope: Scope,
         shown: Indexer[Obj],

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from steersman._collector import gc_paused
 from steersman.cache.deduplicator import Deduplicator
-from steersman.client import DecodeFailure, Removed, WatchEvent, Wrote
+from steersman.client import DecodeFailure, ObjectDeleted, ObjectWritten, WatchEvent
 from steersman.errors import AUTHOR_ERRORS, InvalidObject, failure_of
 from steersman.kinds import (
     Codec,
@@ -27,7 +27,7 @@ from steersman.kinds import (
     without_managed_fields,
 )
 from steersman.names import ObjectRef
-from steersman.watch import Source
+from steersman.watch import ListerWatcher
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -141,7 +141,7 @@ def _copied(obj: Resource | Unstructured, kind: type[Obj]) -> Obj | None:
 class TransformedSource(Generic[Obj]):
     """A source of lists and watches that transforms each object for the cache."""
 
-    def __init__(self, source: Source[Obj], transformer: Transformer[Obj]) -> None:
+    def __init__(self, source: ListerWatcher[Obj], transformer: Transformer[Obj]) -> None:
         self._source = source
         self._transform = transformer.transform_new
 
@@ -205,16 +205,20 @@ class _TransformedEvents(Generic[Obj]):
 
     async def __anext__(self) -> WatchEvent[Obj]:
         event = await self._next()
-        if not isinstance(event, (Wrote, Removed)):
+        if not isinstance(event, (ObjectWritten, ObjectDeleted)):
             return event
         before = event.obj
         try:
             obj = self._transform(before)
         except InvalidObject as error:
-            return DecodeFailure(error, before.resource_version, isinstance(event, Removed))
+            return DecodeFailure(error, before.resource_version, isinstance(event, ObjectDeleted))
         if obj is before:
             return event
-        return Removed(obj) if isinstance(event, Removed) else Wrote(obj, event.is_new)
+        return (
+            ObjectDeleted(obj)
+            if isinstance(event, ObjectDeleted)
+            else ObjectWritten(obj, event.is_new)
+        )
 
 
 def _has_all_fields_of(wide: type[Resource], narrow: type[Resource] | type[Unstructured]) -> bool:

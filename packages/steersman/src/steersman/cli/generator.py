@@ -138,7 +138,7 @@ def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
             return crd_documents(installation)
         case "rbac":
             found = parts_of(installation)
-            return (found.account, *found.grants, *found.metrics_grants, *found.people)
+            return (found.account, *found.grants, *found.metrics_grants, *found.user_roles)
         case "deploy":
             return install_documents(installation)
         case "samples":

@@ -24,8 +24,8 @@ from steersman.errors import BadTarget, SteersmanError
 from steersman.manager import Manager
 
 # The limits for an author's error and source line; a traceback shows the rest.
-LONGEST_ERROR: Final = 300
-LONGEST_LINE: Final = 80
+MAX_ERROR_LENGTH: Final = 300
+MAX_LINE_LENGTH: Final = 80
 
 _WHAT_IT_IS: Final = "a Manager, a Controller or a list of controllers"
 
@@ -164,8 +164,8 @@ class _Import:
             text = error.msg if isinstance(error, SyntaxError) else str(error)
             said = f"{type(error).__name__}: {text}".rstrip(": ")
         said = " ".join(said.split())
-        if len(said) > LONGEST_ERROR:
-            said = f"{said[: LONGEST_ERROR - 1]}…"
+        if len(said) > MAX_ERROR_LENGTH:
+            said = f"{said[: MAX_ERROR_LENGTH - 1]}…"
         return self._bad(
             f"importing it fails: {said}{self._where(error)}", "Correct it and try again."
         )
@@ -186,8 +186,8 @@ class _Import:
     def _line(self, filename: str, number: int) -> str:
         linecache.checkcache(filename)
         line = linecache.getline(filename, number).strip()
-        if len(line) > LONGEST_LINE:
-            line = f"{line[: LONGEST_LINE - 1]}…"
+        if len(line) > MAX_LINE_LENGTH:
+            line = f"{line[: MAX_LINE_LENGTH - 1]}…"
         return f" ({self._shown(Path(filename))}, line {number}{f': `{line}`' if line else ''})"
 
     def _shown(self, path: Path) -> str:

@@ -21,7 +21,13 @@ from steersman.client.request.retries import RetryPolicy
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings
 from steersman.client.subresources import Subresource
-from steersman.client.watch_events import Bookmark, DecodeFailure, Removed, WatchEvent, Wrote
+from steersman.client.watch_events import (
+    Bookmark,
+    DecodeFailure,
+    ObjectDeleted,
+    ObjectWritten,
+    WatchEvent,
+)
 
 if TYPE_CHECKING:
     from steersman.client.access import (
@@ -75,10 +81,11 @@ __all__ = [
     "Listing",
     "LogOptions",
     "MergePatch",
+    "ObjectDeleted",
+    "ObjectWritten",
     "Password",
     "Patch",
     "Preconditions",
-    "Removed",
     "RestMapper",
     "RetryPolicy",
     "ServedResource",
@@ -88,7 +95,6 @@ __all__ = [
     "TokenFile",
     "Trust",
     "WatchEvent",
-    "Wrote",
     "connect",
     "find_config",
     "has_condition",

@@ -96,13 +96,13 @@ class Client:
         return self._sender.settings
 
     @property
-    def answered_at(self) -> float | None:
+    def last_response_at(self) -> float | None:
         """The monotonic time of the API server's last response; ``None`` means never.
 
         A server error (5xx) does not count as a response, because it may come from an intermediary.
         Events of an open watch do not count either.
         """
-        return self._sender.answered_at
+        return self._sender.last_response_at
 
     def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
         """Return a client with changed settings, such as ``dry_run`` or a shorter deadline.

@@ -8,7 +8,7 @@ import msgspec
 
 from steersman.client.request.request_sender import RequestSender
 from steersman.client.request.request_spec import RequestSpec
-from steersman.errors import BadAnswer, NotFound, ServerFailed, UnknownKind
+from steersman.errors import InvalidResponse, NotFound, ServerFailed, UnknownKind
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind, ObjectRef, ResourceType, split_api_version
 
@@ -284,8 +284,8 @@ def _decoded(decoder: msgspec.json.Decoder[D], body: bytes, path: str) -> D:
         raise _unreadable(path, str(error)) from None
 
 
-def _unreadable(path: str, why: str) -> BadAnswer:
-    return BadAnswer(
+def _unreadable(path: str, why: str) -> InvalidResponse:
+    return InvalidResponse(
         wanted=f"discover resources under {path}",
         problem=f"the response is not a discovery document ({why})",
         what_now="Check that the address is an API server's, and that no proxy is in between.",

@@ -9,7 +9,7 @@ import msgspec
 from steersman.client.request.request_sender import RequestSender
 from steersman.client.request.request_spec import RequestSpec, query
 from steersman.clock import Clock
-from steersman.errors import BadAnswer, DeadlinePassed
+from steersman.errors import DeadlinePassed, InvalidResponse
 from steersman.names import ObjectRef, check_label, check_path_segment
 from steersman.units import format_time
 from steersman.wire import LineSplitter, Response
@@ -90,7 +90,7 @@ async def _lines(
         try:
             lines = splitter.feed(chunk)
         except ValueError as error:
-            raise BadAnswer(
+            raise InvalidResponse(
                 wanted=wanted,
                 problem=f"one line is longer than {limit_bytes} bytes",
                 what_now="If this is expected, increase the limit in ClientSettings.",

@@ -9,15 +9,15 @@ from steersman.client.client import Client
 from steersman.client.request.paths import object_path
 from steersman.client.request.retries import RetryPolicy
 from steersman.client.selectors import Fields
-from steersman.client.watch_events import Bookmark, DecodeFailure, Removed, Wrote
+from steersman.client.watch_events import Bookmark, DecodeFailure, ObjectDeleted, ObjectWritten
 from steersman.clock import Clock
 from steersman.errors import (
     Conflict,
     Expired,
-    NotSettled,
     ServerFailed,
     TooManyRequests,
     Unreachable,
+    WaitTimeout,
 )
 from steersman.kinds import Condition, Resource, Unstructured
 from steersman.names import ObjectRef
@@ -41,7 +41,7 @@ async def wait_for(
 ) -> Obj:
     """Return the object as soon as ``holds(object)`` is true.
 
-    Raise ``NotSettled`` if that takes longer than ``within_seconds``. The object need not exist
+    Raise ``WaitTimeout`` if that takes longer than ``within_seconds``. The object need not exist
     when the wait begins.
     """
 
@@ -106,7 +106,7 @@ async def retry_on_conflict(
     ``attempt`` must read the object each time it is called. It is called at most ``attempts``
     times.
     """
-    policy = RetryPolicy(attempts=attempts, first_seconds=0.01, longest_seconds=1.0)
+    policy = RetryPolicy(attempts=attempts, first_seconds=0.01, max_seconds=1.0)
     for number in range(1, attempts):
         try:
             return await attempt()
@@ -141,7 +141,7 @@ async def _wait(
                     return found
     except TimeoutError:
         pass
-    raise NotSettled(
+    raise WaitTimeout(
         waited_for=f"{waited_for} of {ObjectRef(kind.resource_type.gvk.kind, namespace, name)}",
         waited_seconds=within_seconds,
         last_seen="nothing" if last is None else f"version {last.resource_version}",
@@ -165,9 +165,9 @@ async def _states(
             ) as events:
                 async for event in events:
                     match event:
-                        case Wrote(obj=obj):
+                        case ObjectWritten(obj=obj):
                             yield obj
-                        case Removed():
+                        case ObjectDeleted():
                             yield None
                         case DecodeFailure(error=error):
                             raise error

@@ -10,7 +10,7 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 
 from steersman.client.request.responses import error_from
-from steersman.errors import BadAnswer, InvalidObject, Unreachable
+from steersman.errors import InvalidObject, InvalidResponse, Unreachable
 from steersman.kinds import Codec, Resource, Unstructured
 from steersman.wire import LineSplitter, Response
 
@@ -22,7 +22,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 # create. The garbage collector can skip those that contain only an object.
 
 
-class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
+class ObjectWritten(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
     """A watch event of type ADDED or MODIFIED: the object was created or changed.
 
     ``is_new`` is true if the type is ADDED. There is one class for both types, because a client
@@ -34,7 +34,7 @@ class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
     is_new: bool = False
 
 
-class Removed(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
+class ObjectDeleted(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
     """A watch event of type DELETED: the object was deleted, or no longer matches the selector.
 
     ``obj`` is the last state of the object.
@@ -62,7 +62,7 @@ class DecodeFailure(msgspec.Struct, frozen=True):
     is_gone: bool
 
 
-WatchEvent: TypeAlias = Wrote[Obj] | Removed[Obj] | Bookmark | DecodeFailure
+WatchEvent: TypeAlias = ObjectWritten[Obj] | ObjectDeleted[Obj] | Bookmark | DecodeFailure
 
 
 class _Line(msgspec.Struct):
@@ -94,7 +94,7 @@ async def events_in(
         try:
             lines = splitter.feed_block(chunk)
         except ValueError as error:
-            raise BadAnswer(
+            raise InvalidResponse(
                 wanted=wanted,
                 problem=f"one event is longer than {limit_bytes} bytes",
                 what_now="If this is expected, increase the limit in ClientSettings.",
@@ -123,7 +123,9 @@ def read_events(
     if written is None:
         return _one_by_one(lines, kind, codec, wanted)
     return [
-        Removed(each.object) if each.type == "DELETED" else Wrote(each.object, each.type == "ADDED")
+        ObjectDeleted(each.object)
+        if each.type == "DELETED"
+        else ObjectWritten(each.object, each.type == "ADDED")
         for each in written
     ]
 
@@ -146,7 +148,7 @@ def _event(data: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEven
             except InvalidObject as error:
                 version = _decoded(_VERSIONED, line.object, wanted).metadata.resource_version
                 return DecodeFailure(error, version, gone)
-            return Removed(obj) if gone else Wrote(obj, line.type == "ADDED")
+            return ObjectDeleted(obj) if gone else ObjectWritten(obj, line.type == "ADDED")
         case "BOOKMARK":
             meta = _decoded(_VERSIONED, line.object, wanted).metadata
             ends = (meta.annotations or {}).get(_INITIAL_EVENTS_END) == "true"
@@ -165,8 +167,8 @@ def _decoded(decoder: msgspec.json.Decoder[D], data: bytes | msgspec.Raw, wanted
         raise _unreadable(wanted, str(error)) from None
 
 
-def _unreadable(wanted: str, why: str) -> BadAnswer:
-    return BadAnswer(
+def _unreadable(wanted: str, why: str) -> InvalidResponse:
+    return InvalidResponse(
         wanted=wanted,
         problem=f"an event cannot be read ({why})",
         what_now="Check that the address is an API server's, and that no proxy is in between.",

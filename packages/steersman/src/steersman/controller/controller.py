@@ -39,7 +39,7 @@ Reconcile: TypeAlias = (
 )
 
 # Up to five minutes; client-go's limit of a quarter of an hour is too long for users who wait.
-BACKOFF: Final = BackoffPolicy(longest_seconds=300.0)
+BACKOFF: Final = BackoffPolicy(max_seconds=300.0)
 
 # The limit for the retries of a controller. With client-go's ten a second, 20,000 objects that
 # failed in an outage take half an hour; a hundred a second are a small load for a server.

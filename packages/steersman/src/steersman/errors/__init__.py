@@ -18,7 +18,7 @@ SteersmanError
 │           └── TooLargeResourceVersion   this server has not reached the version yet
 ├── Unreachable                  no response; ``may_have_happened``: a write may have succeeded
 │   └── DeadlinePassed
-├── BadAnswer                    a response that no API server should send
+├── InvalidResponse              a response that no API server should send
 │   └── EndlessList              a list whose pages do not end
 ├── InvalidObject                an object that does not fit its Python class
 ├── ConfigError                  a kubeconfig or credential file that cannot be used
@@ -36,7 +36,7 @@ SteersmanError
 ├── UnknownIndex                 a cache has no index of this name
 ├── CacheMutated                 the operator changed objects that belong to a cache
 ├── QueueClosed                  a work queue delivers no more keys
-├── NotHeld                      ``done`` for a key that no worker holds
+├── NotProcessing                ``done`` for a key that no worker holds
 ├── BadController                a controller whose declaration is invalid
 ├── Undeclared                   a controller used a kind that it did not declare
 │   ├── UndeclaredRead
@@ -55,7 +55,7 @@ SteersmanError
 ├── NoLifespanValue              the manager's lifespan provides another value, or none
 ├── ManagerFailed                a manager could not start, or a part of it has failed
 ├── NoConversion                 no conversion from one version of a kind to another
-├── NotSettled                   a condition was not met in time
+├── WaitTimeout                  a condition was not met in time
 ├── CannotBeACrd                 a class that no CustomResourceDefinition can describe
 ├── BadDefinition                not a CustomResourceDefinition
 ├── NoSample                     a schema for which no sample object can be generated
@@ -78,7 +78,6 @@ Never:     contains a secret: values from credentials or from the data of a Secr
 from steersman.errors.answers import (
     AlreadyExists,
     ApiError,
-    BadAnswer,
     BadRequest,
     Cause,
     Conflict,
@@ -88,6 +87,7 @@ from steersman.errors.answers import (
     Forbidden,
     Invalid,
     InvalidObject,
+    InvalidResponse,
     MethodNotAllowed,
     NotFound,
     ServerFailed,
@@ -125,11 +125,10 @@ from steersman.errors.runtime import (
     ManagerFailed,
     NoLifespanValue,
     NotAwaited,
-    NotHeld,
     NotInScope,
     NotLeading,
     NotOurs,
-    NotSettled,
+    NotProcessing,
     NotSynced,
     NotWatched,
     Permanent,
@@ -139,6 +138,7 @@ from steersman.errors.runtime import (
     UndeclaredRead,
     UndeclaredWrite,
     UnknownIndex,
+    WaitTimeout,
 )
 from steersman.errors.values import (
     BadName,
@@ -155,7 +155,6 @@ __all__ = [
     "AUTHOR_ERRORS",
     "AlreadyExists",
     "ApiError",
-    "BadAnswer",
     "BadController",
     "BadDefinition",
     "BadManager",
@@ -185,6 +184,7 @@ __all__ = [
     "Forbidden",
     "Invalid",
     "InvalidObject",
+    "InvalidResponse",
     "ManagerFailed",
     "MethodNotAllowed",
     "NoConversion",
@@ -193,11 +193,10 @@ __all__ = [
     "NotAKind",
     "NotAwaited",
     "NotFound",
-    "NotHeld",
     "NotInScope",
     "NotLeading",
     "NotOurs",
-    "NotSettled",
+    "NotProcessing",
     "NotSynced",
     "NotWatched",
     "OutOfDate",
@@ -218,5 +217,6 @@ __all__ = [
     "UnknownIndex",
     "UnknownKind",
     "Unreachable",
+    "WaitTimeout",
     "failure_of",
 ]

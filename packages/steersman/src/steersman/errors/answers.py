@@ -143,7 +143,7 @@ class DeadlinePassed(Unreachable):
     """No response arrived before the deadline of the request."""
 
 
-class BadAnswer(SteersmanError):
+class InvalidResponse(SteersmanError):
     """A response that no API server should send, such as one that is not JSON or too large.
 
     A redirect, or an object of a wrong kind, is such a response too.
@@ -155,7 +155,7 @@ class BadAnswer(SteersmanError):
         super().__init__(f"could not {wanted}: {problem}. {what_now}")
 
 
-class EndlessList(BadAnswer):
+class EndlessList(InvalidResponse):
     """A list whose pages do not end; reading stopped after ``pages`` pages."""
 
     def __init__(self, *, wanted: str, problem: str, pages: int) -> None:

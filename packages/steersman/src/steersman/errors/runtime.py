@@ -82,8 +82,8 @@ class QueueClosed(SteersmanError):
         )
 
 
-class NotHeld(SteersmanError):
-    """``done`` or ``held_priority`` was called for a key that no worker is processing."""
+class NotProcessing(SteersmanError):
+    """``done`` or ``processing_priority`` was called for a key that no worker is processing."""
 
     def __init__(self, *, queue: str, key: object) -> None:
         self.queue = queue
@@ -305,7 +305,7 @@ class ManagerFailed(SteersmanError):
         super().__init__(f"{problem}. {what_now}")
 
 
-class NotSettled(SteersmanError):
+class WaitTimeout(SteersmanError):
     """The condition that a call waits for was not met in time."""
 
     def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:

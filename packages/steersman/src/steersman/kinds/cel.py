@@ -21,8 +21,8 @@ _REASONS: Final = (
 )
 
 # The API server's limits for the length of an expression and of a message.
-_MOST_LETTERS: Final = 100_000
-_LONGEST_MESSAGE: Final = 2048
+_MAX_LETTERS: Final = 100_000
+_MAX_MESSAGE_LENGTH: Final = 2048
 
 
 class Cel(msgspec.Struct, frozen=True):
@@ -47,14 +47,14 @@ class Cel(msgspec.Struct, frozen=True):
             text = getattr(self, name)
             if text is not None and not text.strip():
                 raise ValueError(f"a Cel's {name} says something, got {text!r}")
-            if text is not None and len(text) > _MOST_LETTERS:
-                raise ValueError(f"a Cel's {name} has {_MOST_LETTERS:,} letters at most")
+            if text is not None and len(text) > _MAX_LETTERS:
+                raise ValueError(f"a Cel's {name} has {_MAX_LETTERS:,} letters at most")
         if "\n" in self.rule and self.message is None and self.message_expression is None:
             raise ValueError("a Cel of several lines needs a message, for it is shown in its place")
         if self.message is not None and "\n" in self.message:
             raise ValueError(f"a Cel's message is one line, got {self.message!r}")
-        if self.message is not None and len(self.message.encode()) > _LONGEST_MESSAGE:
-            raise ValueError(f"a Cel's message has {_LONGEST_MESSAGE:,} bytes at most")
+        if self.message is not None and len(self.message.encode()) > _MAX_MESSAGE_LENGTH:
+            raise ValueError(f"a Cel's message has {_MAX_MESSAGE_LENGTH:,} bytes at most")
         if self.reason is not None and self.reason not in _REASONS:
             raise ValueError(f"a Cel's reason is {' or '.join(_REASONS)}, got {self.reason!r}")
         if self.field_path is not None and not self.field_path.startswith((".", "[")):

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from steersman._collector import gc_paused
-from steersman.errors import BadAnswer, BadValue, InvalidObject
+from steersman.errors import BadValue, InvalidObject, InvalidResponse
 from steersman.kinds.base import Part
 from steersman.kinds.metadata_only import PARTIAL_METADATA, MetadataOnly
 from steersman.kinds.resource import Resource
@@ -318,17 +318,17 @@ def _ref_of(body: Mapping[str, Any], into: type[Any]) -> str:
     return str(ObjectRef(kind, namespace, str(name))) if name else kind
 
 
-def _not_json(wanted: str, error: Exception) -> BadAnswer:
+def _not_json(wanted: str, error: Exception) -> InvalidResponse:
     # Raise it from None: a UnicodeDecodeError contains the text, which may be a Secret's.
-    return BadAnswer(
+    return InvalidResponse(
         wanted=wanted,
         problem=f"the answer is not the JSON it should be ({error})",
         what_now="Check that the address is an API server's, and that no proxy is in between.",
     )
 
 
-def _another_kind(wanted: str, found: str, asked: str) -> BadAnswer:
-    return BadAnswer(
+def _another_kind(wanted: str, found: str, asked: str) -> InvalidResponse:
+    return InvalidResponse(
         wanted=wanted,
         problem=f"the answer is {found}, not {asked}",
         what_now="Check the group, version and plural of the kind against the server's.",

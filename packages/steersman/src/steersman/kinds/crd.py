@@ -20,8 +20,8 @@ _COLUMN_TYPES: Final = get_args(ColumnType)
 _COLUMN_FORMATS: Final = get_args(ColumnFormat)
 
 # Limits of the API server.
-_MOST_SELECTABLE_FIELDS: Final = 8
-_LONGEST_WARNING: Final = 256
+_MAX_SELECTABLE_FIELDS: Final = 8
+_MAX_WARNING_BYTES: Final = 256
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -119,8 +119,8 @@ class Crd:
             check_kind(self.list_kind)
         for path in self.selectable_fields:
             _check_path("a selectable field", path)
-        if len(self.selectable_fields) > _MOST_SELECTABLE_FIELDS:
-            raise ValueError(f"a kind has {_MOST_SELECTABLE_FIELDS} selectable fields at most")
+        if len(self.selectable_fields) > _MAX_SELECTABLE_FIELDS:
+            raise ValueError(f"a kind has {_MAX_SELECTABLE_FIELDS} selectable fields at most")
         for what, names in (
             ("short names", self.short_names),
             ("categories", self.categories),
@@ -135,9 +135,9 @@ class Crd:
         warning = self.deprecated
         if isinstance(warning, bool):
             return
-        if not warning or not warning.isprintable() or len(warning.encode()) > _LONGEST_WARNING:
+        if not warning or not warning.isprintable() or len(warning.encode()) > _MAX_WARNING_BYTES:
             raise ValueError(
-                f"deprecated= is one printable line of {_LONGEST_WARNING} bytes at most, or True,"
+                f"deprecated= is one printable line of {_MAX_WARNING_BYTES} bytes at most, or True,"
                 f" got {warning!r}"
             )
 

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 # The name of a Job is its CronJob's with a timestamp.
-_LONGEST_CRON_JOB: Final = 52
+_MAX_CRON_JOB_LENGTH: Final = 52
 
 ServiceType: TypeAlias = Literal["ClusterIP", "NodePort", "LoadBalancer"]
 PathType: TypeAlias = Literal["Exact", "Prefix", "ImplementationSpecific"]
@@ -212,11 +212,11 @@ def cron_job(
     """
     from steersman.kinds import batch_v1
 
-    if len(name) > _LONGEST_CRON_JOB:
+    if len(name) > _MAX_CRON_JOB_LENGTH:
         raise BadName(
             wanted="the name of a CronJob",
             value=name,
-            rule=f"it is {_LONGEST_CRON_JOB} characters at most",
+            rule=f"it is {_MAX_CRON_JOB_LENGTH} characters at most",
         )
     all_labels = joined(selected(name, None), labels)
     spec = job_spec(

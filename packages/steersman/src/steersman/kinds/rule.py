@@ -29,7 +29,7 @@ _PIECES: Final = r"""
     """
 
 # RE2's limit for repetitions.
-_MOST_TIMES: Final = 1000
+_MAX_TIMES: Final = 1000
 
 
 def _re2_problem(pattern: str) -> str | None:
@@ -44,8 +44,8 @@ def _re2_problem(pattern: str) -> str | None:
                 return "looks around or back"
             case "python" | "odd":
                 return f"has {piece[0]}, which only Python knows"
-            case "times" if int(piece["times"]) > _MOST_TIMES:
-                return f"repeats something more than {_MOST_TIMES} times"
+            case "times" if int(piece["times"]) > _MAX_TIMES:
+                return f"repeats something more than {_MAX_TIMES} times"
             case "unclosed":
                 return f"has {piece[0]} without its other half"
             case "open":

@@ -145,9 +145,9 @@ class Manager:
     ) -> None:
         """Run the operator in ``environment`` until ``stop`` returns the reason to end."""
         # Imported here: describing a manager, as generators do, does not need it.
-        from steersman.manager.operation import Operation
+        from steersman.manager.manager_run import ManagerRun
 
-        operation = Operation(
+        operation = ManagerRun(
             self.controllers,
             self.runnables,
             settings=settings,

@@ -14,8 +14,8 @@ from steersman.observe import Observer, PermissionMissing, PermissionsUnknown
 
 # A few concurrent reviews: with many namespaces there are hundreds, and they are not urgent. With
 # few rules even fewer, because opening a connection takes longer than all reviews.
-_LEAST_AT_ONCE: Final = 2
-_MOST_AT_ONCE: Final = 8
+_MIN_CONCURRENT: Final = 2
+_MAX_CONCURRENT: Final = 8
 _RULES_FOR_ONE_MORE: Final = 8
 
 
@@ -28,7 +28,7 @@ async def missing_permissions(
     access reviews, which is rare, that is reported instead.
     """
     more = len(rules) // _RULES_FOR_ONE_MORE
-    turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))
+    turn = asyncio.Semaphore(min(_MIN_CONCURRENT + more, _MAX_CONCURRENT))
     # A single one first: if the server does not respond, this is reported once, not for each rule.
     first = [await _missing_of(client, rule, turn, observe) for rule in rules[:1]]
     try:

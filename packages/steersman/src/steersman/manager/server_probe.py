@@ -21,7 +21,7 @@ from steersman.observe import Observer, ServerRecovered, ServerUnresponsive
 PROBES: Final = 2
 
 # The number of watches that the text names; an operator may have a hundred, all silent together.
-MOST_NAMED: Final = 5
+MAX_NAMED: Final = 5
 
 
 class ServerProbe:
@@ -98,7 +98,7 @@ class ServerProbe:
 
     @property
     def _answered_at(self) -> float:
-        answered = [each.answered_at for each in self._clients]
+        answered = [each.last_response_at for each in self._clients]
         answered += [each.last_contact_at for each in self._caches.informers]
         return max((each for each in answered if each is not None), default=self._began_at)
 
@@ -139,6 +139,6 @@ class ServerProbe:
 
 
 def _named(watches: Sequence[str]) -> str:
-    more = len(watches) - MOST_NAMED
-    named = ", ".join(watches[:MOST_NAMED])
+    more = len(watches) - MAX_NAMED
+    named = ", ".join(watches[:MAX_NAMED])
     return f"{named} and {more} more" if more > 0 else named

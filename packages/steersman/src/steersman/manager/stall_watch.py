@@ -24,7 +24,7 @@ from steersman.names import ObjectRef
 
 # Half from the author's function inwards, and half from the innermost frame outwards: a library
 # that it calls, such as an HTTP client, may be twenty frames deep.
-MOST_FRAMES: Final = 8
+MAX_FRAMES: Final = 8
 
 _ASYNCIO: Final = f"{Path(asyncio.__file__).parent}{os.sep}"
 _WAITING: Final = (_ASYNCIO, selectors.__file__)
@@ -134,7 +134,7 @@ def _lines(frame: FrameType | None) -> tuple[str, ...]:
         frame = frame.f_back
     lines = inside[: others or None]
     lines.reverse()
-    if len(lines) > MOST_FRAMES:
-        half = MOST_FRAMES // 2
+    if len(lines) > MAX_FRAMES:
+        half = MAX_FRAMES // 2
         lines[half:-half] = [f"({len(lines) - 2 * half} more)"]
     return tuple(lines)

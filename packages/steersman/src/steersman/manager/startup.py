@@ -163,7 +163,7 @@ class Startup:
             async with self._clock.timeout(self._sync_seconds):
                 await start.joined.wait()
                 for informer in start.informers.values():
-                    await informer.synced_or_failing()
+                    await informer.wait_synced_or_failed()
                 self._settle(start)
                 await start.is_ready.wait()
         except TimeoutError:

@@ -35,7 +35,7 @@ from steersman.manifests.files import (
     was_generated,
     write_trees,
 )
-from steersman.manifests.install import Parts, crd_documents, install_documents, parts_of
+from steersman.manifests.install import InstallManifests, crd_documents, install_documents, parts_of
 from steersman.manifests.installation import (
     DEFAULT_REPLICAS,
     LIMITS,
@@ -56,8 +56,8 @@ __all__ = [
     "Document",
     "ExtraRule",
     "FileChanges",
+    "InstallManifests",
     "Installation",
-    "Parts",
     "Tree",
     "as_document",
     "breaking_changes",

@@ -10,7 +10,7 @@ from steersman.manifests.installation import Installation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class InstallManifests:
     """The objects of an installation, by purpose.
 
     If metrics are disabled, the fields for the objects that serve metrics are empty or ``None``.
@@ -24,7 +24,7 @@ class Parts:
     metrics_grants: tuple[Document, ...]
     # The roles that need bindings: to Prometheus, and to users.
     metrics_reader: Document | None
-    people: tuple[Document, ...]
+    user_roles: tuple[Document, ...]
     deployment: Document
     metrics_service: Document | None
     disruption_budget: Document
@@ -42,7 +42,7 @@ class Parts:
             *self.grants,
             *self.metrics_grants,
             self.metrics_reader,
-            *self.people,
+            *self.user_roles,
             self.network_policy,
             self.disruption_budget,
             self.metrics_service,
@@ -51,17 +51,17 @@ class Parts:
         return tuple(each for each in maybe if each is not None)
 
 
-def parts_of(installation: Installation) -> Parts:
+def parts_of(installation: Installation) -> InstallManifests:
     """Return all objects of an installation."""
     crds = crd_documents(installation)
-    parts = Parts(
+    parts = InstallManifests(
         namespace=deployment.namespace(installation),
         crds=crds,
         account=roles.service_account(installation),
         grants=roles.operator_grants(installation),
         metrics_grants=roles.metrics_grants(installation),
         metrics_reader=roles.metrics_reader(installation),
-        people=roles.roles_for_people(installation, crds),
+        user_roles=roles.user_roles(installation, crds),
         deployment=deployment.deployment(installation),
         metrics_service=deployment.metrics_service(installation),
         disruption_budget=deployment.disruption_budget(installation),
@@ -70,7 +70,7 @@ def parts_of(installation: Installation) -> Parts:
     )
     if not installation.deploy.labels and not installation.deploy.annotations:
         return parts
-    return Parts(
+    return InstallManifests(
         **{
             each.name: _with_common_metadata(getattr(parts, each.name), installation)
             for each in fields(parts)

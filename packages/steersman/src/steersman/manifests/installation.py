@@ -26,7 +26,7 @@ REQUESTS: Final = {"cpu": Quantity("10m"), "memory": Quantity("128Mi")}
 LIMITS: Final = {"memory": Quantity("512Mi")}
 
 # Names of Services and namespaces have at most 63 characters, including the suffixes.
-_LONGEST_NAME: Final = 50
+_MAX_NAME_LENGTH: Final = 50
 
 _NAME: Final = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
@@ -72,11 +72,11 @@ class Installation:
 
     def __post_init__(self) -> None:
         _require(
-            _NAME.fullmatch(self.name) and len(self.name) <= _LONGEST_NAME,
+            _NAME.fullmatch(self.name) and len(self.name) <= _MAX_NAME_LENGTH,
             "the name of an operator",
             self.name,
             "it has lower-case letters, digits and dashes, begins with a letter, ends with a"
-            f" letter or digit, and is {_LONGEST_NAME} characters at most",
+            f" letter or digit, and is {_MAX_NAME_LENGTH} characters at most",
         )
         _require(
             _IMAGE.fullmatch(self.image),

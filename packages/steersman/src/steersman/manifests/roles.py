@@ -77,7 +77,7 @@ def metrics_reader(installation: Installation) -> Document | None:
     return as_document(rbac_v1.ClusterRole(metadata=_meta(installation, name), rules=(rule,)))
 
 
-def roles_for_people(installation: Installation, crds: Iterable[Document]) -> tuple[Document, ...]:
+def user_roles(installation: Installation, crds: Iterable[Document]) -> tuple[Document, ...]:
     """Return the admin, editor and viewer roles for each kind that ``crds`` define.
 
     Kubernetes aggregates these roles to the default roles of the cluster: admin, edit and view.

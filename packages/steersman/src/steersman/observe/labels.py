@@ -4,7 +4,7 @@ from typing import Final
 
 # An operator has about a dozen values for a label. Names can come from the cluster, and each new
 # one costs memory here and in Prometheus permanently; beyond the limit, the label is "other".
-MOST_VALUES: Final = 100
+MAX_VALUES: Final = 100
 
 
 def bounded(value: str, known: set[str]) -> str:
@@ -13,7 +13,7 @@ def bounded(value: str, known: set[str]) -> str:
     The first hundred values are stored in ``known``.
     """
     if value not in known:
-        if len(known) >= MOST_VALUES:
+        if len(known) >= MAX_VALUES:
             return "other"
         known.add(value)
     return value

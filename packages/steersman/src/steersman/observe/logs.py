@@ -11,9 +11,9 @@ from steersman.observe.observation import Fields, Observation, Observer
 Style: TypeAlias = Literal["plain", "json"]
 
 # The limit of a log text: a server's messages may have any length.
-LONGEST_TEXT: Final = 4000
+MAX_TEXT_LENGTH: Final = 4000
 # The limit of a traceback; its end is kept, because it has the location of the error.
-LONGEST_TRACE: Final = 20_000
+MAX_TRACE_LENGTH: Final = 20_000
 
 
 class LogObserver:
@@ -100,9 +100,9 @@ def _traced(observation: Observation, *, is_debug: bool) -> Exception | None:
 
 def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, trace: str) -> str:
     time = clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    if len(text) > LONGEST_TEXT:
-        text = text[: LONGEST_TEXT - 1] + "…"
-    trace = trace[-LONGEST_TRACE:]
+    if len(text) > MAX_TEXT_LENGTH:
+        text = text[: MAX_TEXT_LENGTH - 1] + "…"
+    trace = trace[-MAX_TRACE_LENGTH:]
     if style == "plain":
         line = f"{time} {level:<7} {_on_one_line(text)}"
         # Indented, so that no line of the traceback looks like a separate log line.

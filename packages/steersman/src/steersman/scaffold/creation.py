@@ -32,7 +32,7 @@ from steersman.scaffold.source_editor import with_controller, with_import, with_
 _NOT_CONTENT: Final = frozenset({".git"})
 
 # With the suffix ``List``, the name is still valid in Kubernetes.
-_LONGEST_KIND: Final = 59
+_MAX_KIND_LENGTH: Final = 59
 
 # Names that a generated module and its tests use, besides the class of the kind.
 _BESIDE: Final = frozenset({"Annotated", "Spec", "Status"})
@@ -253,8 +253,10 @@ def _check_own_kind(kind: str) -> None:
     check_class_kind(kind)
     if kind in _BESIDE:
         rule = f"beside its class there are {', '.join(sorted(_BESIDE))}"
-    elif len(kind) > _LONGEST_KIND:
-        rule = f"it is {_LONGEST_KIND} characters at most, because a list of them is called …List"
+    elif len(kind) > _MAX_KIND_LENGTH:
+        rule = (
+            f"it is {_MAX_KIND_LENGTH} characters at most, because a list of them is called …List"
+        )
     else:
         return
     raise BadName(wanted="a kind", value=kind, rule=rule)

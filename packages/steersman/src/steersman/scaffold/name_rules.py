@@ -8,7 +8,7 @@ from steersman.errors import BadName
 from steersman.names import check_label, check_subdomain
 
 # Installed objects have names like NAME-…, most of which may have 63 characters.
-LONGEST_NAME: Final = 50
+MAX_NAME_LENGTH: Final = 50
 
 # A package with one of these names would hide another package or directory of the project.
 _TAKEN: Final = frozenset(
@@ -31,8 +31,8 @@ def check_project_name(name: str) -> str:
     """
     wanted = "a project's name"
     check_label(name, wanted=wanted)
-    if not name[0].isalpha() or len(name) > LONGEST_NAME:
-        rule = f"it begins with a letter, and has at most {LONGEST_NAME} characters"
+    if not name[0].isalpha() or len(name) > MAX_NAME_LENGTH:
+        rule = f"it begins with a letter, and has at most {MAX_NAME_LENGTH} characters"
         raise BadName(wanted=wanted, value=name, rule=rule)
     return name
 

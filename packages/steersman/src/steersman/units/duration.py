@@ -21,7 +21,7 @@ _NANOS_IN = {
 _TERM = rf"(?=\.?[0-9])0*+([0-9]{{0,19}}+)(?:\.([0-9]*+))?({'|'.join(_NANOS_IN)})"
 _TERMS = rf"[+-]?(?:0|(?:{_TERM})+)"
 
-_MOST_NANOS = 2**63 - 1  # about 292 years
+_MAX_NANOS = 2**63 - 1  # about 292 years
 
 
 def parse_duration(text: str) -> float:
@@ -71,7 +71,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _check_range(nanos: int, value: object) -> None:
-    if not -_MOST_NANOS - 1 <= nanos <= _MOST_NANOS:
+    if not -_MAX_NANOS - 1 <= nanos <= _MAX_NANOS:
         raise BadValue(
             wanted="a duration", value=value, rule="Go counts nanoseconds up to 2^63-1, 292 years"
         )

@@ -15,12 +15,12 @@ NANOS = 10**9
 
 # Kubernetes accepts any number of digits, and computes for hours on "1e999999999". Within these
 # limits, every text is parsed quickly, and every result can be parsed again.
-MOST_DIGITS = 999
-MOST_EXPONENT = 999
-MOST_NANOS = 10**MOST_DIGITS - 1
+MAX_DIGITS = 999
+MAX_EXPONENT = 999
+MAX_NANOS = 10**MAX_DIGITS - 1
 
 # Kubernetes limits binary quantities to an int64, and does not limit decimal ones.
-_MOST_BINARY_NANOS = (2**63 - 1) * NANOS
+_MAX_BINARY_NANOS = (2**63 - 1) * NANOS
 
 _DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -44,8 +44,8 @@ _SUFFIXES = {
 _PATTERN = rf"""
     ([+-]?)
     (?= \.?[0-9] )
-    0*+ ([0-9]{{0,{MOST_DIGITS}}}+)
-    (?: \. ([0-9]{{0,{MOST_DIGITS}}}+) )?
+    0*+ ([0-9]{{0,{MAX_DIGITS}}}+)
+    (?: \. ([0-9]{{0,{MAX_DIGITS}}}+) )?
     ( [numkMGTPE] | [KMGTPE]i | [eE][+-]?[0-9]{{1,3}} | )
     """
 
@@ -85,7 +85,7 @@ def read(text: str) -> Amount:
         denominator *= 10**-power
     nanos = divided(numerator, denominator)
     if style is Style.BINARY:
-        nanos = min(nanos, _MOST_BINARY_NANOS)
+        nanos = min(nanos, _MAX_BINARY_NANOS)
         if nanos < NANOS:
             style = Style.DECIMAL
     return Amount(-nanos if negative else nanos, style)
@@ -117,7 +117,7 @@ def invalid_quantity_error(text: str) -> BadValue:
         value=text,
         rule="it is a number such as 1, -2.5 or .5, then at most one of"
         f" {' '.join(filter(None, _SUFFIXES))} or an exponent such as e3, with at most"
-        f" {MOST_DIGITS} digits on either side of the point and three in the exponent",
+        f" {MAX_DIGITS} digits on either side of the point and three in the exponent",
     )
 
 

@@ -8,8 +8,8 @@ from typing import final, overload
 
 from steersman.errors import BadValue
 from steersman.units.notation import (
-    MOST_EXPONENT,
-    MOST_NANOS,
+    MAX_EXPONENT,
+    MAX_NANOS,
     NANOS,
     Amount,
     Style,
@@ -166,7 +166,7 @@ class Quantity:
 
 
 def _bounded(nanos: int, style: Style) -> Amount:
-    if abs(nanos) > MOST_NANOS:
+    if abs(nanos) > MAX_NANOS:
         raise BadValue(
             wanted="a quantity",
             value=f"about 2^{nanos.bit_length() - NANOS.bit_length()}",
@@ -177,11 +177,11 @@ def _bounded(nanos: int, style: Style) -> Amount:
 
 def _ratio(number: int | Decimal) -> tuple[int, int]:
     if isinstance(number, Decimal) and not (
-        number.is_finite() and abs(number.adjusted()) <= MOST_EXPONENT
+        number.is_finite() and abs(number.adjusted()) <= MAX_EXPONENT
     ):
         raise BadValue(
             wanted="a number that quantities can be computed with",
             value=number,
-            rule=f"it is finite, with exponents up to {MOST_EXPONENT}",
+            rule=f"it is finite, with exponents up to {MAX_EXPONENT}",
         )
     return number.as_integer_ratio()

@@ -11,7 +11,7 @@ from steersman.observe import ReconcileFinished, ReconcileReason, Write
 from steersman.view.lines import printable
 
 _MOST: Final = 3
-_LONGEST_ERROR: Final = 500
+_MAX_ERROR_LENGTH: Final = 500
 
 _WROTE: Final = {
     "apply": "applied",
@@ -102,7 +102,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
         time=time,
         why=_some(reasons, finished.reasons_left_out),
         did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
-        error=said if len(said) <= _LONGEST_ERROR else f"{said[: _LONGEST_ERROR - 1]}…",
+        error=said if len(said) <= _MAX_ERROR_LENGTH else f"{said[: _MAX_ERROR_LENGTH - 1]}…",
         after_seconds=finished.after_seconds,
         is_news=error is not None
         or any(

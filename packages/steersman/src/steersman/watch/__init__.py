@@ -15,18 +15,18 @@ Never:     stores objects, stops retrying, or hides a failure
 """
 
 from steersman.watch.keys import identity_in, identity_of, key_of
+from steersman.watch.lister_watcher import ClientListerWatcher, ListerWatcher
 from steersman.watch.reflector import Reflector
+from steersman.watch.reflector_store import ReflectorStore
 from steersman.watch.settings import ReflectorSettings
-from steersman.watch.sink import Sink
-from steersman.watch.source import ClientSource, Source
 from steersman.watch.versions import is_far_ahead, is_older, newest_first
 
 __all__ = [
-    "ClientSource",
+    "ClientListerWatcher",
+    "ListerWatcher",
     "Reflector",
     "ReflectorSettings",
-    "Sink",
-    "Source",
+    "ReflectorStore",
     "identity_in",
     "identity_of",
     "is_far_ahead",

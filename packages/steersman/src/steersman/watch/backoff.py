@@ -8,28 +8,28 @@ from steersman.errors import ApiError, NotFound, SteersmanError
 # client-go's values: each wait is doubled, and up to as much again is added at random, so that
 # clients that failed together do not retry together.
 FIRST_SECONDS: Final = 0.8
-LONGEST_SECONDS: Final = 30.0
+MAX_SECONDS: Final = 30.0
 
 # The definition of a missing kind is usually about to be created, so the first wait is short. But
 # the kind must be missing for some seconds before its objects count as deleted.
 FIRST_MISSING_SECONDS: Final = 2.0
-LONGEST_MISSING_SECONDS: Final = 10.0
+MAX_MISSING_SECONDS: Final = 10.0
 
 
 def wait_seconds(
-    failures: int, error: SteersmanError, *, rng: Random, longest_retry_after_seconds: float
+    failures: int, error: SteersmanError, *, rng: Random, max_retry_after_seconds: float
 ) -> float:
     """Return how long to wait after ``failures`` failures in a row; ``error`` is the last.
 
-    The Retry-After header of the server is followed up to ``longest_retry_after_seconds``.
+    The Retry-After header of the server is followed up to ``max_retry_after_seconds``.
     """
-    first, longest = FIRST_SECONDS, LONGEST_SECONDS
+    first, longest = FIRST_SECONDS, MAX_SECONDS
     if isinstance(error, NotFound):
-        first, longest = FIRST_MISSING_SECONDS, LONGEST_MISSING_SECONDS
+        first, longest = FIRST_MISSING_SECONDS, MAX_MISSING_SECONDS
     # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
     pause = min(first * 2.0 ** min(failures - 1, 64), longest)
     asked = error.retry_after_seconds if isinstance(error, ApiError) else None
-    return max(pause, min(asked or 0.0, longest_retry_after_seconds)) + pause * rng.random()
+    return max(pause, min(asked or 0.0, max_retry_after_seconds)) + pause * rng.random()
 
 
 class FailureStreak:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 from steersman._collector import gc_paused
-from steersman.client import DecodeFailure, Removed, Wrote
+from steersman.client import DecodeFailure, ObjectDeleted, ObjectWritten
 from steersman.errors import InvalidObject
 from steersman.kinds import DecodedList, Resource, Unstructured
 from steersman.names import ObjectKey
@@ -47,11 +47,11 @@ class ListBuilder(Generic[Obj]):
             key = _key_in(error)
             self._decode_failures.setdefault(key if key.name else id(error), error)
 
-    def add(self, event: Wrote[Obj] | Removed[Obj] | DecodeFailure) -> None:
+    def add(self, event: ObjectWritten[Obj] | ObjectDeleted[Obj] | DecodeFailure) -> None:
         """Apply ``event``, which was received among the initial events, to the list."""
-        if isinstance(event, Wrote):
+        if isinstance(event, ObjectWritten):
             self._objects[key_of(event.obj)] = event.obj
-        elif isinstance(event, Removed):
+        elif isinstance(event, ObjectDeleted):
             self._forget(key_of(event.obj))
         else:
             key = _key_in(event.error)

@@ -13,7 +13,7 @@ from typing import Final, Generic, NoReturn, TypeVar, assert_never
 
 import msgspec
 
-from steersman.client import Bookmark, Removed, WatchEvent, Wrote
+from steersman.client import Bookmark, ObjectDeleted, ObjectWritten, WatchEvent
 from steersman.clock import Clock
 from steersman.errors import (
     BadRequest,
@@ -27,6 +27,7 @@ from steersman.names import ObjectRef
 from steersman.observe import Observer
 from steersman.watch.backoff import FailureStreak, wait_seconds
 from steersman.watch.list_builder import ListBuilder
+from steersman.watch.lister_watcher import ListerWatcher
 from steersman.watch.position import (
     Confirmed,
     Ended,
@@ -46,9 +47,8 @@ from steersman.watch.position import (
     classify,
 )
 from steersman.watch.reflector_events import ReflectorEvents
+from steersman.watch.reflector_store import ReflectorStore
 from steersman.watch.settings import ReflectorSettings
-from steersman.watch.sink import Sink
-from steersman.watch.source import Source
 from steersman.watch.versions import is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
@@ -76,8 +76,8 @@ class Reflector(Generic[Obj]):
 
     def __init__(
         self,
-        source: Source[Obj],
-        into: Sink[Obj],
+        source: ListerWatcher[Obj],
+        into: ReflectorStore[Obj],
         *,
         clock: Clock,
         rng: Random,
@@ -189,7 +189,7 @@ class Reflector(Generic[Obj]):
             failures,
             error,
             rng=self._rng,
-            longest_retry_after_seconds=self._settings.longest_retry_after_seconds,
+            max_retry_after_seconds=self._settings.max_retry_after_seconds,
         )
         self._events.failed(error, failures=failures, wait_seconds=wait, is_news=is_news)
         if isinstance(failure.received, Missing):
@@ -372,7 +372,7 @@ class Reflector(Generic[Obj]):
         try:
             async for event in events:
                 self._last_contact_at = monotonic()
-                if isinstance(event, (Wrote, Removed)):
+                if isinstance(event, (ObjectWritten, ObjectDeleted)):
                     version = event.obj.resource_version
                 else:
                     version = event.resource_version
@@ -380,9 +380,9 @@ class Reflector(Generic[Obj]):
                 if isinstance(after, MustList):
                     return self._out_of_order(version, position.version)
                 is_repeat, self._position, position = after is position, after, after
-                if isinstance(event, Wrote):
+                if isinstance(event, ObjectWritten):
                     into.upsert(event.obj)
-                elif isinstance(event, Removed):
+                elif isinstance(event, ObjectDeleted):
                     into.delete(event.obj)
                 elif isinstance(event, Bookmark):
                     into.progress(version)

@@ -1,6 +1,6 @@
 """The observations that a reflector reports to its observer."""
 
-from steersman.errors import BadAnswer, SteersmanError
+from steersman.errors import InvalidResponse, SteersmanError
 from steersman.names import ObjectRef
 from steersman.observe import (
     HistoryRewound,
@@ -112,9 +112,9 @@ class ReflectorEvents:
         """
         self._observe(StreamingRefused(resource=self._resource, ref=self._ref, error=error))
 
-    def bad_answer(self, verb: str, problem: str) -> BadAnswer:
+    def bad_answer(self, verb: str, problem: str) -> InvalidResponse:
         """Return the error for a response that violates the API's rules; the request is retried."""
-        return BadAnswer(
+        return InvalidResponse(
             wanted=f"{verb} {self._ref}",
             problem=problem,
             what_now="The request is retried; if this persists, check the proxies in between.",

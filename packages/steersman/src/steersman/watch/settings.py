@@ -33,7 +33,7 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     # The limit for a server's Retry-After. An overloaded server sends a few seconds; with an hour,
     # the cache would get no changes for an hour.
-    longest_retry_after_seconds: float = 60.0
+    max_retry_after_seconds: float = 60.0
 
     # The number of consecutive errors TooLarge after which the history counts as rewound.
     too_large_limit: int = 3
@@ -48,7 +48,7 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
                 self.silence_seconds,
                 "a positive number of seconds, or inf for never",
             )
-        for name in ("watch_seconds", "longest_retry_after_seconds"):
+        for name in ("watch_seconds", "max_retry_after_seconds"):
             seconds = getattr(self, name)
             if not 0 < seconds < inf:
                 raise _bad(name, seconds, "a positive, finite number of seconds")

@@ -9,7 +9,7 @@ from typing import Final, Generic
 from steersman.workqueue.priority_fifo import Item, K
 
 # The number of stale entries at which the heap is compacted.
-_MOST_STALE: Final = 64
+_MAX_STALE: Final = 64
 
 
 class DelayedItems(Generic[K]):
@@ -91,6 +91,6 @@ class DelayedItems(Generic[K]):
         if not self.items:
             # A dict that was large keeps its memory until it is cleared.
             self.clear()
-        elif len(self._by_moment) > 2 * len(self.items) + _MOST_STALE:
+        elif len(self._by_moment) > 2 * len(self.items) + _MAX_STALE:
             self._by_moment = [entry for entry in self._by_moment if self._is_current(entry)]
             heapify(self._by_moment)

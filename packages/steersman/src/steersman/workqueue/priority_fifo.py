@@ -17,7 +17,7 @@ K = TypeVar("K", bound=Hashable)
 OLDEST_EVERY: Final = 10
 
 # The number of stale entries at which the heap is compacted.
-_MOST_STALE: Final = 64
+_MAX_STALE: Final = 64
 
 
 class Item(msgspec.Struct, Generic[K], gc=False):
@@ -91,9 +91,7 @@ class PriorityFifo(Generic[K]):
             # A dict that was large keeps its memory until it is cleared.
             self.items.clear()
             self._by_priority.clear()
-        elif (
-            len(self._by_priority) > 2 * left + _MOST_STALE or len(by_age) > 2 * left + _MOST_STALE
-        ):
+        elif len(self._by_priority) > 2 * left + _MAX_STALE or len(by_age) > 2 * left + _MAX_STALE:
             self._compact()
         return item
 

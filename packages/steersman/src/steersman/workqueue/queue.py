@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final, Generic
 
 from steersman.clock import Clock
-from steersman.errors import NotHeld, QueueClosed
+from steersman.errors import NotProcessing, QueueClosed
 from steersman.observe import (
     KeyAdded,
     KeyDelayed,
@@ -151,7 +151,7 @@ class WorkQueue(Generic[K]):
             self._end_delays(now_at)
         held = self._held.pop(key, None)
         if held is None:
-            raise NotHeld(queue=self.name, key=key)
+            raise NotProcessing(queue=self.name, key=key)
         if self._dirty:
             item = self._dirty.pop(key, None)
             if item is not None:
@@ -171,21 +171,21 @@ class WorkQueue(Generic[K]):
         """
         return _TakeContext(self)
 
-    def held_priority(self, key: K) -> int:
+    def processing_priority(self, key: K) -> int:
         """Return the priority with which ``key`` was delivered to the worker that holds it.
 
         The worker can then add the key again with the same priority.
         """
         held = self._held.get(key)
         if held is None:
-            raise NotHeld(queue=self.name, key=key)
+            raise NotProcessing(queue=self.name, key=key)
         return held[0]
 
-    def held_since_at(self, key: K) -> float:
+    def processing_since_at(self, key: K) -> float:
         """Return the time at which ``key`` was delivered to the worker that holds it."""
         held = self._held.get(key)
         if held is None:
-            raise NotHeld(queue=self.name, key=key)
+            raise NotProcessing(queue=self.name, key=key)
         return held[1]
 
     def shut_down(self) -> None:
@@ -238,7 +238,7 @@ class WorkQueue(Generic[K]):
         return bool(self._fifo.items)
 
     @property
-    def num_held(self) -> int:
+    def num_processing(self) -> int:
         """The number of keys held by workers."""
         return len(self._held)
 
@@ -311,7 +311,7 @@ class WorkQueue(Generic[K]):
     def _requeue(self, key: K) -> None:
         """Add a held key again, unless it was already added while a worker held it."""
         if self._phase is not _Phase.ENDED and key not in self._delays:
-            self._put(Item(key, self.held_priority(key), self._clock.monotonic()))
+            self._put(Item(key, self.processing_priority(key), self._clock.monotonic()))
 
     def _check_end(self) -> None:
         if self._phase is _Phase.DRAINING and not (self._fifo or self._dirty or self._held):

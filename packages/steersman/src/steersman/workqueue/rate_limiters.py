@@ -33,23 +33,23 @@ class RateLimiter(Protocol[KContra]):
 
 
 class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """A wait that doubles with each failure, from ``first_seconds`` up to ``longest_seconds``.
+    """A wait that doubles with each failure, from ``first_seconds`` up to ``max_seconds``.
 
     The fraction ``jitter`` of each wait is random, so that keys that failed together are not
     retried together. The default waits are those of client-go, which has no jitter.
     """
 
     first_seconds: float = 0.005
-    longest_seconds: float = 1000.0
+    max_seconds: float = 1000.0
     jitter: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 < self.first_seconds <= self.longest_seconds < float("inf"):
+        if not 0 < self.first_seconds <= self.max_seconds < float("inf"):
             raise BadValue(
                 wanted="a backoff",
                 value=self.first_seconds,
-                rule=f"backoff must satisfy 0 < first_seconds <= longest_seconds < inf,"
-                f" got first_seconds={self.first_seconds} longest_seconds={self.longest_seconds}",
+                rule=f"backoff must satisfy 0 < first_seconds <= max_seconds < inf,"
+                f" got first_seconds={self.first_seconds} max_seconds={self.max_seconds}",
             )
         if not 0 <= self.jitter <= 1:
             raise BadValue(
@@ -62,7 +62,7 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
         """Return the wait after ``failures`` consecutive failures; ``failures`` is at least 1."""
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
         doublings = min(failures - 1, 64)
-        ceiling = min(self.first_seconds * 2.0**doublings, self.longest_seconds)
+        ceiling = min(self.first_seconds * 2.0**doublings, self.max_seconds)
         return ceiling * (1 - self.jitter * rng.random()) if self.jitter else ceiling
 
 

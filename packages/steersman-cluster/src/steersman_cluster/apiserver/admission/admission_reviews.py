@@ -24,7 +24,7 @@ from steersman_cluster.apiserver.webhooks.responses import BadResponse, check_ki
 _GROUP = "admission.k8s.io"
 _REVIEW = "AdmissionReview"
 _JSON_PATCH = "JSONPatch"
-_LEAST_REFUSAL = 400
+_MIN_REFUSAL = 400
 # The highest status code of HTTP.
 _LAST_CODE = 999
 
@@ -236,7 +236,7 @@ def denied(webhook: Webhook, status: Object | None) -> StatusError:
     why = status.get("message") or status.get("reason")
     code = status.get("code")
     return StatusError(
-        code if code is not None and _LEAST_REFUSAL <= code <= _LAST_CODE else _LEAST_REFUSAL,
+        code if code is not None and _MIN_REFUSAL <= code <= _LAST_CODE else _MIN_REFUSAL,
         str(status.get("reason") or ""),
         f"{denial}: {why}" if why else f"{denial} without explanation",
         details=details,

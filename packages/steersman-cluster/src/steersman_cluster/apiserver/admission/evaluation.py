@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import Co
 from steersman_cluster.apiserver.cel import CostExceeded, NotCompiled, NotEvaluated
 
 # The cost limit of one evaluation; an evaluation that is stopped at the limit costs this much.
-MOST_COST = 1_000_000
+MAX_COST = 1_000_000
 
 
 class OutOfBudget(Exception):
@@ -54,7 +54,7 @@ def outcome(expression: Compiled, values: Mapping[str, Any], budget: Budget) -> 
         value, cost = expression.evaluate_with_cost(values)
         found = Outcome(value)
     except (NotEvaluated, CostExceeded) as problem:
-        cost = problem.cost if isinstance(problem, NotEvaluated) else MOST_COST
+        cost = problem.cost if isinstance(problem, NotEvaluated) else MAX_COST
         found = Outcome(problem=f"expression '{expression.text}' resulted in error: {problem}")
     budget.spend(cost)
     return found
@@ -97,7 +97,7 @@ class Variables(dict[str, Any]):
         try:
             value, cost = expression.evaluate_with_cost(self._values)
         except (NotEvaluated, CostExceeded) as problem:
-            cost = problem.cost if isinstance(problem, NotEvaluated) else MOST_COST
+            cost = problem.cost if isinstance(problem, NotEvaluated) else MAX_COST
             value = NotEvaluated(f'composited variable "{name}" fails to evaluate: {problem}')
         self._budget.spend(cost)
         return value

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.request.selectors import label_selector
 
 # The cost limit of a policy for one request.
 POLICY_BUDGET = 10_000_000
-LONGEST_MESSAGE = 5 * 1024
+MAX_MESSAGE_LENGTH = 5 * 1024
 
 _NAMESPACES = GroupResource("", "namespaces")
 _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
@@ -216,7 +216,7 @@ def _message(validation: Validation, values: Mapping[str, Any], budget: Budget) 
         value, problem = outcome(validation.message_expression, values, budget)
         if not problem and isinstance(value, str):
             message = value.strip()
-        if len(message.encode()) > LONGEST_MESSAGE or "\n" in message:
+        if len(message.encode()) > MAX_MESSAGE_LENGTH or "\n" in message:
             message = ""
     return message or validation.message.strip() or f"failed expression: {validation.text.strip()}"
 

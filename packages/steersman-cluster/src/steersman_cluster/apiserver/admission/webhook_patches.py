@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta import go_json
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
+from steersman_cluster.apiserver.schema.depth import EXCEEDED, MAX_DEPTH, is_deep
 
 _MISSING = "missing value"
 # The messages of the Go library for a missing path; it does not always quote the path.
@@ -43,7 +43,7 @@ def operations_of(patch: bytes) -> list[Object]:
     except RecursionError:
         raise PatchDecodeError(EXCEEDED) from None
     # The value of an operation is two levels below the top.
-    if is_deep(operations, deepest=DEEPEST + 2):
+    if is_deep(operations, max_depth=MAX_DEPTH + 2):
         raise PatchDecodeError(EXCEEDED)
     if operations is None:
         return []

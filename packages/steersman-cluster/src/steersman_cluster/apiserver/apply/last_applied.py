@@ -21,7 +21,7 @@ KUBECTL = "kubectl"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 # The limit of the total size of an object's annotations.
-MOST_BYTES = 256 * 1024
+MAX_BYTES = 256 * 1024
 
 
 def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) -> FieldSet:
@@ -48,7 +48,7 @@ def with_last_applied(obj: Object, applied: Object) -> Object:
     if annotations.get(LAST_APPLIED) in (None, "", text):
         return obj
     annotations = {**annotations, LAST_APPLIED: text}
-    if sum(len(f"{key}{value}".encode()) for key, value in annotations.items()) > MOST_BYTES:
+    if sum(len(f"{key}{value}".encode()) for key, value in annotations.items()) > MAX_BYTES:
         del annotations[LAST_APPLIED]
     return {**obj, "metadata": {**obj["metadata"], "annotations": annotations}}
 

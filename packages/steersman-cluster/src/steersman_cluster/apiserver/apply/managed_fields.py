@@ -12,7 +12,7 @@ UPDATE = "Update"
 _TEXTS = ("manager", "apiVersion", "time", "subresource")
 
 # Above this number, the oldest updaters are merged into one entry.
-MOST_UPDATERS = 10
+MAX_UPDATERS = 10
 ANCIENT = "ancient-changes"
 
 
@@ -137,7 +137,7 @@ def capped(managers: Managers) -> Managers:
     The oldest ``Update`` entries of each API version are merged into one.
     """
     updaters = [each for each in managers if each.operation == UPDATE]
-    excess = len(updaters) - MOST_UPDATERS
+    excess = len(updaters) - MAX_UPDATERS
     if excess <= 0:
         return managers
     result = dict(managers)

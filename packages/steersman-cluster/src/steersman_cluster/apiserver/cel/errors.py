@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-_MOST_SHOWN = 100
+_MAX_SHOWN = 100
 
 
 class NotCompiled(Exception):
@@ -38,9 +38,9 @@ def shown_issues(text: str, issues: list[Issue]) -> str:
     The message contains, for each issue, its line of the expression ``text``.
     """
     lines = [_shown(text, each) for each in sorted(issues, key=lambda each: each.position)]
-    shown = lines[:_MOST_SHOWN]
-    if len(lines) > _MOST_SHOWN:
-        shown.append(f"{len(lines) - _MOST_SHOWN} more errors were truncated")
+    shown = lines[:_MAX_SHOWN]
+    if len(lines) > _MAX_SHOWN:
+        shown.append(f"{len(lines) - _MAX_SHOWN} more errors were truncated")
     return "\n".join(shown)
 
 

@@ -12,15 +12,15 @@ from steersman_cluster.apiserver.cel import cel_types
 from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.errors import CostExceeded, NotEvaluated
 
-SMALLEST_INT: Final = -(1 << 63)
-LARGEST_INT: Final = (1 << 63) - 1
-LARGEST_UINT: Final = (1 << 64) - 1
+MIN_INT: Final = -(1 << 63)
+MAX_INT: Final = (1 << 63) - 1
+MAX_UINT: Final = (1 << 64) - 1
 
 # The maximum number of elements or characters, which fit into the memory of a small machine. A
 # guess; the cost limit ends most evaluations earlier.
-LARGEST_SIZE: Final = 10_000_000
+MAX_SIZE: Final = 10_000_000
 # A number with more digits exceeds every type.
-_MOST_DIGITS: Final = 40
+_MAX_DIGITS: Final = 40
 
 
 class Uint(int):
@@ -225,7 +225,7 @@ def parse_digits(digits: str) -> int:
     For too many digits, the result is a number that exceeds every numeric type.
     """
     digits = digits.lstrip("0")
-    return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
+    return int(digits or "0") if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS
 
 
 def bounded(size: int) -> int:
@@ -233,19 +233,19 @@ def bounded(size: int) -> int:
 
     Raises ``CostExceeded`` if it is too large.
     """
-    if size > LARGEST_SIZE:
+    if size > MAX_SIZE:
         raise CostExceeded
     return size
 
 
 def as_int(value: int) -> int:
-    if SMALLEST_INT <= value <= LARGEST_INT:
+    if MIN_INT <= value <= MAX_INT:
         return value
     raise NotEvaluated("integer overflow")
 
 
 def as_uint(value: int) -> Uint:
-    if 0 <= value <= LARGEST_UINT:
+    if 0 <= value <= MAX_UINT:
         return Uint(value)
     raise NotEvaluated("unsigned integer overflow")
 

@@ -20,7 +20,7 @@ BUILTIN_SCALE: Final = ScalePaths(
 # rejected.
 NOT_SAID: Final = -(1 << 31)
 
-_MOST_REPLICAS: Final = (1 << 31) - 1
+_MAX_REPLICAS: Final = (1 << 31) - 1
 _OPERATORS: Final = {"In": "in", "NotIn": "notin"}
 
 
@@ -93,8 +93,8 @@ def replicas_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
         return [invalid(field, 0, str(error))]
     if replicas < 0:
         return [invalid(field, replicas, "should be a non-negative integer")]
-    if replicas > _MOST_REPLICAS:
-        why = f"should be less than or equal to {_MOST_REPLICAS}"
+    if replicas > _MAX_REPLICAS:
+        why = f"should be less than or equal to {_MAX_REPLICAS}"
         return [invalid(field, replicas, why)]
     return []
 

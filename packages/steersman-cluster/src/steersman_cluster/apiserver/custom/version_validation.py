@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolved
 
-MOST_SELECTABLE_FIELDS: Final = 8
+MAX_SELECTABLE_FIELDS: Final = 8
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = (
@@ -202,5 +202,5 @@ def _selectable_errors(
         if field.steps in known:
             yield duplicate(at, json_path)
         known.add(field.steps)
-    if len(known) > MOST_SELECTABLE_FIELDS:
-        yield too_many(path, len(known), MOST_SELECTABLE_FIELDS)
+    if len(known) > MAX_SELECTABLE_FIELDS:
+        yield too_many(path, len(known), MAX_SELECTABLE_FIELDS)

@@ -25,11 +25,11 @@ from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 # The approximate size of the objects in one review. The objects of a list are split into several
 # reviews. The converted objects may be several times as large before the response exceeds its
 # limit.
-MOST_REVIEWED_BYTES: Final = 1024 * 1024
+MAX_REVIEWED_BYTES: Final = 1024 * 1024
 
 # The size of the cache of converted objects of one version, as JSON; decoded, they take about ten
 # times as much. With the cache, lists and watches convert only changed objects. A guess.
-MOST_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
+MAX_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
 
 
 class _ConversionKey(NamedTuple):
@@ -56,7 +56,7 @@ class ConversionCache:
             return
         self._answers[question] = answer
         self._bytes += len(question.content)
-        while self._bytes > MOST_REMEMBERED_BYTES:
+        while self._bytes > MAX_REMEMBERED_BYTES:
             oldest = next(iter(self._answers))
             del self._answers[oldest]
             self._bytes -= len(oldest.content)
@@ -127,7 +127,7 @@ class Conversion:
         for question, obj in wanted.items():
             if free_bytes <= 0:
                 parts.append({})
-                free_bytes = MOST_REVIEWED_BYTES
+                free_bytes = MAX_REVIEWED_BYTES
             parts[-1][question] = obj
             free_bytes -= len(question.content)
         place = self._place()

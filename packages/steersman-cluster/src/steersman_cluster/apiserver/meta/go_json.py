@@ -18,7 +18,7 @@ _ESCAPED = {
     "\v": r"\v",
     "\f": r"\f",
 }
-MOST_DEPTH = 10_000
+MAX_DEPTH = 10_000
 
 
 class BadSyntax(Exception):
@@ -172,7 +172,7 @@ class _Scanner:
         if found in "{[":
             self._at += 1
             open_containers.append(found)
-            if len(open_containers) > MOST_DEPTH:
+            if len(open_containers) > MAX_DEPTH:
                 self._at -= 1
                 raise self._unexpected("exceeded max depth")
             closing = "}" if found == "{" else "]"

@@ -26,15 +26,15 @@ Metadata: TypeAlias = dict[str, Any]
 # suffix neither spells a word nor is misread.
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
-MOST_BASE = 63 - SUFFIX_LENGTH
+MAX_BASE = 63 - SUFFIX_LENGTH
 
-MOST_ANNOTATION_BYTES = 256 * 1024
-MOST_MANAGER_BYTES = 128
-MOST_SUBRESOURCE_BYTES = 256
+MAX_ANNOTATION_BYTES = 256 * 1024
+MAX_MANAGER_BYTES = 128
+MAX_SUBRESOURCE_BYTES = 256
 
 # The error of each additional controller contains all owners, so that the response grows
 # quadratically. kube-apiserver has no limit.
-MOST_CONTROLLER_ERRORS = 100
+MAX_CONTROLLER_ERRORS = 100
 
 # Fields that only the server sets in a new object.
 _SYSTEM_FIELDS = (
@@ -88,7 +88,7 @@ IN_ORDER = (
 
 def generate_name(base: str, rng: Random) -> str:
     """Return a name that begins with ``base`` and has a random suffix."""
-    return base[:MOST_BASE] + "".join(rng.choices(ALPHABET, k=SUFFIX_LENGTH))
+    return base[:MAX_BASE] + "".join(rng.choices(ALPHABET, k=SUFFIX_LENGTH))
 
 
 def new_uid(rng: Random) -> str:
@@ -287,8 +287,8 @@ def annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
         size += len(key.encode()) + len(value.encode())
         for why in name_validation.label_key(key.lower()):
             yield invalid("metadata.annotations", key, why)
-    if size > MOST_ANNOTATION_BYTES:
-        yield too_long("metadata.annotations", "", MOST_ANNOTATION_BYTES)
+    if size > MAX_ANNOTATION_BYTES:
+        yield too_long("metadata.annotations", "", MAX_ANNOTATION_BYTES)
 
 
 def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
@@ -310,7 +310,7 @@ def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
             described = f"{kind}/{owner.get('name', '')}"
             if controller:
                 controller_errors += 1
-                if controller_errors > MOST_CONTROLLER_ERRORS:
+                if controller_errors > MAX_CONTROLLER_ERRORS:
                     continue
                 why = (
                     "Only one reference can have Controller set to true."
@@ -355,15 +355,15 @@ def _managed_field_errors(managed: list[dict[str, Any]]) -> Iterator[FieldError]
         if (fields_type := entry.get("fieldsType", "FieldsV1")) != "FieldsV1":
             yield invalid(f"{where}.fieldsType", fields_type, "must be `FieldsV1`")
         manager = entry.get("manager", "")
-        if len(manager.encode()) > MOST_MANAGER_BYTES:
-            yield too_long(f"{where}.manager", "", MOST_MANAGER_BYTES)
+        if len(manager.encode()) > MAX_MANAGER_BYTES:
+            yield too_long(f"{where}.manager", "", MAX_MANAGER_BYTES)
         # A shortcut: nearly all names are printable.
         for at, character in () if manager.isprintable() else enumerate(manager):
             if not character.isprintable():
                 why = f"invalid character U+{ord(character):04X} (at position {at})"
                 yield invalid(f"{where}.manager", manager, why)
-        if len(entry.get("subresource", "").encode()) > MOST_SUBRESOURCE_BYTES:
-            yield too_long(f"{where}.subresource", "", MOST_SUBRESOURCE_BYTES)
+        if len(entry.get("subresource", "").encode()) > MAX_SUBRESOURCE_BYTES:
+            yield too_long(f"{where}.subresource", "", MAX_SUBRESOURCE_BYTES)
 
 
 _CHECKS: Final[tuple[tuple[str, Callable[[Any], Iterator[FieldError]]], ...]] = (

@@ -33,7 +33,7 @@ _OR_GO_ON = (
 
 # Python rejects integers with thousands of digits.
 _VERSION_LIMIT = 2**64
-_MOST_DIGITS = len(str(_VERSION_LIMIT))
+_MAX_DIGITS = len(str(_VERSION_LIMIT))
 
 # A continue token with this revision continues with the current objects.
 _NOW = -1
@@ -202,7 +202,7 @@ def _version(text: str) -> int:
     digits = text.lstrip("0") or "0"
     if not (text.isascii() and text.isdigit()):
         why = "invalid syntax"
-    elif len(digits) > _MOST_DIGITS or int(digits) >= _VERSION_LIMIT:
+    elif len(digits) > _MAX_DIGITS or int(digits) >= _VERSION_LIMIT:
         why = "value out of range"
     else:
         return int(digits)

@@ -12,11 +12,11 @@ from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
 from steersman_cluster.apiserver.request.object_encoder import ordered, rest_of
 from steersman_cluster.apiserver.request.resources import ServedResource
-from steersman_cluster.apiserver.schema.depth import DEEPEST, is_deep
+from steersman_cluster.apiserver.schema.depth import MAX_DEPTH, is_deep
 from steersman_cluster.apiserver.storage import Entry, Key, RevisionLog, View
 
 # etcd's default limit of a request.
-LARGEST = 3 * 512 * 1024
+MAX_OBJECT_BYTES = 3 * 512 * 1024
 
 TOO_DEEP = "the object is nested too deeply"
 
@@ -154,9 +154,9 @@ class Store:
         obj["metadata"]["resourceVersion"] = str(self.log.revision + 1)
         obj = ordered(obj)
         rendered = rest_of(obj)
-        if len(rendered) > LARGEST:
+        if len(rendered) > MAX_OBJECT_BYTES:
             raise StatusError(500, "", "etcdserver: request is too large")
-        if rendered.count(b"{") + rendered.count(b"[") > DEEPEST and is_deep(obj):
+        if rendered.count(b"{") + rendered.count(b"[") > MAX_DEPTH and is_deep(obj):
             raise bad_request(TOO_DEEP)
         expected = 0 if replacing is None else replacing.revision
         entry = self.log.append(key, obj, expected=expected)

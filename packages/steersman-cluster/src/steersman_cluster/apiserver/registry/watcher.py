@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.webhooks import NeedsWebhook
 
 # A watch without a timeout ends after one to two times this time, at random, so that clients do not
 # reconnect all at once.
-SHORTEST_SECONDS = 1800.0
+MIN_SECONDS = 1800.0
 
 # How long before the end of a watch the server sends the last bookmark.
 LAST_BOOKMARK_SECONDS = 2.0
@@ -34,7 +34,7 @@ def watch(request: APIRequest, scope: RequestScope) -> AsyncGenerator[bytes, Non
     selects = selection(served, options)
     version = version_or_failure(options.resource_version) if options.resource_version else 0
     prefix = prefix_of(served, info)
-    seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
+    seconds = float(options.timeout_seconds or 0) or MIN_SECONDS * (1 + store.rng.random())
     if (lines := request.encoder.lines()) is None:
         return _nothing()
     return _events(request, scope, lines, options, selects, version, prefix, seconds)

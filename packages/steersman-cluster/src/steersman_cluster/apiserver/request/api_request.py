@@ -8,7 +8,7 @@ from steersman.wire import Request
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.negotiation import body_type, header
-from steersman_cluster.apiserver.request.options import LONGEST_MANAGER
+from steersman_cluster.apiserver.request.options import MAX_MANAGER_LENGTH
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
@@ -52,7 +52,7 @@ class APIRequest(msgspec.Struct, kw_only=True):
         """The default field manager: the first word of the User-Agent."""
         name = header(self.http, "User-Agent").partition("/")[0]
         printable = "".join(letter for letter in name if letter.isprintable())
-        return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
+        return printable.encode()[:MAX_MANAGER_LENGTH].decode(errors="ignore")
 
     def live(self, entry: Entry) -> Object:
         """Return ``entry``'s object in the version of the request.

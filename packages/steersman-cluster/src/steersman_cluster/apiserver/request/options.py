@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError
 from steersman_cluster.apiserver.request.request_info import FALSE, RequestInfo
 from steersman_cluster.apiserver.request.selectors import selected_name
 
-LONGEST_MANAGER = 128
+MAX_MANAGER_LENGTH = 128
 EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"
 
 _INTEGER_LIMIT = 2**63
@@ -186,8 +186,8 @@ def dry_run_errors(dry_run: list[str]) -> list[FieldError]:
 def manager_errors(manager: str, where: str) -> list[FieldError]:
     """Return the errors in the name of a field manager: its length, unprintable characters."""
     errors: list[FieldError] = []
-    if len(manager.encode()) > LONGEST_MANAGER:
-        errors.append(field_errors.too_long(where, "", LONGEST_MANAGER))
+    if len(manager.encode()) > MAX_MANAGER_LENGTH:
+        errors.append(field_errors.too_long(where, "", MAX_MANAGER_LENGTH))
     position = 0
     for letter in () if manager.isprintable() else manager:  # a shortcut: nearly all are printable
         if not letter.isprintable():

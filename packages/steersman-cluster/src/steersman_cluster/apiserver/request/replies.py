@@ -29,8 +29,8 @@ STREAMS = {
 }
 
 # The limits of a reply's warnings, in characters: of all, and of each if all are too long.
-MOST_WARNING = 4096
-MOST_SENTENCE = 256
+MAX_WARNING_LENGTH = 4096
+MAX_SENTENCE_LENGTH = 256
 
 # User agents whose users read the response.
 _READERS = ("curl", "Wget", "Mozilla/5.0")
@@ -107,15 +107,15 @@ def with_warnings(reply: Reply, warnings: list[str]) -> Reply:
 
 def _short(warnings: list[str]) -> Iterator[str]:
     different = dict.fromkeys(warnings)
-    if sum(map(len, different)) <= MOST_WARNING:
+    if sum(map(len, different)) <= MAX_WARNING_LENGTH:
         yield from different
         return
     said = 0
     for each in different:
-        if said >= MOST_WARNING:
+        if said >= MAX_WARNING_LENGTH:
             return
-        yield each[:MOST_SENTENCE]
-        said += len(each[:MOST_SENTENCE])
+        yield each[:MAX_SENTENCE_LENGTH]
+        said += len(each[:MAX_SENTENCE_LENGTH])
 
 
 def _quoted(sentence: str) -> str:

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, shown
 
-_LARGEST_SAFE: Final = float((1 << 53) - 1)
+_MAX_SAFE: Final = float((1 << 53) - 1)
 _INTEGER_BITS: Final = {"int32": 32}
-_LARGEST_FLOAT32: Final = 3.4028235677973366e38  # larger values round to infinity
+_MAX_FLOAT32: Final = 3.4028235677973366e38  # larger values round to infinity
 
 
 def is_integral(value: float) -> bool:
@@ -16,7 +16,7 @@ def is_integral(value: float) -> bool:
 
     A float counts as an integer if it is close to an integer and is not too large.
     """
-    if not -_LARGEST_SAFE <= value <= _LARGEST_SAFE:
+    if not -_MAX_SAFE <= value <= _MAX_SAFE:
         return False
     nearest = float(trunc(value))
     if value == nearest:
@@ -88,7 +88,7 @@ def _fits(value: float, type_name: str, format_name: str) -> bool:
     if type_name == "integer":
         limit = 1 << _INTEGER_BITS.get(format_name, 64) - 1
         return -limit <= value < limit and value == trunc(value)
-    return format_name != "float" or abs(value) < _LARGEST_FLOAT32
+    return format_name != "float" or abs(value) < _MAX_FLOAT32
 
 
 def _unfit(what: str, type_name: str, format_name: str, path: str) -> FieldError:

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
-_LONGEST_REPEAT = 1000
+_MAX_REPEAT_LENGTH = 1000
 _DEEPEST = 1000
 # RE2's memory limit for one pattern: enough for the largest pattern that Go accepts.
 _RE2_BYTES = 128 << 20
@@ -218,7 +218,9 @@ class _Reader:
         if letter != "{" or not (found := _REPEAT.match(self._pattern, self._at)):
             return None
         low, comma, high = found.groups()
-        if int(low) > _LONGEST_REPEAT or (high and not int(low) <= int(high) <= _LONGEST_REPEAT):
+        if int(low) > _MAX_REPEAT_LENGTH or (
+            high and not int(low) <= int(high) <= _MAX_REPEAT_LENGTH
+        ):
             raise BadPattern("invalid repeat count", found[0])
         self._at = found.end()
         return f"{{{low}{comma or ''}{high or ''}}}"

@@ -22,7 +22,7 @@ Path: TypeAlias = tuple[str | int, ...]
 # The schema of values of unspecified fields.
 _UNKNOWN: Final = Schema()
 
-_LEAST_INTEGER: Final = -(1 << 63)
+_MIN_INTEGER: Final = -(1 << 63)
 _GREATEST_INTEGER: Final = (1 << 63) - 1
 
 
@@ -158,7 +158,7 @@ def _regular(value: Any) -> Any:
     """Normalize numbers as Go does: whole numbers become integers if they fit into 64 bits."""
     kind = type(value)
     if kind is int:
-        return value if _LEAST_INTEGER <= value <= _GREATEST_INTEGER else _as_float(value)
+        return value if _MIN_INTEGER <= value <= _GREATEST_INTEGER else _as_float(value)
     if kind is float:
         return int(value) if value.is_integer() and abs(value) <= _GREATEST_INTEGER else value
     if kind is dict:

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 METRICS = "/metrics"
 
 # kube-apiserver's limit; etcd's limit is half of it.
-LARGEST_BODY = 3 * 1024 * 1024
+MAX_BODY_BYTES = 3 * 1024 * 1024
 
 _PODS = GroupResource("", "pods")
 _SIGNING_REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
@@ -357,8 +357,8 @@ class ApiServer:
         # An earlier run, which stopped at a missing webhook response, may have set these.
         request.warnings.clear()
         request.whole_floats = ()
-        if http.body is not None and len(http.body) > LARGEST_BODY:
-            raise status_errors.too_large(f"limit is {LARGEST_BODY}")
+        if http.body is not None and len(http.body) > MAX_BODY_BYTES:
+            raise status_errors.too_large(f"limit is {MAX_BODY_BYTES}")
         if registered.custom and registered.deprecation:
             request.warnings.append(registered.deprecation)
         check_scope(info, registered)

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.storage import RevisionLog
 KEPT_SECONDS = 300.0
 
 # The history is in memory. A guess: a few hundred megabytes, and a minute of the fastest writes.
-MOST_WRITES = 50_000
+MAX_WRITES = 50_000
 
 
 class Compactor:
@@ -23,15 +23,15 @@ class Compactor:
         self._log = log
         self._clock = clock
         self._old_revision = log.compacted
-        self._full_revision = log.compacted + MOST_WRITES
+        self._full_revision = log.compacted + MAX_WRITES
         self._next_at = clock.monotonic() + KEPT_SECONDS
 
     def compact(self) -> None:
         """Delete history that is old enough; if the history is too long, delete its older half."""
         revision = self._log.revision
         if revision > self._full_revision:
-            self._full_revision = revision + MOST_WRITES // 2
-            self._log.compact(revision - MOST_WRITES // 2)
+            self._full_revision = revision + MAX_WRITES // 2
+            self._log.compact(revision - MAX_WRITES // 2)
         now = self._clock.monotonic()
         if now < self._next_at:
             return

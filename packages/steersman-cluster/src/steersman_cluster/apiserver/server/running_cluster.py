@@ -35,7 +35,7 @@ from steersman.wire import (
 from steersman_cluster.apiserver.authn import TokenIssuers
 from steersman_cluster.apiserver.authn.signing_keys import signing_key_in, verifying_keys_in
 from steersman_cluster.apiserver.meta.users import User
-from steersman_cluster.apiserver.server.api_server import LARGEST_BODY, ApiServer, administrator
+from steersman_cluster.apiserver.server.api_server import MAX_BODY_BYTES, ApiServer, administrator
 from steersman_cluster.apiserver.server.measured_server import MeasuredServer, NetworkServer
 from steersman_cluster.apiserver.server.options import ServerOptions
 from steersman_cluster.apiserver.storage import RevisionLog, SqliteJournal
@@ -196,7 +196,7 @@ async def _listening(
             host=settings.host,
             port=settings.port,
             tls=tls,
-            largest_body=LARGEST_BODY,
+            max_body_bytes=MAX_BODY_BYTES,
             share_port=settings.share_port,
         ) as port:
             listens = True

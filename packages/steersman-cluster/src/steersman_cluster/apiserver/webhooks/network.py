@@ -14,10 +14,10 @@ from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
 
 # A review contains up to two objects of the maximum size, and a response a patch of one.
-LARGEST_ANSWER = 8 * 1024 * 1024
+MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
 # The number of destinations with reused connections. Further calls open a new connection.
-MOST_DESTINATIONS = 100
+MAX_DESTINATIONS = 100
 
 HTTPS_PORT = 443
 
@@ -101,7 +101,7 @@ class NetworkWebhookTransport:
                 try:
                     await self._close_unused()
                     async with connections.transport.open(request) as response:
-                        content = await response.read(limit_bytes=LARGEST_ANSWER)
+                        content = await response.read(limit_bytes=MAX_RESPONSE_BYTES)
                         return WebhookResponse(response.status, response.headers, content)
                 finally:
                     connections.calls -= 1
@@ -133,7 +133,7 @@ class NetworkWebhookTransport:
 
     async def _close_unused(self) -> None:
         """If there are too many destinations, close the connections of the longest unused one."""
-        if len(self._connections_to) <= MOST_DESTINATIONS:
+        if len(self._connections_to) <= MAX_DESTINATIONS:
             return
         unused = next(
             (each for each, connections in self._connections_to.items() if not connections.calls),

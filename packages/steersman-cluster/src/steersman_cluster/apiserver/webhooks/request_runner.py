@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 # How often a handler runs again because other requests change its object. A guess; each run takes
 # as long as the slowest webhook.
-MOST_RUNS = 100
+MAX_RUNS = 100
 
 
 class WebhookResponse(NamedTuple):
@@ -196,7 +196,7 @@ class RequestRunner:
         error.
         """
         drawn, time = self.rng.drawn(), self.clock.last()
-        for _ in range(MOST_RUNS):
+        for _ in range(MAX_RUNS):
             await self.fetch(missing_answers, answers)
             self.rng.begin(drawn)
             self.clock.freeze(time)

@@ -7,12 +7,12 @@ import msgspec
 from steersman_cluster.apiserver.meta.field_errors import shown
 from steersman_cluster.apiserver.meta.go_messages import TYPE_META, cannot_unmarshal
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
+from steersman_cluster.apiserver.schema.depth import EXCEEDED, MAX_DEPTH, is_deep
 from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 from steersman_cluster.apiserver.webhooks import WebhookResponse
 
 # The limit of an error message in plain text.
-MOST_TEXT_BYTES = 2048
+MAX_TEXT_BYTES = 2048
 
 _MESSAGES = {
     400: "the server rejected our request for an unknown reason",
@@ -30,7 +30,7 @@ _MESSAGES = {
 }
 _STATUS = {"apiVersion": "v1", "kind": "Status", "status": "Failure"}
 # The objects of a review are four levels below the top.
-_DEEPEST_REVIEW = DEEPEST + 4
+_MAX_REVIEW_DEPTH = MAX_DEPTH + 4
 _SCHEME = "pkg/runtime/scheme.go:111"
 # Status codes whose body is part of the error message.
 _WITH_OWN_MESSAGE = frozenset((403, 406, 415))
@@ -59,7 +59,7 @@ def document(delivered: WebhookResponse) -> Object:
         raise BadResponse(f"couldn't get version/kind; json parse error: {problem}") from None
     except RecursionError:
         raise _too_deep() from None
-    if is_deep(found, deepest=_DEEPEST_REVIEW):
+    if is_deep(found, max_depth=_MAX_REVIEW_DEPTH):
         raise _too_deep()
     if not isinstance(found, dict):
         why = cannot_unmarshal(found, f"value of type {TYPE_META}")
@@ -111,7 +111,7 @@ def _failure(delivered: WebhookResponse) -> str:
     content_type = delivered.headers.get("content-type", "")
     text = "unknown"
     if not content_type or content_type.startswith("text/"):
-        text = delivered.body[:MOST_TEXT_BYTES].decode(errors="replace").strip()
+        text = delivered.body[:MAX_TEXT_BYTES].decode(errors="replace").strip()
     if delivered.status in _MESSAGES:
         return _MESSAGES[delivered.status]
     if delivered.status in _WITH_OWN_MESSAGE:

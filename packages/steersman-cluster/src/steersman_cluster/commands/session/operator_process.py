@@ -18,7 +18,7 @@ from steersman_cluster.commands.session.reports import Report, from_line
 END_SECONDS: Final = 4.0
 
 # For one line of the operator's output or reports, in bytes.
-LONGEST_LINE: Final = 4 * 1024 * 1024
+MAX_LINE_LENGTH: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ async def operator_process(
             stderr=asyncio.subprocess.STDOUT,
             pass_fds=(writing,),
             cwd=command.directory,
-            limit=LONGEST_LINE,
+            limit=MAX_LINE_LENGTH,
             # Ctrl-C reaches this process only, which then terminates the operator.
             start_new_session=True,
         )
@@ -108,7 +108,7 @@ async def _end(process: asyncio.subprocess.Process, *, clock: Clock) -> None:
 
 
 async def _reader(pipe: object) -> asyncio.StreamReader:
-    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    reader = asyncio.StreamReader(limit=MAX_LINE_LENGTH)
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), pipe
     )

@@ -27,7 +27,7 @@ Phase: TypeAlias = Literal["starting", "running", "ended", "does not load"]
 KEPT_LINES: Final = 200
 
 # Lines of the operator's output that are always shown, however many objects there are.
-FEWEST_LINES: Final = 6
+MIN_LINES: Final = 6
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class SessionState:
             tree = ((Span(self.hint, "quiet"),),)
         output = [line for text in self.output for line in self._wrapped(text, width)]
         room = max(height - len(head), 0)
-        below = min(len(output), max(FEWEST_LINES, room - len(tree) - 1)) if output else 0
+        below = min(len(output), max(MIN_LINES, room - len(tree) - 1)) if output else 0
         above = max(room - below - 1, 0) if below else room
         if len(tree) > above:
             tree = fitting_lines(grown, reconciles=self.reconciles, now=now, size=(width, above))

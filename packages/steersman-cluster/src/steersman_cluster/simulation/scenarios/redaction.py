@@ -17,7 +17,7 @@ Path: TypeAlias = tuple[str, ...]
 
 # Shorter values of Secrets are common words: a namespace, a user, a number. They are hidden only
 # where they are the whole value of a field.
-LEAST_HIDDEN: Final = 8
+MIN_HIDDEN_LENGTH: Final = 8
 
 HIDDEN: Final = "<hidden>"
 
@@ -93,7 +93,7 @@ class Secrets:
     def __init__(self, values: Iterable[str] = ()) -> None:
         # A token is shown by its number, which is not secret.
         self._values = frozenset(each for each in values if each and not _TOKEN.fullmatch(each))
-        long = {each for each in self._values if len(each) >= LEAST_HIDDEN}
+        long = {each for each in self._values if len(each) >= MIN_HIDDEN_LENGTH}
         # Also in their JSON encoding.
         long |= {msgspec.json.encode(each).decode()[1:-1] for each in long}
         ordered = sorted(long, key=len, reverse=True)

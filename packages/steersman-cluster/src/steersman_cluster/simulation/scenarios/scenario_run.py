@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from steersman.controller import Controller
-from steersman.errors import NotSettled
+from steersman.errors import WaitTimeout
 from steersman.manager import Manager, ManagerSettings, Runnable
 from steersman.names import GroupResource
 from steersman.wire import Request
@@ -346,7 +346,7 @@ class _ScenarioRun(Cluster):
         try:
             async with self.clock.timeout(SETTLED_WITHIN_SECONDS):
                 await self._cluster.settle()
-        except (TimeoutError, NotSettled):
+        except (TimeoutError, WaitTimeout):
             has_timed_out = True
         if has_timed_out or self._fault_injector.is_endless:
             last = self._words(self.writes_since(0)[-3:]) or "nothing"

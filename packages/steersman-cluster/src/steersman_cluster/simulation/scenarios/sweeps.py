@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from steersman_cluster.errors import DidNotSurvive, NotRepeatable
+from steersman_cluster.errors import CrashSweepFailed, NotDeterministic
 from steersman_cluster.simulation.nested_loop import run_nested
 from steersman_cluster.simulation.scenarios.faults import Fault, FaultKind
 from steersman_cluster.simulation.scenarios.scenario import Scenario
@@ -16,8 +16,8 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
     Each mutating call is tested with three faults. The operator is killed just before the call; or
     it is killed just after the call, so that the call took effect but the operator received no
     response; or it keeps running, and only the response is lost. A killed operator is built again
-    and started again. The error ``DidNotSurvive`` contains the trace of the first failure, and the
-    values of ``seed`` and ``only`` with which to replay it.
+    and started again. The error ``CrashSweepFailed`` contains the trace of the first failure, and
+    the values of ``seed`` and ``only`` with which to replay it.
     """
     kinds = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
     _Sweep("survives_crashes", scenario, seed).sweep(kinds, only)
@@ -85,7 +85,7 @@ class _Sweep:
     def _check(self, fault: Fault | None, outcome: RunOutcome) -> None:
         if outcome.found:
             self._check_repeatable()
-            raise DidNotSurvive(
+            raise CrashSweepFailed(
                 sweep=self._name,
                 fault=str(fault) if fault else "",
                 seed=self._seed,
@@ -94,7 +94,7 @@ class _Sweep:
             )
 
     def _check_repeatable(self) -> None:
-        """Run the scenario without faults once more, and raise ``NotRepeatable`` if the result
+        """Run the scenario without faults once more, and raise ``NotDeterministic`` if the result
         differs.
 
         A difference between two such runs is not the effect of a fault.
@@ -113,7 +113,7 @@ class _Sweep:
         if not found and calls[0] != calls[1]:
             found = [f"{calls[0]} mutating calls, and then {calls[1]}"]
         if found:
-            raise NotRepeatable(seed=self._seed, found=as_lines(found))
+            raise NotDeterministic(seed=self._seed, found=as_lines(found))
 
     def _absence(self, place: int) -> RunOutcome:
         """Return the outcome if the operator is down from the ``settle`` with index ``place`` until

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 FIRST_SECONDS: Final = 1.0
-LONGEST_SECONDS: Final = 15 * 60.0
-_KEPT: Final = timedelta(seconds=2 * LONGEST_SECONDS)
+MAX_SECONDS: Final = 15 * 60.0
+_KEPT: Final = timedelta(seconds=2 * MAX_SECONDS)
 
 
 class _Last(NamedTuple):
@@ -43,7 +43,7 @@ class FailedPods:
                 last = None
         wait_seconds = FIRST_SECONDS if last is None else last.wait_seconds * 2
         self._last.pop(key, None)
-        self._last[key] = _Last(now, min(wait_seconds, LONGEST_SECONDS))
+        self._last[key] = _Last(now, min(wait_seconds, MAX_SECONDS))
         self._forget_old(now)
         return 0.0
 

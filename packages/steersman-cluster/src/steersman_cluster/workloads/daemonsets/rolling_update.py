@@ -67,7 +67,7 @@ def next_step(
 def _replacing(
     nodes: Mapping[str, Sequence[Pod]],
     version: Version,
-    most_missing: int,
+    max_missing: int,
     available: Check,
 ) -> DaemonSetPlan:
     """Return a plan that deletes old Pods first; their replacements are created later."""
@@ -89,7 +89,7 @@ def _replacing(
         elif old is not None:
             useless.append(old)
             unavailable += 1
-    room = max(0, most_missing - unavailable)
+    room = max(0, max_missing - unavailable)
     return DaemonSetPlan(delete=(*useless, *candidates[:room]))
 
 
@@ -97,7 +97,7 @@ def _surging(
     nodes: Mapping[str, Sequence[Pod]],
     fits: Mapping[str, Fit],
     version: Version,
-    most_surplus: int,
+    max_surplus: int,
     desired: int,
     available: Check,
 ) -> DaemonSetPlan:
@@ -132,7 +132,7 @@ def _surging(
             (misplaced if available(old) else delete).append(old)
     # On a node that no longer fits, a Pod stays until enough others are available.
     delete += misplaced[: max(0, working - desired)]
-    room = max(0, most_surplus - surplus)
+    room = max(0, max_surplus - surplus)
     return DaemonSetPlan(make_on=(*at_once, *candidates[:room]), delete=tuple(delete))
 
 

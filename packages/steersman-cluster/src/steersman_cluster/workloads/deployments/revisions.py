@@ -20,9 +20,9 @@ from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 from steersman_cluster.workloads.pods import template_hash
 
 # The maximum for an object's name.
-_LONGEST_NAME = 253
+_MAX_NAME_LENGTH = 253
 # About a hundred rollbacks: annotations are limited.
-_LONGEST_HISTORY = 2000
+_MAX_HISTORY = 2000
 
 # Annotations that are not copied from a Deployment to its ReplicaSets.
 _NOT_COPIED = (
@@ -118,7 +118,7 @@ def set_name(deployment: str, hashed: str) -> str:
 
     If this name would be too long, ``deployment`` is cut.
     """
-    return f"{deployment[: _LONGEST_NAME - 1 - len(hashed)]}-{hashed}"
+    return f"{deployment[: _MAX_NAME_LENGTH - 1 - len(hashed)]}-{hashed}"
 
 
 def cleanable(olds: Iterable[ReplicaSet], limit: int | None) -> list[ReplicaSet]:
@@ -154,7 +154,7 @@ def _history(history: str, revision: str) -> str | None:
     if not history:
         return revision
     revisions = [*history.split(","), revision]
-    while len(",".join(revisions)) > _LONGEST_HISTORY:
+    while len(",".join(revisions)) > _MAX_HISTORY:
         del revisions[0]
         if not revisions:
             return None

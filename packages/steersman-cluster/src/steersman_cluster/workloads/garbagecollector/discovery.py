@@ -17,7 +17,7 @@ DEFINING: Final = frozenset(
 # A kind is served a moment after its definition exists, and sometimes never. The longest wait is
 # the period of kube-controller-manager's garbage collector.
 FIRST_SECONDS: Final = 0.25
-LONGEST_SECONDS: Final = 30.0
+MAX_SECONDS: Final = 30.0
 
 # On APIServices for groups of the API server itself.
 _OF_THE_SERVER: Final = "kube-aggregator.kubernetes.io/automanaged"
@@ -76,6 +76,6 @@ class Definitions:
         """
         if any(name not in self._served for name in self._generations):
             self._waits += 1
-            return min(FIRST_SECONDS * 2.0 ** min(self._waits - 1, 16), LONGEST_SECONDS)
+            return min(FIRST_SECONDS * 2.0 ** min(self._waits - 1, 16), MAX_SECONDS)
         # An aggregated server changes its kinds without an event.
-        return LONGEST_SECONDS if self._foreign else None
+        return MAX_SECONDS if self._foreign else None

@@ -26,9 +26,9 @@ from steersman.kinds import Unstructured, metadata_only
 from steersman.manager import Services
 from steersman.names import ResourceType
 from steersman.observe import Observation, WatchFailed
-from steersman.watch import ClientSource, Reflector
+from steersman.watch import ClientListerWatcher, Reflector
 from steersman_cluster.workloads.garbagecollector.discovery import (
-    LONGEST_SECONDS,
+    MAX_SECONDS,
     Definitions,
     defines,
 )
@@ -100,7 +100,7 @@ class Monitors:
                 self.sync(await self._services.client.discover())
                 wait_seconds = definitions.wait_seconds()
             except SteersmanError:
-                wait_seconds = definitions.wait_seconds() or LONGEST_SECONDS
+                wait_seconds = definitions.wait_seconds() or MAX_SECONDS
             try:
                 async with clock.timeout(wait_seconds):
                     await definitions.changed.wait()
@@ -229,7 +229,7 @@ class Monitors:
             services.observe(observation)
 
         await Reflector(
-            ClientSource(services.client, metadata_only(kind)),
+            ClientListerWatcher(services.client, metadata_only(kind)),
             sink,
             clock=services.clock,
             rng=services.rng,

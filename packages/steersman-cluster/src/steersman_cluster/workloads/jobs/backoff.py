@@ -21,11 +21,11 @@ from steersman_cluster.workloads.pods import phase
 Pod = core_v1.Pod
 
 FIRST_SECONDS: Final = 10.0
-LONGEST_SECONDS: Final = 600.0
+MAX_SECONDS: Final = 600.0
 
 # A rejected request is retried after this time, and then after as long as it has failed.
 _FIRST_RETRY_SECONDS: Final = 1.0
-_LONGEST_RETRY_SECONDS: Final = 60.0
+_MAX_RETRY_SECONDS: Final = 60.0
 
 
 def wait_seconds(
@@ -71,10 +71,10 @@ def retry_seconds(pods: Iterable[Pod], start_time: datetime | None, now: datetim
     """
     made = [each.metadata.creation_timestamp or now for each in pods]
     lasted_seconds = (now - max([*made, start_time or now])).total_seconds()
-    return max(_FIRST_RETRY_SECONDS, min(lasted_seconds, _LONGEST_RETRY_SECONDS))
+    return max(_FIRST_RETRY_SECONDS, min(lasted_seconds, _MAX_RETRY_SECONDS))
 
 
 def _left_seconds(failures: int, last: datetime, now: datetime) -> float:
     # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
-    whole = min(FIRST_SECONDS * 2.0 ** min(failures - 1, 64), LONGEST_SECONDS)
+    whole = min(FIRST_SECONDS * 2.0 ** min(failures - 1, 64), MAX_SECONDS)
     return max(0.0, whole - (now - last).total_seconds())

@@ -10,12 +10,12 @@ from typing import Final
 
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.jobs.accessors import finished_time
-from steersman_cluster.workloads.jobs.backoff import LONGEST_SECONDS
+from steersman_cluster.workloads.jobs.backoff import MAX_SECONDS
 
 Pod = core_v1.Pod
 
 # The longest backoff after a failure.
-_KEPT: Final = timedelta(seconds=LONGEST_SECONDS)
+_KEPT: Final = timedelta(seconds=MAX_SECONDS)
 
 # Pods of one Job often end together: they are counted together.
 BATCH_SECONDS: Final = 1.0

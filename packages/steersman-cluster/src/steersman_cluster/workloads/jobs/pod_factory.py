@@ -27,7 +27,7 @@ RELEASE: Final = StrategicMergePatch(
 )
 
 # The server adds five letters, and a Pod's hostname is a label.
-_LONGEST_PREFIX: Final = 58
+_MAX_PREFIX_LENGTH: Final = 58
 _VARIABLE: Final = core_v1.EnvVar(
     name="JOB_COMPLETION_INDEX",
     value_from=core_v1.EnvVarSource(
@@ -68,7 +68,7 @@ def index_prefix(name: str, index: int) -> str:
     If this prefix would be too long, ``name`` is cut, but never the index.
     """
     end = f"-{index}-"
-    return name[: _LONGEST_PREFIX - len(end)] + end
+    return name[: _MAX_PREFIX_LENGTH - len(end)] + end
 
 
 def _failures(spec: batch_v1.JobSpec, replaced: Pod | None) -> dict[str, str]:

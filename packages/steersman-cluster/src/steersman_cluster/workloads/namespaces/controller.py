@@ -33,7 +33,7 @@ FINALIZER: Final = "kubernetes"
 GRACE_SECONDS: Final = 5.0
 
 # Users wait for deletions: the wait between two attempts is at most a minute.
-LONGEST_SECONDS: Final = 60.0
+MAX_SECONDS: Final = 60.0
 
 # Each worker deletes the content of one namespace at a time.
 WORKERS: Final = 3
@@ -65,7 +65,7 @@ class NamespaceController:
         self._is_working = False
         self._found: dict[str, Findings] = {}  # objects with finalizers at the last attempt
         self._limiter = MaxOf[str](
-            KeyBackoff(BackoffPolicy(longest_seconds=LONGEST_SECONDS), rng=services.rng),
+            KeyBackoff(BackoffPolicy(max_seconds=MAX_SECONDS), rng=services.rng),
             TokenBucket(BucketPolicy(), clock=services.clock),
         )
         self._queue = WorkQueue[str](

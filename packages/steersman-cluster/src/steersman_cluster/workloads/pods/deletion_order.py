@@ -22,7 +22,7 @@ Pod = core_v1.Pod
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
-_MOST_COST = 2**31
+_MAX_COST = 2**31
 
 
 def deletion_order(
@@ -62,7 +62,7 @@ def deletion_cost(pod: Pod) -> int:
     if not (digits.isascii() and digits.isdigit()) or (digits[0] == "0" and said != "0"):
         return 0
     cost = int(said)
-    return cost if -_MOST_COST <= cost < _MOST_COST else 0
+    return cost if -_MAX_COST <= cost < _MAX_COST else 0
 
 
 def restarts(pod: Pod) -> tuple[int, int]:

@@ -6,12 +6,12 @@ from steersman.controller import owner_reference
 from steersman.kinds import Resource, core_v1, meta_v1
 
 # The maximum for a Pod's generated name; a dash at the end of the prefix counts.
-_LONGEST_NAME = 253
+_MAX_NAME_LENGTH = 253
 
 
 def pod_prefix(owner_name: str) -> str:
     """Return the ``generateName`` of the Pods of the owner named ``owner_name``."""
-    return f"{owner_name}-" if len(owner_name) < _LONGEST_NAME else owner_name
+    return f"{owner_name}-" if len(owner_name) < _MAX_NAME_LENGTH else owner_name
 
 
 def pod_from(

@@ -28,8 +28,8 @@ _FIRST_BATCH = 1
 
 _FAILURE = "ReplicaFailure"
 # A failure is retried after as long as it has lasted: the backoff doubles.
-_SHORTEST_WAIT_SECONDS = 1.0
-_LONGEST_WAIT_SECONDS = 300.0
+_MIN_WAIT_SECONDS = 1.0
+_MAX_WAIT_SECONDS = 300.0
 
 
 def wanted_replicas(rs: Replicated) -> int:
@@ -109,7 +109,7 @@ def failing_since(rs: Replicated) -> datetime | None:
 def retry_seconds(since: datetime | None, now: datetime) -> float:
     """Return the seconds until the next retry, if the requests have failed since ``since``."""
     lasted_seconds = (now - since).total_seconds() if since is not None else 0.0
-    return max(_SHORTEST_WAIT_SECONDS, min(_LONGEST_WAIT_SECONDS, lasted_seconds))
+    return max(_MIN_WAIT_SECONDS, min(_MAX_WAIT_SECONDS, lasted_seconds))
 
 
 def _failure(rs: Replicated) -> ReplicatedCondition | None:

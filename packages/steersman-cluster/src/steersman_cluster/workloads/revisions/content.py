@@ -33,7 +33,7 @@ _ESCAPED: Final = (
 )
 
 # The part of a name, of at most 253 characters, that is left for the owner's name.
-_LONGEST_OWNER: Final = 223
+_MAX_OWNER_LENGTH: Final = 223
 
 _FNV_START: Final = 0x811C9DC5
 _FNV_PRIME: Final = 0x01000193
@@ -80,4 +80,4 @@ def revision_name(owner: str, digest: str) -> str:
 
     ``owner`` is the owner's name, and is cut if it is too long.
     """
-    return f"{owner[:_LONGEST_OWNER]}-{digest}"
+    return f"{owner[:_MAX_OWNER_LENGTH]}-{digest}"

@@ -57,7 +57,7 @@ Slice = discovery_v1.EndpointSlice
 SERVICE_INDEX: Final = "service"
 
 # Room for a dash after the name.
-_LONGEST_NAME: Final = 252
+_MAX_NAME_LENGTH: Final = 252
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
@@ -190,7 +190,7 @@ async def _put_endpoints(service: Service, pods: list[Pod], ctx: Context) -> Non
 
 
 def _new_slice(service: Service, new: NewSlice, trigger: datetime | None) -> Slice:
-    prefix = f"{service.name}-" if len(service.name) <= _LONGEST_NAME else service.name
+    prefix = f"{service.name}-" if len(service.name) <= _MAX_NAME_LENGTH else service.name
     written = _written(trigger)
     return Slice(
         metadata=meta_v1.ObjectMeta(

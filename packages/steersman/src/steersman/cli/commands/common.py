@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # The number of files above which only their folders are printed.
-MOST_FILES: Final = 15
+MAX_FILES: Final = 15
 
 # The duration after which a message names the current step.
 PATIENCE_SECONDS: Final = 1.0
@@ -70,7 +70,7 @@ def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> Non
         return
     longest = max((len(word) for word, paths in files.items() if paths), default=0)
     for word, paths in files.items():
-        for path in paths if len(paths) <= MOST_FILES else _by_folder(paths):
+        for path in paths if len(paths) <= MAX_FILES else _by_folder(paths):
             click.echo(f"{word:<{longest}}  {path}", err=True)
 
 

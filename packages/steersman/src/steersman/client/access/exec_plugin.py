@@ -22,7 +22,7 @@ from steersman.clock import Clock
 from steersman.errors import CredentialPluginFailed
 
 # A token takes kilobytes, a certificate chain tens of kilobytes.
-MOST_OUTPUT_BYTES: Final = 1024 * 1024
+MAX_OUTPUT_BYTES: Final = 1024 * 1024
 
 # The time before its expiry at which a credential is replaced, so that requests still arrive in
 # time.
@@ -155,8 +155,8 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
         if not output.ended.is_set():
             await _end(process, output, alone=plugin.terminal)
         process.close()
-    if len(output.content) > MOST_OUTPUT_BYTES:
-        problem = f"printed more than {MOST_OUTPUT_BYTES} bytes, and was killed"
+    if len(output.content) > MAX_OUTPUT_BYTES:
+        problem = f"printed more than {MAX_OUTPUT_BYTES} bytes, and was killed"
         raise _failed(plugin, source, problem)
     status = process.get_returncode()
     if status != 0:
@@ -189,7 +189,7 @@ class _Output(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002
         if not self.over.is_set():
             self.content += data
-        if len(self.content) > MOST_OUTPUT_BYTES:
+        if len(self.content) > MAX_OUTPUT_BYTES:
             self.over.set()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002

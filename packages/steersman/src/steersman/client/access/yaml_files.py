@@ -23,14 +23,14 @@ class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a YAML document; nodes and depth are counted after aliases are expanded."""
 
     # A larger file is rejected within 0.1 s, most of which libyaml needs to parse the events.
-    most_bytes: int = CONFIG_BYTES
-    most_nodes: int = 20_000
-    deepest: int = 64
+    max_bytes: int = CONFIG_BYTES
+    max_nodes: int = 20_000
+    max_depth: int = 64
 
 
 def read_yaml_mapping(path: Path, *, limits: YamlLimits = YamlLimits()) -> dict[str, Value]:
     """Return the mapping in the YAML file ``path``."""
-    content = read_small_file(path, limit_bytes=limits.most_bytes)
+    content = read_small_file(path, limit_bytes=limits.max_bytes)
     return parse_yaml_mapping(content, source=str(path), limits=limits)
 
 
@@ -44,10 +44,10 @@ def parse_yaml_mapping(
 def _parse(
     content: bytes, *, source: str, limits: YamlLimits, parser: "_Parser"
 ) -> dict[str, Value]:
-    if len(content) > limits.most_bytes:
+    if len(content) > limits.max_bytes:
         raise ConfigError(
             source=source,
-            problem=f"is larger than {limits.most_bytes} bytes",
+            problem=f"is larger than {limits.max_bytes} bytes",
             what_now="Split the file, or check that it is the correct file.",
         )
     try:
@@ -141,11 +141,11 @@ class _Reader:
         anchor: str | None = getattr(event, "anchor", None)
         if anchor is None:
             return self._counted(event, depth)
-        nodes, deepest = self._nodes, self._deepest
+        nodes, max_depth = self._nodes, self._deepest
         self._deepest = depth
         value = self._counted(event, depth)
         self._anchors[anchor] = _Anchored(value, self._nodes - nodes, self._deepest - depth)
-        self._deepest = max(deepest, self._deepest)
+        self._deepest = max(max_depth, self._deepest)
         return value
 
     def _repeated(self, event: yaml.AliasEvent, depth: int) -> Value:
@@ -176,16 +176,16 @@ class _Reader:
     def _count(self, event: yaml.Event, nodes: int, depth: int) -> None:
         self._nodes += nodes
         self._deepest = max(self._deepest, depth)
-        if self._nodes > self._limits.most_nodes:
+        if self._nodes > self._limits.max_nodes:
             raise self._refusal(
                 event,
-                f"exceeds {self._limits.most_nodes} values after alias expansion",
+                f"exceeds {self._limits.max_nodes} values after alias expansion",
                 "Split the file, or check that it is the correct file.",
             )
-        if depth > self._limits.deepest:
+        if depth > self._limits.max_depth:
             raise self._refusal(
                 event,
-                f"is nested more than {self._limits.deepest} levels deep",
+                f"is nested more than {self._limits.max_depth} levels deep",
                 "Check that it is the correct file.",
             )
 
@@ -250,13 +250,13 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _BASES: Final = {"x": 16, "b": 2, "o": 8}
 
 # No number in Kubernetes has more digits, and Python refuses to parse thousands of them.
-_LONGEST_NUMBER: Final = 64
+_MAX_NUMBER_LENGTH: Final = 64
 
 
 def _plain(text: str) -> Value:
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if text[0] not in "+-.0123456789" or len(text) > _LONGEST_NUMBER:
+    if text[0] not in "+-.0123456789" or len(text) > _MAX_NUMBER_LENGTH:
         return text
     digits = text.replace("_", "")
     if found := _INTEGER.fullmatch(digits):

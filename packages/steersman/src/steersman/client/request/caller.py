@@ -10,7 +10,7 @@ from steersman.client.request.request_spec import RequestSpec
 from steersman.client.request.responses import error_from
 from steersman.client.request.retries import RetryBudget, RetryPolicy
 from steersman.clock import Clock
-from steersman.errors import ApiError, BadAnswer, DeadlinePassed, SteersmanError
+from steersman.errors import ApiError, DeadlinePassed, InvalidResponse, SteersmanError
 from steersman.observe import ApiWarned, Observer, RequestFinished, RequestRetried, RetriesSpent
 from steersman.wire import Request, Response, Transport
 
@@ -44,7 +44,7 @@ class Caller:
         self._observe = observe
         self._budget = RetryBudget()
         # The monotonic time of the last response that was not a server error.
-        self.answered_at: float | None = None
+        self.last_response_at: float | None = None
 
     async def fetch(self, call: ApiCall, policy: RetryPolicy) -> bytes:
         """Send ``call``, retry it as ``policy`` permits, and return the body of the response."""
@@ -183,7 +183,7 @@ class Caller:
             code = error.code
         if code is not None and code < 500:
             # Proxies respond with 502 to 504 if the server itself does not respond.
-            self.answered_at = now_at
+            self.last_response_at = now_at
         self._observe(
             RequestFinished(
                 verb=call.spec.verb,
@@ -213,9 +213,9 @@ def response_stalled_error(spec: RequestSpec, seconds: float) -> DeadlinePassed:
     return DeadlinePassed(f"could not {spec.wanted}: {silence}. Retry the request.")
 
 
-def too_large(spec: RequestSpec, limit_bytes: int) -> BadAnswer:
+def too_large(spec: RequestSpec, limit_bytes: int) -> InvalidResponse:
     """Return the error for a response that is larger than ``limit_bytes``."""
-    return BadAnswer(
+    return InvalidResponse(
         wanted=spec.wanted,
         problem=f"the response is larger than {limit_bytes} bytes",
         what_now="List in smaller pages, or raise the limit in ClientSettings (for a Manager:"

@@ -6,7 +6,7 @@ from typing import TypeVar
 from steersman.client.request.caller import ApiCall, Caller
 from steersman.client.request.request_spec import Query, RequestSpec, write_query
 from steersman.client.settings import ClientSettings
-from steersman.errors import BadAnswer, InvalidObject
+from steersman.errors import InvalidObject, InvalidResponse
 from steersman.kinds import Codec, Part, Unstructured
 from steersman.wire import Request, Response
 
@@ -30,9 +30,9 @@ class RequestSender:
         return RequestSender(self._caller, self.codec, settings)
 
     @property
-    def answered_at(self) -> float | None:
+    def last_response_at(self) -> float | None:
         """The monotonic time of the API server's last response; ``None`` means never."""
-        return self._caller.answered_at
+        return self._caller.last_response_at
 
     async def body(self, spec: RequestSpec) -> bytes:
         """Send the request ``spec`` and return the body of the response."""
@@ -51,7 +51,7 @@ class RequestSender:
             return fitting
         try:
             return self.codec.decode_slowly(kind, answer, wanted=spec.wanted)
-        except (BadAnswer, InvalidObject) as error:
+        except (InvalidResponse, InvalidObject) as error:
             if spec.method != "GET":
                 error.add_note("The server responded that the write succeeded.")
             raise

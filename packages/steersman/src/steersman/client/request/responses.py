@@ -8,13 +8,13 @@ import msgspec
 from steersman.errors import (
     AlreadyExists,
     ApiError,
-    BadAnswer,
     BadRequest,
     Cause,
     Conflict,
     Expired,
     Forbidden,
     Invalid,
+    InvalidResponse,
     MethodNotAllowed,
     NotFound,
     ServerFailed,
@@ -43,7 +43,7 @@ _BY_CODE: Final[dict[int, type[ApiError]]] = {
 
 # A longer time is treated as a mistake: no API server is unavailable that long on purpose. Callers
 # have lower limits.
-LONGEST_RETRY_AFTER_SECONDS: Final = 3600.0
+MAX_RETRY_AFTER_SECONDS: Final = 3600.0
 
 
 class _Cause(msgspec.Struct):
@@ -105,7 +105,7 @@ def error_from(
     ``wanted`` describes the request, and ``retry_after`` is the response's Retry-After header.
     """
     if 300 <= code < 400:
-        return BadAnswer(
+        return InvalidResponse(
             wanted=wanted,
             problem=f"the server answered {code}, a redirect, which the client does not follow",
             what_now="Use the final address of the API server in the configuration.",
@@ -180,11 +180,11 @@ def _seconds(retry_after: str | None) -> float | None:
     if not retry_after or not retry_after.isdecimal():
         return None
     # The length is checked first: int() rejects thousands of digits.
-    return _bounded(LONGEST_RETRY_AFTER_SECONDS if len(retry_after) > 9 else int(retry_after))
+    return _bounded(MAX_RETRY_AFTER_SECONDS if len(retry_after) > 9 else int(retry_after))
 
 
 def _bounded(seconds: float | None) -> float | None:
     if seconds is None or seconds < 0:
         return None
     # Limited before the conversion to float, because the integer may have any number of digits.
-    return float(min(seconds, LONGEST_RETRY_AFTER_SECONDS))
+    return float(min(seconds, MAX_RETRY_AFTER_SECONDS))

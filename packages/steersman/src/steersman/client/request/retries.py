@@ -23,20 +23,20 @@ from steersman.errors import (
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """The maximum number of attempts of a request, and the waits between these attempts.
 
-    The waits double up to ``longest_seconds``; up to half of each wait is random.
+    The waits double up to ``max_seconds``; up to half of each wait is random.
     """
 
     # With the waits below about ten seconds in all, enough for an API server to restart.
     attempts: int = 8
     first_seconds: float = 0.1
-    longest_seconds: float = 10.0
+    max_seconds: float = 10.0
 
     def __post_init__(self) -> None:
-        if self.attempts < 1 or not 0 < self.first_seconds <= self.longest_seconds:
+        if self.attempts < 1 or not 0 < self.first_seconds <= self.max_seconds:
             raise ValueError(
-                f"retries must satisfy attempts >= 1 and 0 < first_seconds <= longest_seconds,"
+                f"retries must satisfy attempts >= 1 and 0 < first_seconds <= max_seconds,"
                 f" got attempts={self.attempts} first_seconds={self.first_seconds}"
-                f" longest_seconds={self.longest_seconds}"
+                f" max_seconds={self.max_seconds}"
             )
 
     def wait_seconds(
@@ -58,7 +58,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         failure.
         """
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
-        ceiling = min(self.first_seconds * 2.0 ** min(attempt - 1, 64), self.longest_seconds)
+        ceiling = min(self.first_seconds * 2.0 ** min(attempt - 1, 64), self.max_seconds)
         return ceiling * (0.5 + rng.random() / 2)
 
 

@@ -42,16 +42,16 @@ from steersman.observe import EventNotRecorded, EventsDropped, Observer
 from steersman.workqueue import BackoffPolicy
 
 # The server's limits, in bytes.
-LONGEST_NOTE: Final = 1024
-LONGEST_WORD: Final = 128
+MAX_NOTE_LENGTH: Final = 1024
+MAX_WORD_LENGTH: Final = 128
 
 # The time limit of one event, because others are queued.
 _DEADLINE_SECONDS: Final = 10.0
 # client-go tries twelve times, every ten seconds; the event is two minutes old by then.
-_MOST_TRIES: Final = 5
+_MAX_TRIES: Final = 5
 # After a longer wait, the event would be useless.
-_LONGEST_RETRY_AFTER_SECONDS: Final = 60.0
-_BACKOFF: Final = BackoffPolicy(first_seconds=1.0, longest_seconds=30.0, jitter=0.5)
+_MAX_RETRY_AFTER_SECONDS: Final = 60.0
+_BACKOFF: Final = BackoffPolicy(first_seconds=1.0, max_seconds=30.0, jitter=0.5)
 # The time without events for a namespace that rejected one: it is being deleted, or the operator
 # lacks the permission. Also the time for which the same error is not reported again.
 _CLOSED_SECONDS: Final = 300.0
@@ -91,7 +91,7 @@ class EventRecorder:
         self._client = client.adjusted(deadline_seconds=_DEADLINE_SECONDS)
         self._reporting = reporting_name(controller)
         self._controller = controller.rpartition("/")[2]
-        self._instance = truncated(instance, LONGEST_WORD) or self._reporting
+        self._instance = truncated(instance, MAX_WORD_LENGTH) or self._reporting
         self._clock = clock
         self._rng = rng
         self._observe = observe
@@ -132,9 +132,9 @@ class EventRecorder:
         key = EventKey(
             about,
             type,
-            truncated(reason, LONGEST_WORD),
-            truncated(action, LONGEST_WORD),
-            truncated(note, LONGEST_NOTE),
+            truncated(reason, MAX_WORD_LENGTH),
+            truncated(action, MAX_WORD_LENGTH),
+            truncated(note, MAX_NOTE_LENGTH),
             "" if related is None else _identity(related),
         )
         now_at, now_time = self._clock.monotonic(), self._clock.now()
@@ -252,12 +252,12 @@ class EventRecorder:
     def _try_later(self, entry: EventEntry, error: SteersmanError) -> float:
         self._failures += 1
         entry.tries += 1
-        if entry.tries < _MOST_TRIES:
+        if entry.tries < _MAX_TRIES:
             self._correlator.requeue(entry, now_at=self._clock.monotonic())
         else:
             self._give_up(entry, error)
         asked = error.retry_after_seconds if isinstance(error, TooManyRequests) else None
-        asked_seconds = min(asked or 0.0, _LONGEST_RETRY_AFTER_SECONDS)
+        asked_seconds = min(asked or 0.0, _MAX_RETRY_AFTER_SECONDS)
         return max(asked_seconds, _BACKOFF.wait_seconds(self._failures, rng=self._rng))
 
     def _give_up(self, entry: EventEntry, error: SteersmanError) -> None:
@@ -284,14 +284,14 @@ class EventRecorder:
         return f"<EventRecorder of {self._controller}: {self._correlator!r}>"
 
 
-def truncated(text: str, longest_bytes: int) -> str:
-    """Return ``text``, truncated at a character boundary to at most ``longest_bytes`` bytes."""
-    whole = str(text)[: longest_bytes + 1]  # a character has at least one byte
+def truncated(text: str, max_bytes: int) -> str:
+    """Return ``text``, truncated at a character boundary to at most ``max_bytes`` bytes."""
+    whole = str(text)[: max_bytes + 1]  # a character has at least one byte
     # A lone surrogate, as a file name can hold it, cannot be encoded.
     coded = whole.encode("utf-8", "replace")
-    if len(coded) <= longest_bytes:
+    if len(coded) <= max_bytes:
         return coded.decode()
-    return coded[: longest_bytes - len("…".encode())].decode("utf-8", "ignore") + "…"
+    return coded[: max_bytes - len("…".encode())].decode("utf-8", "ignore") + "…"
 
 
 def reporting_name(controller: str) -> str:

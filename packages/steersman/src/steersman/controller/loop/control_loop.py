@@ -552,14 +552,14 @@ class ControlLoop(Generic[Obj]):
     def _requeue(self, decision: Decision, key: ObjectKey, obj: Obj, failures: int) -> None:
         queue = self._queue
         if decision.is_failure:
-            queue.add_rate_limited(key, priority=queue.held_priority(key))
+            queue.add_rate_limited(key, priority=queue.processing_priority(key))
         else:
             if failures:  # rarely any
                 queue.forget(key)
             if decision.is_final:
                 self._permanent[key] = fingerprint(obj)
             elif decision.after_seconds is not None:
-                priority = queue.held_priority(key)
+                priority = queue.processing_priority(key)
                 queue.add_after(key, decision.after_seconds, priority=priority)
         if decision.note is not None:
             reason, note = decision.note

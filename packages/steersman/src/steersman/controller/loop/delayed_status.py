@@ -10,7 +10,7 @@ from steersman.names import ObjectKey
 from steersman.observe import ReconcileReason
 
 # Shorter delays count as zero.
-_SHORTEST_SECONDS: Final = 0.001
+_MIN_SECONDS: Final = 0.001
 
 
 class DelayedStatuses:
@@ -67,7 +67,7 @@ class DelayedStatuses:
         wait_seconds = due_at - now_at
         # An outcome with a time may depend on another system, and is not requeued earlier.
         is_open = isinstance(outcome, Later) and outcome.after_seconds is None
-        can_wait = is_open and wait_seconds >= _SHORTEST_SECONDS
+        can_wait = is_open and wait_seconds >= _MIN_SECONDS
         if await context.report_status(obj, outcome.status, can_wait=can_wait):
             self.forget(key)
             return outcome

@@ -17,7 +17,7 @@ E = TypeVar("E")
 LOOPS_TO_WARN = 10
 
 # The number of writes that are stored for each key.
-MOST_WRITES = 64
+MAX_WRITES = 64
 
 
 class HotLoopFound(msgspec.Struct, frozen=True):
@@ -104,7 +104,7 @@ class _Loop:
     ) -> HotLoopFound | None:
         # Includes those of earlier reconciles: an echo may be late.
         echoes = (*self._echoes, *[(each.ref, each.version) for each in wrote])
-        self._echoes = echoes[-MOST_WRITES:]
+        self._echoes = echoes[-MAX_WRITES:]
         if not is_echo:
             self._streak = self._bodies = None
             return None
@@ -118,11 +118,11 @@ class _Loop:
 
     def _keep_bodies(self, wrote: Sequence[EffectiveWrite]) -> None:
         kept = self._bodies = self._bodies or {}
-        for ref, _, body in wrote[-MOST_WRITES:]:
+        for ref, _, body in wrote[-MAX_WRITES:]:
             if body is not None:
                 _, last = kept.pop(ref, (None, None))
                 kept[ref] = (last, body)
-        while len(kept) > MOST_WRITES:
+        while len(kept) > MAX_WRITES:
             del kept[next(iter(kept))]
 
     def _fields(self) -> tuple[str, ...]:

@@ -176,7 +176,7 @@ class Workers:
             is_hanging = False
             if lane.hanging and key in lane.hanging:
                 is_hanging = self._is_still_hanging(key)
-                if is_hanging and not lane.may_begin(key, queue.held_priority(key)):
+                if is_hanging and not lane.may_begin(key, queue.processing_priority(key)):
                     queue.done(key)
                     self._report_lane()
                     continue
@@ -196,7 +196,7 @@ class Workers:
                 state = await self._handler.reconcile_key(key)
             except BaseException:
                 # A cancelled reconcile is incomplete.
-                queue.add(key, priority=queue.held_priority(key))
+                queue.add(key, priority=queue.processing_priority(key))
                 lane.note_cancellation(key)
                 raise
             finally:
@@ -256,7 +256,9 @@ class Workers:
         for key, worker in self._by_key.items():
             if worker.is_slow:
                 continue
-            started_at = worker.started_at if self._starts_late else self._queue.held_since_at(key)
+            started_at = (
+                worker.started_at if self._starts_late else self._queue.processing_since_at(key)
+            )
             if started_at is not None and (first is None or started_at < first[2]):
                 first = worker, key, started_at
         return first

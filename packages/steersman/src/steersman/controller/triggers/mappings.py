@@ -29,7 +29,7 @@ Object: TypeAlias = Resource | Unstructured
 MappingId: TypeAlias = tuple[ResourceType, int, ObjectKey]
 
 # The longest wait is five minutes, as for failed reconciles.
-_BACKOFF = BackoffPolicy(first_seconds=0.1, longest_seconds=300.0)
+_BACKOFF = BackoffPolicy(first_seconds=0.1, max_seconds=300.0)
 
 # The number of calls for a deleted object, which take about a minute. No further change of that
 # object will follow, and its last state is stored only for these calls.

@@ -25,7 +25,7 @@ from steersman.workqueue import LOW_PRIORITY, BackoffPolicy
 Enqueue: TypeAlias = Callable[[ObjectKey, ReconcileReason, int], None]
 
 # The other end needs time to recover; the limit is for people who wait.
-_BACKOFF = BackoffPolicy(first_seconds=1.0, longest_seconds=60.0, jitter=0.1)
+_BACKOFF = BackoffPolicy(first_seconds=1.0, max_seconds=60.0, jitter=0.1)
 
 # A stream that was open for this long worked: its end does not count as a consecutive failure.
 _STEADY_SECONDS = 60.0

@@ -15,9 +15,9 @@ from steersman.controller.ownership.managed_fields import (
     readable_paths,
 )
 from steersman.controller.streaks import ExpiringEntries, Streak
-from steersman.controller.writer.last_applied import (
+from steersman.controller.writer.applied_state import (
+    AppliedState,
     ApplyTarget,
-    LastApplied,
     LastApply,
     digest_of,
     entry_of,
@@ -95,7 +95,7 @@ class FieldConflicts:
     def __init__(
         self,
         client: Client,
-        last: LastApplied,
+        last: AppliedState,
         *,
         controller: str,
         manager: str,

@@ -28,9 +28,9 @@ from steersman.controller.status import (
     status_to_apply,
     with_condition,
 )
+from steersman.controller.writer.applied_state import AppliedState, ApplyTarget, entry_of
 from steersman.controller.writer.apply_bodies import status_to_send, to_apply, with_preconditions
 from steersman.controller.writer.field_conflicts import FieldConflict, FieldConflicts
-from steersman.controller.writer.last_applied import ApplyTarget, LastApplied, entry_of
 from steersman.controller.writer.reports import Report
 from steersman.controller.writer.write_errors import (
     as_invalid,
@@ -85,7 +85,7 @@ class Writer:
         self._finalizer = finalizer
         self._clock = clock
         self._codec = Codec()
-        self._last = LastApplied(field_manager)
+        self._last = AppliedState(field_manager)
         self.owner_check = OwnerCheck(client)
         self._conflicts = FieldConflicts(
             client,

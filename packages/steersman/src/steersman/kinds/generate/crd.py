@@ -65,7 +65,7 @@ _TAKEN = {
 }
 
 # A longer list of values becomes a named alias.
-_LONGEST_LITERAL = 60
+_MAX_LITERAL_LENGTH = 60
 
 # The suffixes by which the pattern of a quantity is recognized.
 _BINARY_SUFFIXES = "[KMGTPE]i"
@@ -177,7 +177,7 @@ class _Reader:
 
     def _literal(self, place: tuple[str, ...], values: tuple[str | int, ...]) -> Type:
         text = literal(values)
-        if len(text) <= _LONGEST_LITERAL:
+        if len(text) <= _MAX_LITERAL_LENGTH:
             return Type(text, LITERAL.imports)
         name = self._new_name(place)
         self.choices.append(Choices(name=name, values=values))

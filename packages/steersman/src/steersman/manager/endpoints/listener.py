@@ -14,7 +14,7 @@ from steersman.observe import Listening, Observer
 from steersman.wire import RequestHandler
 
 # No request to these endpoints has a body.
-LARGEST_BODY = 1024
+MAX_BODY_BYTES = 1024
 
 # The setting that has the address of each listener.
 _SETTINGS: Final = {"probes": "--health-address", "metrics": "--metrics-address"}
@@ -57,7 +57,9 @@ async def _listen(
     from steersman.wire import listening
 
     def on(host: str) -> AbstractAsyncContextManager[int]:
-        return listening(handler, host=host, port=address.port, tls=tls, largest_body=LARGEST_BODY)
+        return listening(
+            handler, host=host, port=address.port, tls=tls, max_body_bytes=MAX_BODY_BYTES
+        )
 
     try:
         return await held.enter_async_context(on(address.host))

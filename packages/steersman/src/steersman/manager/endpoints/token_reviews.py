@@ -25,11 +25,11 @@ ALLOWED_SECONDS: Final = 300.0
 DENIED_SECONDS: Final = 30.0
 
 # No cluster has more scrapers. Invalid tokens fill only the cache for rejected ones.
-MOST_REMEMBERED: Final = 1000
+MAX_REMEMBERED: Final = 1000
 
 # The number of concurrent reviews; further ones wait. A client with invalid tokens must not be able
 # to overload the API server through the operator.
-MOST_AT_ONCE: Final = 4
+MAX_CONCURRENT: Final = 4
 
 REVIEW_SECONDS: Final = 5.0
 
@@ -58,11 +58,11 @@ class TokenReviews:
         self._client = client.adjusted(
             deadline_seconds=REVIEW_SECONDS, retry=RetryPolicy(attempts=1), dry_run=False
         )
-        self._users = ExpiringCache[bytes, _User](MOST_REMEMBERED, clock=clock)
-        self._unknown = ExpiringCache[bytes, bool](MOST_REMEMBERED, clock=clock)
-        self._rights = ExpiringCache[tuple[_User, str], bool](MOST_REMEMBERED, clock=clock)
+        self._users = ExpiringCache[bytes, _User](MAX_REMEMBERED, clock=clock)
+        self._unknown = ExpiringCache[bytes, bool](MAX_REMEMBERED, clock=clock)
+        self._rights = ExpiringCache[tuple[_User, str], bool](MAX_REMEMBERED, clock=clock)
         self._reviews_in_flight = SharedRequests[bytes, AccessDecision]()
-        self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self._places = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def verdict(self, token: str, path: str) -> AccessDecision:
         """Return the decision whether the user of ``token`` may get ``path``."""

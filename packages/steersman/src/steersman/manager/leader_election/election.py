@@ -29,7 +29,7 @@ JITTER: Final = 1.2
 # A record may have any duration, by mistake or malice, and its holder may be dead. No live
 # candidate fails to renew its lease for an hour: after that, another takes it over, whatever the
 # record's duration is. Settings have the same limit.
-LONGEST_SECONDS: Final = 3600.0
+MAX_SECONDS: Final = 3600.0
 
 # The duration of a released lease: the least that the server allows. No candidate waits for it.
 RELEASED_SECONDS: Final = 1
@@ -59,10 +59,10 @@ class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
         if not self.namespace or not self.name or not self.identity:
             raise ValueError("a lease needs a namespace, a name and an identity")
         rhythm = (self.retry_seconds * JITTER, self.renew_seconds, self.lease_seconds)
-        if not 0 < rhythm[0] < rhythm[1] < rhythm[2] <= LONGEST_SECONDS or rhythm[2] < 1:
+        if not 0 < rhythm[0] < rhythm[1] < rhythm[2] <= MAX_SECONDS or rhythm[2] < 1:
             raise ValueError(
                 f"a lease must satisfy 0 < retry_seconds * {JITTER} < renew_seconds <"
-                f" lease_seconds, and 1 <= lease_seconds <= {LONGEST_SECONDS:g}, got"
+                f" lease_seconds, and 1 <= lease_seconds <= {MAX_SECONDS:g}, got"
                 f" retry_seconds={self.retry_seconds} renew_seconds={self.renew_seconds}"
                 f" lease_seconds={self.lease_seconds}"
             )
@@ -209,7 +209,7 @@ def _valid_seconds(record: Record, settings: LeaseSettings) -> float:
     seconds = record.lease_seconds
     if seconds is None or seconds < 1:
         return settings.lease_seconds
-    return min(float(seconds), LONGEST_SECONDS)
+    return min(float(seconds), MAX_SECONDS)
 
 
 # The next step

@@ -10,7 +10,7 @@ from steersman.errors import BadValue
 
 _ADDRESS: Final = r"(?:\[(?P<six>[^\[\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>[0-9]{1,5})"
 _HOST_NAME: Final = r"(?!-)[A-Za-z0-9-]{1,63}(?:\.(?!-)[A-Za-z0-9-]{1,63})*\.?"
-_LARGEST_PORT: Final = 65535
+_MAX_PORT: Final = 65535
 
 
 class ListenAddress(msgspec.Struct, frozen=True):
@@ -37,8 +37,8 @@ class ListenAddress(msgspec.Struct, frozen=True):
             raise _bad(text, "an IPv4 address is four numbers up to 255")
         if found["six"] is None and host and not numeric and re.fullmatch(_HOST_NAME, host) is None:
             raise _bad(text, "the host is an IP address, a host name, or nothing for all of them")
-        if int(found["port"]) > _LARGEST_PORT:
-            raise _bad(text, f"a port is a number up to {_LARGEST_PORT}")
+        if int(found["port"]) > _MAX_PORT:
+            raise _bad(text, f"a port is a number up to {_MAX_PORT}")
         return cls(host, int(found["port"]))
 
     @property

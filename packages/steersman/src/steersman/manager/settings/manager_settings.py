@@ -10,7 +10,7 @@ import msgspec
 
 from steersman.client import Trust
 from steersman.errors import BadSettings, BadValue
-from steersman.manager.leader_election.election import JITTER, LONGEST_SECONDS
+from steersman.manager.leader_election.election import JITTER, MAX_SECONDS
 from steersman.manager.settings.address import ListenAddress
 from steersman.manager.settings.sources import (
     LOG_LEVELS,
@@ -245,10 +245,10 @@ class ManagerSettings:
                 " is not a whole number",
                 what_now="Set a whole number.",
             )
-        if self.lease_seconds > LONGEST_SECONDS:
+        if self.lease_seconds > MAX_SECONDS:
             yield _Problem(
                 fields=("lease_seconds",),
-                problem=f"lease_seconds={self.lease_seconds:g} is more than {LONGEST_SECONDS:g}, so"
+                problem=f"lease_seconds={self.lease_seconds:g} is more than {MAX_SECONDS:g}, so"
                 " no replica would act for that long after a leader fails",
                 what_now="Lower it; 15 is usual.",
             )

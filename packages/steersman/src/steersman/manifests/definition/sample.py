@@ -40,10 +40,10 @@ from steersman.manifests.documents import Document
 EXAMPLE: Final = "Give the field an example: `Rule(example=…)`, or `example` in the schema."
 
 # The limit of the combinations of alternatives that are tried.
-_MOST_VARIANTS: Final = 200
+_MAX_VARIANTS: Final = 200
 # A sample with more items is hard to read, and a schema may require a billion.
-_MOST_PIECES: Final = 100
-_LONGEST_TEXT: Final = 1000
+_MAX_PIECES: Final = 100
+_MAX_TEXT_LENGTH: Final = 1000
 
 
 def sample_of(crd: Document, version: str | None = None) -> Document:
@@ -121,9 +121,9 @@ class _SampleMaker:
 
     def _by_type(self, schema: Schema, path: str, number: int, keys: Sequence[str]) -> Any:
         for key, most in (
-            ("minItems", _MOST_PIECES),
-            ("minProperties", _MOST_PIECES),
-            ("minLength", _LONGEST_TEXT),
+            ("minItems", _MAX_PIECES),
+            ("minProperties", _MAX_PIECES),
+            ("minLength", _MAX_TEXT_LENGTH),
         ):
             if (schema.get(key) or 0) > most:
                 raise self._refusal(path, f"its {key} is {schema[key]}")
@@ -215,7 +215,7 @@ def _variants(schema: Schema) -> Iterator[Schema]:
         plain = _merged_schemas(plain, each)
     choices = [alternatives(schema, key) or [{}] for key in ("oneOf", "anyOf")]
     for tried, chosen in enumerate(product(*choices)):
-        if tried == _MOST_VARIANTS:
+        if tried == _MAX_VARIANTS:
             return
         variant: Schema = plain
         for each in chosen:

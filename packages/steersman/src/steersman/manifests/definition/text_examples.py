@@ -54,10 +54,10 @@ _CLASSES: Final = {
 }
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _NOTHING: Final = "AbBzZ"  # places between characters
-_MOST_ROUNDS: Final = 64
-_MOST_ALTERNATIVES: Final = 8
+_MAX_ROUNDS: Final = 64
+_MAX_ALTERNATIVES: Final = 8
 _LONGEST: Final = 10_000
-_MOST_FAILURES: Final = 20
+_MAX_FAILURES: Final = 20
 
 _repeat = re.compile(r"\{(\d+)(,(\d*))?\}")
 
@@ -77,8 +77,8 @@ def texts_like(pattern: str, *, fewest: int, most: int | None) -> Iterator[str]:
         return
     seen: set[str] = set()
     failures = 0
-    for rounds in range(_MOST_ROUNDS):
-        for alternative in range(_MOST_ALTERNATIVES):
+    for rounds in range(_MAX_ROUNDS):
+        for alternative in range(_MAX_ALTERNATIVES):
             try:
                 text = maker((rounds, alternative))
             except _Unreadable:
@@ -91,7 +91,7 @@ def texts_like(pattern: str, *, fewest: int, most: int | None) -> Iterator[str]:
                 yield text
             else:
                 failures += 1
-                if failures == _MOST_FAILURES:
+                if failures == _MAX_FAILURES:
                     return
 
 
@@ -206,9 +206,9 @@ class _Parser:
         least, most = 1, 1
         match self._peek():
             case "*":
-                least, most = 0, _MOST_ROUNDS
+                least, most = 0, _MAX_ROUNDS
             case "+":
-                least, most = 1, _MOST_ROUNDS
+                least, most = 1, _MAX_ROUNDS
             case "?":
                 least, most = 0, 1
             case "{":
@@ -216,7 +216,7 @@ class _Parser:
                 if found is None:
                     raise _Unreadable
                 least = int(found[1])
-                most = least if found[2] is None else int(found[3] or least + _MOST_ROUNDS)
+                most = least if found[2] is None else int(found[3] or least + _MAX_ROUNDS)
                 self.at = found.end() - 1
             case _:
                 return maker

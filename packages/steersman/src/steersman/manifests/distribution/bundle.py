@@ -22,7 +22,7 @@ from steersman.manifests.distribution.catalog import is_mature
 from steersman.manifests.distribution.cluster_service_version import cluster_service_version
 from steersman.manifests.documents import MADE, Document, yaml_of
 from steersman.manifests.files import Tree
-from steersman.manifests.install import Parts, parts_of
+from steersman.manifests.install import InstallManifests, parts_of
 from steersman.manifests.installation import Installation
 
 _HEAD: Final = f"# {MADE}\n"
@@ -76,8 +76,13 @@ def bundle_tree(
     }
 
 
-def _beside(parts: Parts) -> Iterable[Document]:
-    maybe = (parts.metrics_reader, *parts.people, parts.disruption_budget, parts.metrics_service)
+def _beside(parts: InstallManifests) -> Iterable[Document]:
+    maybe = (
+        parts.metrics_reader,
+        *parts.user_roles,
+        parts.disruption_budget,
+        parts.metrics_service,
+    )
     return (each for each in maybe if each is not None)
 
 

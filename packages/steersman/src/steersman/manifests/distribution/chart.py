@@ -129,7 +129,7 @@ class _Chart:
             "metrics-roles.yaml": self._several(
                 (*parts.metrics_grants, *optional_document(parts.metrics_reader)), when=_HAS_METRICS
             ),
-            "user-roles.yaml": self._several(parts.people, when="$.Values.userRoles.enabled"),
+            "user-roles.yaml": self._several(parts.user_roles, when="$.Values.userRoles.enabled"),
             "network-policy.yaml": self._network_policy(),
             "disruption-budget.yaml": template_of(
                 self._placed(parts.disruption_budget), when="$.Values.podDisruptionBudget.enabled"

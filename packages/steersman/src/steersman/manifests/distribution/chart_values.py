@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any, Final, TypeAlias
 
 from steersman.manifests.documents import yaml_of
-from steersman.manifests.install import Parts, parts_of
+from steersman.manifests.install import InstallManifests, parts_of
 from steersman.manifests.installation import Installation
 
 _WIDTH: Final = 100
@@ -40,7 +40,7 @@ class _Value:
 _Table: TypeAlias = Mapping[str, "_Value | _Table"]
 
 
-def values_text(installation: Installation, parts: Parts) -> str:
+def values_text(installation: Installation, parts: InstallManifests) -> str:
     """Return ``values.yaml``, with a comment on each value."""
     head = (
         "Values of the chart, with their defaults. Names of objects begin with the release's name."
@@ -49,7 +49,7 @@ def values_text(installation: Installation, parts: Parts) -> str:
     return "\n".join(lines) + "\n"
 
 
-def schema_text(installation: Installation, parts: Parts) -> str:
+def schema_text(installation: Installation, parts: InstallManifests) -> str:
     """Return ``values.schema.json``, by which Helm validates the values."""
     schema = _schema_of(_table(installation, parts))
     # A parent chart passes these values to its dependencies.
@@ -69,7 +69,7 @@ def split_image(image: str) -> tuple[str, str, str]:
     return folder + slash + base, tag, digest
 
 
-def _table(installation: Installation, parts: Parts) -> _Table:
+def _table(installation: Installation, parts: InstallManifests) -> _Table:
     repository, tag, digest = split_image(installation.image)
     (container,) = parts.deployment["spec"]["template"]["spec"]["containers"]
     adds = _added(installation, parts)
@@ -192,7 +192,7 @@ def _table(installation: Installation, parts: Parts) -> _Table:
     }
 
 
-def _added(installation: Installation, parts: Parts) -> dict[str, list[Any]]:
+def _added(installation: Installation, parts: InstallManifests) -> dict[str, list[Any]]:
     """Return the variables and the egress rules that the operator author adds to ``parts``.
 
     ``parts`` are rendered without these additions.

@@ -24,11 +24,11 @@ from steersman.manifests.distribution.catalog import (
 )
 from steersman.manifests.distribution.scopes import SOME_NAMESPACE, in_each
 from steersman.manifests.documents import Document
-from steersman.manifests.install import Parts, parts_of
+from steersman.manifests.install import InstallManifests, parts_of
 from steersman.manifests.installation import Installation
 
 # It is also the value of a label.
-_LONGEST_NAME: Final = 63
+_MAX_NAME_LENGTH: Final = 63
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 _TARGETS: Final = "metadata.annotations['olm.targetNamespaces']"
@@ -39,7 +39,7 @@ _WIDGETS: Final = {"boolean": "booleanSwitch", "integer": "number", "number": "n
 
 def cluster_service_version(
     installation: Installation,
-    parts: Parts,
+    parts: InstallManifests,
     *,
     replaces: str | None,
     icon: tuple[str, bytes] | None,
@@ -99,12 +99,12 @@ def cluster_service_version(
 
 def _csv_name(name: str, version: str) -> str:
     full = f"{name}.v{version.lower().replace('+', '-')}"
-    if not _NAME.fullmatch(full) or len(full) > _LONGEST_NAME:
+    if not _NAME.fullmatch(full) or len(full) > _MAX_NAME_LENGTH:
         raise BadName(
             wanted="the name of a ClusterServiceVersion",
             value=full,
             rule="it is NAME.vVERSION, has letters, digits, dashes and dots, ends with a letter or"
-            f" digit, and is {_LONGEST_NAME} characters at most",
+            f" digit, and is {_MAX_NAME_LENGTH} characters at most",
         )
     return full
 
@@ -222,7 +222,7 @@ def _install_modes(installation: Installation) -> list[dict[str, Any]]:
     return [{"type": mode, "supported": supported} for mode, supported in modes.items()]
 
 
-def _strategy(installation: Installation, parts: Parts) -> dict[str, Any]:
+def _strategy(installation: Installation, parts: InstallManifests) -> dict[str, Any]:
     here, cluster = _rules(installation, parts)
     deployment, spec = parts.deployment, parts.deployment["spec"]
     strategy: dict[str, Any] = {
@@ -241,7 +241,7 @@ def _strategy(installation: Installation, parts: Parts) -> dict[str, Any]:
     return strategy
 
 
-def _rules(installation: Installation, parts: Parts) -> tuple[list[Any], list[Any]]:
+def _rules(installation: Installation, parts: InstallManifests) -> tuple[list[Any], list[Any]]:
     """Return the namespaced rules and the cluster-wide rules.
 
     OLM grants the namespaced rules in each target namespace and in the operator's own namespace.

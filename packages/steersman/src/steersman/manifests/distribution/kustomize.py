@@ -15,7 +15,7 @@ from typing import Final
 
 from steersman.manifests.documents import MADE, Document, optional_document, yaml_of
 from steersman.manifests.files import Tree, in_folder
-from steersman.manifests.install import Parts, parts_of
+from steersman.manifests.install import InstallManifests, parts_of
 from steersman.manifests.installation import Installation
 
 _FILE: Final = "kustomization.yaml"
@@ -63,18 +63,18 @@ def deploy_tree(installation: Installation) -> Tree:
     return tree
 
 
-def _crds(parts: Parts) -> Tree:
+def _crds(parts: InstallManifests) -> Tree:
     return _piece("crd", {crd["metadata"]["name"]: (crd,) for crd in parts.crds})
 
 
-def _rbac(parts: Parts) -> Tree:
+def _rbac(parts: InstallManifests) -> Tree:
     return _piece(
         "rbac",
         {
             "account": (parts.account,),
             "operator": parts.grants,
             "metrics": (*parts.metrics_grants, *optional_document(parts.metrics_reader)),
-            "people": parts.people,
+            "user-roles": parts.user_roles,
         },
     )
 

@@ -12,8 +12,8 @@ from steersman.observe.observation import Fields, Metric, Observation, Sample, c
 from steersman.observe.phrases import length, raised, ref_fields, some_of
 
 # Enough to recognize a reconcile, and short enough for a log line.
-_MOST_REASONS: Final = 3
-_MOST_NAMED: Final = 5
+_MAX_REASONS: Final = 3
+_MAX_NAMED: Final = 5
 
 _FAILURES: Final = frozenset({"failed", "permanent", "timed out"})
 _OUTCOMES: Final = {"later": "not done yet", "permanent": "failed for good"}
@@ -157,9 +157,9 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         if after is not None:
             parts.append(f", again in {length(after)}")
         reasons = some_of(
-            [self._because(why) for why in self.reasons[:_MOST_REASONS]],
-            most=_MOST_REASONS,
-            left_out=len(self.reasons[_MOST_REASONS:]) + self.reasons_left_out,
+            [self._because(why) for why in self.reasons[:_MAX_REASONS]],
+            most=_MAX_REASONS,
+            left_out=len(self.reasons[_MAX_REASONS:]) + self.reasons_left_out,
         )
         about = "; ".join(filter(None, (reasons, self._did())))
         if error is not None:
@@ -193,7 +193,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
             for write in self.writes
             if write.is_change
         ]
-        parts = [some_of(changes, most=_MOST_NAMED)] if changes else []
+        parts = [some_of(changes, most=_MAX_NAMED)] if changes else []
         if vain := len(self.writes) - len(changes):
             parts.append(f"{vain} {_writes(vain)} changed nothing")
         if self.skipped_writes:
@@ -532,7 +532,7 @@ class ControllerStopped(Observation, frozen=True, kw_only=True):
 
 
 def _named(things: tuple[str, ...]) -> str:
-    return some_of(things, most=_MOST_NAMED)
+    return some_of(things, most=_MAX_NAMED)
 
 
 def _writes(count: int) -> str:

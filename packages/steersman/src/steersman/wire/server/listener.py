@@ -35,13 +35,13 @@ async def listening(
     host: str,
     port: int,
     tls: ssl.SSLContext | None,
-    largest_body: int,
+    max_body_bytes: int,
     share_port: bool = False,
 ) -> AsyncIterator[int]:
     """Pass requests to ``handler`` while the block runs; yield the port of the listener.
 
     With ``port=0``, a free port is used. Without ``tls``, the traffic is not encrypted, which is
-    only acceptable for public data, or within one machine. A body larger than ``largest_body`` is
+    only acceptable for public data, or within one machine. A body larger than ``max_body_bytes`` is
     cut off one byte after the limit.
     """
     loop = asyncio.get_running_loop()
@@ -49,7 +49,7 @@ async def listening(
     buffer = memoryview(bytearray(_RECEIVED_BYTES))
 
     def new_connection() -> ServerConnection:
-        parser = RequestParser(largest_body=largest_body)
+        parser = RequestParser(max_body_bytes=max_body_bytes)
         return ServerConnection(handler, parser=parser, buffer=buffer, connections=connections)
 
     server = await loop.create_server(

@@ -30,12 +30,12 @@ class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
 class RequestParser:
     """Parses the bytes from a client; ``refused`` is the reply status for an invalid request.
 
-    A body larger than ``largest_body`` is cut off one byte after the limit. No further request of
+    A body larger than ``max_body_bytes`` is cut off one byte after the limit. No further request of
     the connection is then read, because the rest of the body may take long to arrive.
     """
 
-    def __init__(self, *, largest_body: int) -> None:
-        self._largest_body = largest_body
+    def __init__(self, *, max_body_bytes: int) -> None:
+        self._largest_body = max_body_bytes
         self._parser = HttpRequestParser(self)
         # The current request.
         self._version = ""

@@ -14,10 +14,10 @@ from steersman_cluster.apiserver.apply.patches.patch_errors import (
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.status_errors import bad_request, too_large
 
-MOST_OPERATIONS = 10_000
+MAX_OPERATIONS = 10_000
 
 # The limit of the copies of one patch, in bytes of JSON: copies of copies grow exponentially.
-MOST_COPIED_BYTES = 3 * 1024 * 1024
+MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 _TEXT_FIELDS = ("op", "path", "from")
 _FIELDS = (*_TEXT_FIELDS, "value")
@@ -57,9 +57,9 @@ def _operations(patch: Any, *, lenient: bool) -> list[Object]:
     if (mistake := next(_mismatches(patch, lenient=lenient), None)) is not None:
         raise bad_request(mistake if lenient else f"error decoding patch: {mistake}")
     operations = [operation or {} for operation in patch or ()]
-    if len(operations) > MOST_OPERATIONS:
+    if len(operations) > MAX_OPERATIONS:
         raise too_large(
-            f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS},"
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS},"
             f" got {len(operations)}"
         )
     return operations
@@ -141,7 +141,7 @@ class _Document:
         container, key = self._found(origin)
         value = _child(container, key)
         self._copied_bytes += len(msgspec.json.encode(value))
-        if self._copied_bytes > MOST_COPIED_BYTES:
+        if self._copied_bytes > MAX_COPIED_BYTES:
             raise unprocessable()
         self._add(path, value)
         # The value is shared by two paths now, so both must copy it before a change.

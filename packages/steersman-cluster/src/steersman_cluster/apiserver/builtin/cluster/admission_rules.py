@@ -35,10 +35,10 @@ from steersman_cluster.apiserver.meta.name_validation import (
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.webhooks.client_config import REVIEWS, client_errors, review_errors
 
-MOST_CONDITIONS: Final = 64
-MOST_ANNOTATIONS: Final = 20
-LONGEST_ANNOTATION_BYTES: Final = 5 * 1024
-LONGEST_TIMEOUT_SECONDS: Final = 30
+MAX_CONDITIONS: Final = 64
+MAX_ANNOTATIONS: Final = 20
+MAX_ANNOTATION_BYTES: Final = 5 * 1024
+MAX_TIMEOUT_SECONDS: Final = 30
 
 _FAILURE_POLICIES: Final = ("Fail", "Ignore")
 _MATCH_POLICIES: Final = ("Equivalent", "Exact")
@@ -79,8 +79,8 @@ def _webhook_errors(webhook: Object, path: str) -> Iterator[FieldError]:
         yield required(f"{path}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}")
     yield from _choice_errors(webhook, path, "sideEffects", _SIDE_EFFECTS)
     seconds = webhook.get("timeoutSeconds")
-    if seconds is not None and not 1 <= seconds <= LONGEST_TIMEOUT_SECONDS:
-        why = f"the timeout value must be between 1 and {LONGEST_TIMEOUT_SECONDS} seconds"
+    if seconds is not None and not 1 <= seconds <= MAX_TIMEOUT_SECONDS:
+        why = f"the timeout value must be between 1 and {MAX_TIMEOUT_SECONDS} seconds"
         yield invalid(f"{path}.timeoutSeconds", seconds, why)
     for name in ("namespaceSelector", "objectSelector"):
         yield from selector_errors(webhook.get(name), f"{path}.{name}")
@@ -168,8 +168,8 @@ def _condition_errors(
 ) -> Iterator[FieldError]:
     conditions = written.get("matchConditions") or []
     path = f"{path}.matchConditions"
-    if len(conditions) > MOST_CONDITIONS:
-        yield too_many(path, len(conditions), MOST_CONDITIONS)
+    if len(conditions) > MAX_CONDITIONS:
+        yield too_many(path, len(conditions), MAX_CONDITIONS)
     seen: set[str] = set()
     for index, condition in enumerate(conditions):
         at = f"{path}[{index}]"
@@ -315,8 +315,8 @@ def _annotation_errors(
     spec: Object, name: str, variables: Mapping[str, CelType]
 ) -> Iterator[FieldError]:
     annotations = spec.get("auditAnnotations") or []
-    if len(annotations) > MOST_ANNOTATIONS:
-        why = f"must not have more than {MOST_ANNOTATIONS} auditAnnotations"
+    if len(annotations) > MAX_ANNOTATIONS:
+        why = f"must not have more than {MAX_ANNOTATIONS} auditAnnotations"
         yield invalid("spec.auditAnnotations", annotations, why)
     seen: set[str] = set()
     for index, each in enumerate(annotations):
@@ -335,8 +335,8 @@ def _annotation_value_errors(
     path = f"{path}.valueExpression"
     if not text.strip():
         yield required(path, "valueExpression is not specified")
-    elif len(text.strip().encode()) > LONGEST_ANNOTATION_BYTES:
-        yield required(path, f"must not exceed {LONGEST_ANNOTATION_BYTES} bytes in length")
+    elif len(text.strip().encode()) > MAX_ANNOTATION_BYTES:
+        yield required(path, f"must not exceed {MAX_ANNOTATION_BYTES} bytes in length")
     else:
         found = compiled(text.strip(), variables, result=None)
         yield from _expression_errors(found, text, path)

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.name_validation import config_key, subdomain_name
 from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
 
-LARGEST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
 TLS = "kubernetes.io/tls"
 FROZEN = "field is immutable when `immutable` is set"
@@ -53,9 +53,9 @@ def _config_map_errors(config: Object) -> list[FieldError]:
     for key in binary:
         errors += all_invalid(f"binaryData[{key}]", key, config_key(key))
     size = sum(_utf8_size(each) for each in data.values())
-    if size + sum(_decoded_size(each) for each in binary.values()) > LARGEST_BYTES:
+    if size + sum(_decoded_size(each) for each in binary.values()) > MAX_BYTES:
         # The whole object is too long. kube-apiserver's error has no field.
-        errors.append(too_long("[]", None, LARGEST_BYTES))
+        errors.append(too_long("[]", None, MAX_BYTES))
     return errors
 
 
@@ -64,8 +64,8 @@ def _secret_errors(secret: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     for key in data:
         errors += all_invalid(f"data[{key}]", key, config_key(key))
-    if sum(_decoded_size(each) for each in data.values()) > LARGEST_BYTES:
-        errors.append(too_long("data", None, LARGEST_BYTES))
+    if sum(_decoded_size(each) for each in data.values()) > MAX_BYTES:
+        errors.append(too_long("data", None, MAX_BYTES))
     errors += _type_errors(secret, data)
     return errors
 

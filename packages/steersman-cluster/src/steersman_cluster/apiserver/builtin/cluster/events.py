@@ -25,8 +25,8 @@ from steersman_cluster.apiserver.meta.name_validation import (
 )
 from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
 
-LONGEST = 128
-LONGEST_MESSAGE = 1024
+MAX_LENGTH = 128
+MAX_MESSAGE_LENGTH = 1024
 # The default of kube-apiserver's --event-ttl.
 KEPT_SECONDS = 3600.0
 
@@ -119,10 +119,10 @@ def _complete_errors(event: Object, controller_field: str) -> Iterator[FieldErro
         value = event.get(field, "")
         if not value:
             yield required(field)
-        if len(value.encode()) > LONGEST:
-            yield invalid(field, "", f"can have at most {LONGEST} characters")
-    if len(event.get("message", "").encode()) > LONGEST_MESSAGE:
-        yield invalid("message", "", f"can have at most {LONGEST_MESSAGE} characters")
+        if len(value.encode()) > MAX_LENGTH:
+            yield invalid(field, "", f"can have at most {MAX_LENGTH} characters")
+    if len(event.get("message", "").encode()) > MAX_MESSAGE_LENGTH:
+        yield invalid("message", "", f"can have at most {MAX_MESSAGE_LENGTH} characters")
 
 
 def _series_errors(event: Object) -> Iterator[FieldError]:

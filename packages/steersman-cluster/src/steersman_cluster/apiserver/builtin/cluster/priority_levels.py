@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 from steersman_cluster.apiserver.meta.rules import Object
 
 EXEMPT: Final = "exempt"
-MOST_QUEUES: Final = 10_000_000
+MAX_QUEUES: Final = 10_000_000
 # The bits of a flow's hash that shuffle sharding uses to choose its hand of queues.
 HASH_BITS: Final = 60
 
@@ -91,8 +91,8 @@ def _queuing_errors(at: str, queuing: Object) -> Iterator[FieldError]:
         yield invalid(f"{at}.queueLengthLimit", length, "must be positive")
     if queues <= 0:
         yield invalid(f"{at}.queues", queues, "must be positive")
-    elif queues > MOST_QUEUES:
-        yield invalid(f"{at}.queues", queues, f"must not be greater than {MOST_QUEUES}")
+    elif queues > MAX_QUEUES:
+        yield invalid(f"{at}.queues", queues, f"must not be greater than {MAX_QUEUES}")
     if hand <= 0:
         yield invalid(f"{at}.handSize", hand, "must be positive")
     elif hand > queues:

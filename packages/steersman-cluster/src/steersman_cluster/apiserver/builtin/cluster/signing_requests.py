@@ -15,9 +15,9 @@ from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subd
 from steersman_cluster.apiserver.meta.rules import Object
 
 REQUEST_PEM = b"-----BEGIN CERTIFICATE REQUEST-----"
-LEAST_SECONDS = 600
-LONGEST_DOMAIN = 253
-LONGEST_SIGNER = LONGEST_DOMAIN + 1 + LONGEST_DOMAIN + 63 + 1
+MIN_SECONDS = 600
+MAX_DOMAIN_LENGTH = 253
+MAX_SIGNER_LENGTH = MAX_DOMAIN_LENGTH + 1 + MAX_DOMAIN_LENGTH + 63 + 1
 LEGACY_SIGNER = "kubernetes.io/legacy-unknown"
 
 USAGES = (
@@ -67,7 +67,7 @@ def _errors(spec: Object) -> Iterator[FieldError]:
             yield duplicate(f"spec.usages[{index}]", usage)
     yield from _signer_errors(spec.get("signerName", ""))
     seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < LEAST_SECONDS:
+    if seconds is not None and seconds < MIN_SECONDS:
         why = "may not specify a duration less than 600 seconds (10 minutes)"
         yield invalid("spec.expirationSeconds", seconds, why)
 
@@ -85,8 +85,8 @@ def _signer_errors(signer: str) -> Iterator[FieldError]:
         why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
         yield invalid(field, signer, why)
         return
-    if len(domain) > LONGEST_DOMAIN:
-        yield too_long(field, signer, LONGEST_DOMAIN)
+    if len(domain) > MAX_DOMAIN_LENGTH:
+        yield too_long(field, signer, MAX_DOMAIN_LENGTH)
     for part, check in ((domain, dns_label), (path, dns_subdomain)):
         for label in part.split("."):
             if wrong := check(label):
@@ -96,5 +96,5 @@ def _signer_errors(signer: str) -> Iterator[FieldError]:
         if part is domain and "." not in domain:
             why = "should be a domain with at least two segments separated by dots"
             yield invalid(field, domain, why)
-    if len(signer) > LONGEST_SIGNER:
-        yield too_long(field, signer, LONGEST_SIGNER)
+    if len(signer) > MAX_SIGNER_LENGTH:
+        yield too_long(field, signer, MAX_SIGNER_LENGTH)

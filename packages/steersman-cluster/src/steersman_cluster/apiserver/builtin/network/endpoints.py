@@ -38,10 +38,10 @@ _CONTROLLERS: Final = (
     "endpointslice-controller.k8s.io",
     "endpointslicemirroring-controller.k8s.io",
 )
-_MOST_ADDRESSES: Final = 100
-_MOST_PORTS: Final = 20000
-_MOST_ENDPOINTS: Final = 1000
-_MOST_HINTS: Final = 8
+_MAX_ADDRESSES: Final = 100
+_MAX_PORTS: Final = 20000
+_MAX_ENDPOINTS: Final = 1000
+_MAX_HINTS: Final = 8
 _KINDS: Final = ("addresses", "notReadyAddresses")
 
 
@@ -141,16 +141,16 @@ def _slice_errors(endpoint_slice: Object) -> list[FieldError]:
         errors.append(not_supported("addressType", kind, _ADDRESS_TYPES))
     errors += _slice_port_errors(endpoint_slice.get("ports") or [])
     endpoints = endpoint_slice.get("endpoints") or []
-    if len(endpoints) > _MOST_ENDPOINTS:
-        return [*errors, too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
+    if len(endpoints) > _MAX_ENDPOINTS:
+        return [*errors, too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)]
     for index, endpoint in enumerate(endpoints):
         errors += _endpoint_errors(endpoint, kind, f"endpoints[{index}]")
     return errors
 
 
 def _slice_port_errors(ports: list[Object]) -> list[FieldError]:
-    if len(ports) > _MOST_PORTS:
-        return [too_many("ports", len(ports), _MOST_PORTS)]
+    if len(ports) > _MAX_PORTS:
+        return [too_many("ports", len(ports), _MAX_PORTS)]
     errors: list[FieldError] = []
     names: set[str] = set()
     for index, port in enumerate(ports):
@@ -169,8 +169,8 @@ def _endpoint_errors(endpoint: Object, kind: str, path: str) -> list[FieldError]
     errors: list[FieldError] = []
     if not addresses:
         errors.append(required(f"{path}.addresses", "must contain at least 1 address"))
-    elif len(addresses) > _MOST_ADDRESSES:
-        errors.append(too_many(f"{path}.addresses", len(addresses), _MOST_ADDRESSES))
+    elif len(addresses) > _MAX_ADDRESSES:
+        errors.append(too_many(f"{path}.addresses", len(addresses), _MAX_ADDRESSES))
     for index, address in enumerate(addresses):
         errors += _slice_address_errors(address, kind, f"{path}.addresses", index)
     node, host = endpoint.get("nodeName"), endpoint.get("hostname")
@@ -214,8 +214,8 @@ def _hint_errors(hints: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     for field, check in (("forZones", label_value), ("forNodes", dns_subdomain)):
         named = hints.get(field) or ()
-        if len(named) > _MOST_HINTS:
-            return [*errors, too_many(f"{path}.{field}", len(named), _MOST_HINTS)]
+        if len(named) > _MAX_HINTS:
+            return [*errors, too_many(f"{path}.{field}", len(named), _MAX_HINTS)]
         seen: set[str] = set()
         for index, each in enumerate(named):
             at, name = f"{path}.{field}[{index}].name", each.get("name", "")

@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 DEFAULT_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
 _CLASSES: Final = GroupResource("networking.k8s.io", "ingressclasses")
-_LONGEST_CONTROLLER: Final = 250
+_MAX_CONTROLLER_LENGTH: Final = 250
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 _SCOPES: Final = ("Cluster", "Namespace")
 _NO_ADDRESS: Final = "must be a DNS name, not an IP address"
@@ -210,8 +210,8 @@ def _class_errors(ingress_class: Object) -> list[FieldError]:
     spec = ingress_class.get("spec") or {}
     path, controller = "spec.controller", spec.get("controller", "")
     errors: list[FieldError] = []
-    if len(controller.encode()) > _LONGEST_CONTROLLER:
-        errors.append(too_long(path, controller, _LONGEST_CONTROLLER))
+    if len(controller.encode()) > _MAX_CONTROLLER_LENGTH:
+        errors.append(too_long(path, controller, _MAX_CONTROLLER_LENGTH))
     host, _, rest = controller.partition("/")
     if not controller:
         errors.append(required(path))

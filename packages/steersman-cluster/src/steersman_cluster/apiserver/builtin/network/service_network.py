@@ -16,9 +16,9 @@ PORTS = range(30000, 32768)
 
 # Addresses and ports are allocated from the upper part of the range first, so that they seldom
 # conflict with values that users choose from the lower part.
-LARGEST_LOWER_ADDRESSES = 256
-LARGEST_LOWER_PORTS = 128
-SMALLEST_LOWER = 16
+MAX_LOWER_ADDRESSES = 256
+MAX_LOWER_PORTS = 128
+MIN_LOWER = 16
 
 
 class ServiceNetwork:
@@ -36,8 +36,8 @@ class ServiceNetwork:
         first = int(addresses.network_address)
         # Without the network address and the broadcast address.
         hosts = range(first + 1, first + addresses.num_addresses - 1)
-        self._hosts = _parts(hosts, _lower(addresses.num_addresses // 16, LARGEST_LOWER_ADDRESSES))
-        self._ports = _parts(ports, _lower(len(ports) // 32, LARGEST_LOWER_PORTS))
+        self._hosts = _parts(hosts, _lower(addresses.num_addresses // 16, MAX_LOWER_ADDRESSES))
+        self._ports = _parts(ports, _lower(len(ports) // 32, MAX_LOWER_PORTS))
 
     def __repr__(self) -> str:
         return (
@@ -128,7 +128,7 @@ def ports_of(service: Object) -> Iterator[int]:
 
 
 def _lower(wanted: int, largest: int) -> int:
-    return min(max(SMALLEST_LOWER, wanted), largest)
+    return min(max(MIN_LOWER, wanted), largest)
 
 
 def _parts(whole: range, lower: int) -> tuple[range, ...]:

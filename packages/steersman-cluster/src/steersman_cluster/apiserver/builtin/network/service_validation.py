@@ -40,7 +40,7 @@ AFFINITIES = ("ClientIP", "None")
 TRAFFIC_POLICIES = ("Cluster", "Local")
 DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 IP_MODES = ("Proxy", "VIP")
-LONGEST_AFFINITY_SECONDS = 86400
+MAX_AFFINITY_SECONDS = 86400
 
 TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
 TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"
@@ -171,8 +171,8 @@ def _affinity_errors(spec: Object) -> Iterator[FieldError]:
     # The defaults set the configuration exactly for this affinity.
     if affinity == "ClientIP":
         seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
-        if not 0 < seconds <= LONGEST_AFFINITY_SECONDS:
-            problem = f"must be greater than 0 and less than {LONGEST_AFFINITY_SECONDS}"
+        if not 0 < seconds <= MAX_AFFINITY_SECONDS:
+            problem = f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"
             yield invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, problem)
 
 

@@ -17,7 +17,7 @@ _NAMESPACES: Final = GroupResource("", "namespaces")
 _PODS: Final = GroupResource("", "pods")
 _is_version: Final = re.compile(r"v1\.([0-9]|[1-9][0-9]*)").fullmatch
 # How many existing Pods are checked when a namespace becomes stricter.
-_MOST_PODS: Final = 3000
+_MAX_PODS: Final = 3000
 
 
 class Standard(NamedTuple):
@@ -160,14 +160,14 @@ def validate_namespace_policy(
 def _existing(namespace: str, enforced: Standard, around: RuleContext) -> list[str]:
     pods = _prioritized([*around.every(_PODS, namespace=namespace)])
     blamed: dict[str, list[str]] = {}
-    for pod in pods[:_MOST_PODS]:
+    for pod in pods[:_MAX_PODS]:
         about = pod["metadata"]
         if found := enforced.violations(about.get("annotations") or {}, pod["spec"]):
             reasons = ", ".join(reason for reason, _ in found)
             blamed.setdefault(reasons, []).append(about["name"])
     warnings: list[str] = []
-    if len(pods) > _MOST_PODS:
-        first = f"the first {_MOST_PODS} of {len(pods)} existing pods"
+    if len(pods) > _MAX_PODS:
+        first = f"the first {_MAX_PODS} of {len(pods)} existing pods"
         warnings.append(f"new PodSecurity enforce level only checked against {first}")
     if blamed:
         what = f'violate the new PodSecurity enforce level "{enforced}"'

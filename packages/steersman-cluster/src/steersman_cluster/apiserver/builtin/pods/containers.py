@@ -43,8 +43,8 @@ _NOT_EPHEMERAL_FIELDS: Final = (
     "startupProbe",
     "lifecycle",
 )
-_MOST_RULES: Final = 20
-_MOST_EXIT_CODES: Final = 255
+_MAX_RULES: Final = 20
+_MAX_EXIT_CODES: Final = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,8 +267,8 @@ def _restart_errors(container: Object, path: str, *, is_init: bool = False) -> l
             return errors
     elif policy not in _RESTART_POLICIES:
         errors.append(not_supported(f"{path}.restartPolicy", policy, _RESTART_POLICIES))
-    if len(rules) > _MOST_RULES:
-        errors.append(too_many(f"{path}.restartPolicyRules", len(rules), _MOST_RULES))
+    if len(rules) > _MAX_RULES:
+        errors.append(too_many(f"{path}.restartPolicyRules", len(rules), _MAX_RULES))
     for index, rule in enumerate(rules):
         errors += _restart_rule_errors(rule, f"{path}.restartPolicyRules[{index}]")
     return errors
@@ -283,6 +283,6 @@ def _restart_rule_errors(rule: Object, path: str) -> list[FieldError]:
         return errors
     if (operator := codes.get("operator", "")) not in ("In", "NotIn"):
         errors.append(not_supported(f"{path}.exitCodes.operator", operator, ("In", "NotIn")))
-    if (count := len(codes.get("values") or ())) > _MOST_EXIT_CODES:
-        errors.append(too_many(f"{path}.exitCodes.values", count, _MOST_EXIT_CODES))
+    if (count := len(codes.get("values") or ())) > _MAX_EXIT_CODES:
+        errors.append(too_many(f"{path}.exitCodes.values", count, _MAX_EXIT_CODES))
     return errors

@@ -26,7 +26,7 @@ _DROPPED_ANNOTATIONS: Final = tuple(
     for ending in ("s", "-statuses")
 )
 
-_LONGEST_REPOSITORY: Final = 255
+_MAX_REPOSITORY_LENGTH: Final = 255
 _USUAL_REGISTRY: Final = "docker.io/library/"
 _PART: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _DOMAIN_PART: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
@@ -135,14 +135,14 @@ def _default_lifecycle(container: Object, lifecycle: Object) -> None:
 
 def _is_long(image: str) -> bool:
     """Return whether the repository of ``image`` is too long, with its default registry."""
-    if len(image) <= _LONGEST_REPOSITORY - len(_USUAL_REGISTRY):
+    if len(image) <= _MAX_REPOSITORY_LENGTH - len(_USUAL_REGISTRY):
         return False
     name = image.partition("@")[0].rpartition("/")[0::2]
     repository = "/".join((*name[:1], name[1].partition(":")[0])).lstrip("/")
     first, slash, _ = repository.partition("/")
     is_elsewhere = slash and ("." in first or ":" in first or first == "localhost")
     usual = "" if is_elsewhere else _USUAL_REGISTRY if not slash else "docker.io/"
-    return len(usual) + len(repository) > _LONGEST_REPOSITORY
+    return len(usual) + len(repository) > _MAX_REPOSITORY_LENGTH
 
 
 def default_pull_policy(image: str) -> str:

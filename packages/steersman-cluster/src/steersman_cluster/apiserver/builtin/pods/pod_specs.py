@@ -56,11 +56,11 @@ DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
-_MOST_NAMESERVERS: Final = 3
-_MOST_SEARCHES: Final = 32
-_LONGEST_SEARCHES: Final = 2048
-_LONGEST_HOSTNAME: Final = 64
-_MOST_SECONDS: Final = 2**31 - 1
+_MAX_NAMESERVERS: Final = 3
+_MAX_SEARCHES: Final = 32
+_MAX_SEARCHES_LENGTH: Final = 2048
+_MAX_HOSTNAME_LENGTH: Final = 64
+_MAX_SECONDS: Final = 2**31 - 1
 
 
 def template_errors(template: Object, path: str) -> list[FieldError]:
@@ -223,8 +223,8 @@ def _dns_errors(spec: Object, path: str) -> list[FieldError]:
     if not config:
         return []
     errors: list[FieldError] = []
-    if len(servers) > _MOST_NAMESERVERS:
-        detail = f"must not have more than {_MOST_NAMESERVERS} nameservers"
+    if len(servers) > _MAX_NAMESERVERS:
+        detail = f"must not have more than {_MAX_NAMESERVERS} nameservers"
         errors.append(invalid(f"{path}.nameservers", servers, detail))
     for index, server in enumerate(servers):
         errors += all_invalid(f"{path}.nameservers[{index}]", server, ip(server))
@@ -237,12 +237,12 @@ def _dns_errors(spec: Object, path: str) -> list[FieldError]:
 
 def _search_errors(searches: Sequence[str], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    if len(searches) > _MOST_SEARCHES:
-        detail = f"must not have more than {_MOST_SEARCHES} search paths"
+    if len(searches) > _MAX_SEARCHES:
+        detail = f"must not have more than {_MAX_SEARCHES} search paths"
         errors.append(invalid(path, searches, detail))
-    if len(" ".join(searches)) > _LONGEST_SEARCHES:
+    if len(" ".join(searches)) > _MAX_SEARCHES_LENGTH:
         detail = (
-            f"must not have more than {_LONGEST_SEARCHES} characters (including spaces) in the"
+            f"must not have more than {_MAX_SEARCHES_LENGTH} characters (including spaces) in the"
             " search list"
         )
         errors.append(invalid(path, searches, detail))
@@ -272,8 +272,8 @@ def _hostname_override_errors(spec: Object, path: str) -> list[FieldError]:
         for each in ("setHostnameAsFQDN", "hostNetwork")
         if spec.get(each)
     ]
-    if len(name) > _LONGEST_HOSTNAME:
-        errors.append(too_long(path, name, _LONGEST_HOSTNAME))
+    if len(name) > _MAX_HOSTNAME_LENGTH:
+        errors.append(too_long(path, name, _MAX_HOSTNAME_LENGTH))
     return errors + all_invalid(path, name, dns_subdomain(name))
 
 
@@ -283,7 +283,7 @@ def _scalar_errors(spec: Object, path: str) -> list[FieldError]:
         if value := spec.get(name):
             errors += all_invalid(f"{path}.{name}", value, dns_subdomain(value))
     if (seconds := spec.get("activeDeadlineSeconds")) is not None:
-        wrong = within(seconds, 1, _MOST_SECONDS)
+        wrong = within(seconds, 1, _MAX_SECONDS)
         errors += all_invalid(f"{path}.activeDeadlineSeconds", seconds, wrong)
     for name in ("hostname", "subdomain"):
         if value := spec.get(name):

@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 _OF_SPEC: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
 _EPHEMERAL: Final = "ephemeralContainerStatuses"
 _HEALTHS: Final = ("Healthy", "Unhealthy", "Unknown")
-_LONGEST_MESSAGE: Final = 1024
+_MAX_MESSAGE_LENGTH: Final = 1024
 
 
 def claim_status_errors(status: Object, spec: Object) -> Iterator[FieldError]:
@@ -141,8 +141,8 @@ def _health_errors(resources: Sequence[Object], path: str) -> Iterator[FieldErro
         message = each.get("message")
         if message is not None and not message:
             yield required(f"{at}.message", "must be non-empty if specified")
-        elif message and len(message.encode()) > _LONGEST_MESSAGE:
-            yield too_long(f"{at}.message", message, _LONGEST_MESSAGE)
+        elif message and len(message.encode()) > _MAX_MESSAGE_LENGTH:
+            yield too_long(f"{at}.message", message, _MAX_MESSAGE_LENGTH)
         if (identity := each.get("resourceID", "")) in seen:
             yield duplicate(f"{at}.resourceID", identity)
         seen.add(identity)

@@ -33,7 +33,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
 )
 from steersman_cluster.apiserver.meta.rules import Object
 
-_MOST_SECONDS: Final = 2**31 - 1
+_MAX_SECONDS: Final = 2**31 - 1
 _UPDATABLE: Final = ",".join(
     (
         "`spec.containers[*].image`",
@@ -102,7 +102,7 @@ def _deadline_errors(spec: Object, before: Object) -> tuple[list[FieldError], bo
     if seconds is None:
         detail = "must not update from a positive integer to nil value"
         return ([] if olds is None else [invalid(path, None, detail)]), False
-    if wrong := within(seconds, 0, _MOST_SECONDS):
+    if wrong := within(seconds, 0, _MAX_SECONDS):
         return all_invalid(path, seconds, wrong), True
     if olds is not None and olds < seconds:
         return [invalid(path, seconds, "must be less than or equal to previous value")], True

@@ -25,8 +25,8 @@ _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _SYSCTL: Final = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _is_sysctl: Final = re.compile(_SYSCTL).fullmatch
-_LONGEST_SYSCTL: Final = 253
-_LONGEST_PROFILE: Final = 4095
+_MAX_SYSCTL_LENGTH: Final = 253
+_MAX_PROFILE_LENGTH: Final = 4095
 _IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
 
 # Fields that are invalid for Windows Pods, in kube-apiserver's order of validation.
@@ -145,8 +145,10 @@ def _sysctl_errors(sysctls: Sequence[Object], spec: Object, path: str) -> list[F
         dotted = name.replace("/", ".")
         if not name:
             errors.append(required(field))
-        elif len(name) > _LONGEST_SYSCTL or not _is_sysctl(name):
-            detail = f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$"
+        elif len(name) > _MAX_SYSCTL_LENGTH or not _is_sysctl(name):
+            detail = (
+                f"must have at most {_MAX_SYSCTL_LENGTH} characters and match regex ^{_SYSCTL}$"
+            )
             errors.append(invalid(field, name, detail))
         elif name in seen:
             errors.append(duplicate(field, name))
@@ -202,8 +204,8 @@ def _local_profile_errors(profile: str, path: str) -> list[FieldError]:
         errors.append(invalid(path, profile, "must not be padded with whitespace"))
     elif not profile:
         errors.append(required(path, "must be set when AppArmor type is Localhost"))
-    if len(profile) > _LONGEST_PROFILE:
-        errors.append(too_long(path, profile, _LONGEST_PROFILE))
+    if len(profile) > _MAX_PROFILE_LENGTH:
+        errors.append(too_long(path, profile, _MAX_PROFILE_LENGTH))
     return errors
 
 

@@ -34,7 +34,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[,;*&$|\s]", re.ASCII)
 _CACHING: Final = ("None", "ReadOnly", "ReadWrite")
 _DISK_KINDS: Final = ("Dedicated", "Managed", "Shared")
 _PAIRS: Final = "must be a host:port pair or multiple pairs separated by commas"
-_LONGEST_DRIVER: Final = 63
+_MAX_DRIVER_LENGTH: Final = 63
 
 
 def need(source: Source, path: str, *names: str) -> list[FieldError]:
@@ -52,8 +52,8 @@ def driver_errors(driver: str, path: str) -> list[FieldError]:
     if not driver:
         return [required(path)]
     errors = all_invalid(path, driver, dns_subdomain(driver.lower()))
-    too = len(driver.encode()) > _LONGEST_DRIVER
-    return [too_long(path, driver, _LONGEST_DRIVER), *errors] if too else errors
+    too = len(driver.encode()) > _MAX_DRIVER_LENGTH
+    return [too_long(path, driver, _MAX_DRIVER_LENGTH), *errors] if too else errors
 
 
 def host_path_errors(source: Source, path: str) -> list[FieldError]:

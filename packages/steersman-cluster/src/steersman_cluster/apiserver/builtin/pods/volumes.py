@@ -45,7 +45,7 @@ _VOLUME_FIELDS: Final = (
     "metadata.namespace",
     "metadata.uid",
 )
-_LONGEST_TOKEN_SECONDS: Final = 2**32
+_MAX_TOKEN_SECONDS: Final = 2**32
 
 
 def mode_errors(holder: Source, name: str, path: str) -> list[FieldError]:
@@ -174,7 +174,7 @@ def _token_errors(token: Source, path: str, volume: str) -> list[FieldError]:
     if seconds < 600:
         detail = "may not specify a duration less than 10 minutes"
         errors.append(invalid(f"{path}.expirationSeconds", seconds, detail))
-    if seconds > _LONGEST_TOKEN_SECONDS:
+    if seconds > _MAX_TOKEN_SECONDS:
         detail = "may not specify a duration larger than 2^32 seconds"
         errors.append(invalid(f"{path}.expirationSeconds", seconds, detail))
     if not token.get("path"):

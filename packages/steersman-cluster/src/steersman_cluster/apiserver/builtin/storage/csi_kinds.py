@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
 )
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
-_LONGEST_NODE_ID: Final = 256
+_MAX_NODE_ID_LENGTH: Final = 256
 _GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES: Final = ("Persistent", "Ephemeral")
 
@@ -142,8 +142,8 @@ def _node_errors(node: Object) -> list[FieldError]:
         errors += driver_errors(name, f"{path}.name")
         if not own:
             errors.append(required(f"{path}.nodeID"))
-        if len(own.encode()) > _LONGEST_NODE_ID:
-            why = f"must be {_LONGEST_NODE_ID} characters or less"
+        if len(own.encode()) > _MAX_NODE_ID_LENGTH:
+            why = f"must be {_MAX_NODE_ID_LENGTH} characters or less"
             errors.append(invalid(f"{path}.nodeID", own, why))
         room = driver.get("allocatable") or {}
         errors += negative_errors(room, ("count",), f"{path}.allocatable")

@@ -31,9 +31,9 @@ from steersman_cluster.apiserver.meta.name_validation import (
 )
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 
-_MOST_PARAMETERS: Final = 512
+_MAX_PARAMETERS: Final = 512
 _LARGEST: Final = 256 * 1024  # of parameters, and of an attachment's metadata
-_LONGEST_MESSAGE: Final = 1024
+_MAX_MESSAGE_LENGTH: Final = 1024
 _RECLAIMING: Final = ("Delete", "Retain")
 _BINDING: Final = ("Immediate", "WaitForFirstConsumer")
 
@@ -59,8 +59,8 @@ def _provisioner_errors(name: str, path: str) -> list[FieldError]:
 
 def _parameter_errors(parameters: Mapping[str, str]) -> list[FieldError]:
     path = "parameters"
-    if len(parameters) > _MOST_PARAMETERS:
-        return [too_long(path, "", _MOST_PARAMETERS)]
+    if len(parameters) > _MAX_PARAMETERS:
+        return [too_long(path, "", _MAX_PARAMETERS)]
     errors = [invalid(path, key, "field can not be empty.") for key in parameters if not key]
     return errors + ([too_long(path, "", _LARGEST)] if _size(parameters) > _LARGEST else [])
 
@@ -154,7 +154,7 @@ def _attachment_errors(attachment: Object) -> list[FieldError]:
 
 def _failure_errors(failure: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    if len(failure.get("message", "").encode()) > _LONGEST_MESSAGE:
+    if len(failure.get("message", "").encode()) > _MAX_MESSAGE_LENGTH:
         # Kube-apiserver's message has the wrong limit.
         errors.append(too_long(f"{path}.message", "", _LARGEST))
     code = failure.get("errorCode")

@@ -26,8 +26,8 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 # Metrics that exist without Pods, so that they allow minReplicas 0.
 _POD_INDEPENDENT_METRICS: Final = ("Object", "External")
-_LONGEST_WINDOW: Final = 3600
-_LONGEST_PERIOD: Final = 1800
+_MAX_WINDOW: Final = 3600
+_MAX_PERIOD: Final = 1800
 _CHOICES: Final = ("Disabled", "Max", "Min")
 _AT_LEAST_ONE: Final = "must be greater than or equal to 1"
 _STEPS: Final = ("Percent", "Pods")
@@ -103,8 +103,8 @@ def _rules_errors(rules: Object, path: str) -> list[FieldError]:
         at = f"{path}.stabilizationWindowSeconds"
         if window < 0:
             errors.append(invalid(at, window, "must be greater than or equal to zero"))
-        if window > _LONGEST_WINDOW:
-            errors.append(invalid(at, window, f"must be less than or equal to {_LONGEST_WINDOW}"))
+        if window > _MAX_WINDOW:
+            errors.append(invalid(at, window, f"must be less than or equal to {_MAX_WINDOW}"))
     if choice is not None and choice not in _CHOICES:
         errors.append(not_supported(f"{path}.selectPolicy", choice, _CHOICES))
     policies = rules.get("policies")
@@ -127,8 +127,8 @@ def _policy_errors(policy: Object, path: str) -> list[FieldError]:
         for field in ("value", "periodSeconds")
         if policy.get(field, 0) <= 0
     ]
-    if (period := policy.get("periodSeconds", 0)) > _LONGEST_PERIOD:
-        why = f"must be less than or equal to {_LONGEST_PERIOD}"
+    if (period := policy.get("periodSeconds", 0)) > _MAX_PERIOD:
+        why = f"must be less than or equal to {_MAX_PERIOD}"
         errors.append(invalid(f"{path}.periodSeconds", period, why))
     return errors
 

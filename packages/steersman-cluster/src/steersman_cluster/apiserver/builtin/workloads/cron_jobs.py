@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
-_LONGEST_NAME: Final = 52
+_MAX_NAME_LENGTH: Final = 52
 
 
 def _default_cron_job(cron_job: Object) -> None:
@@ -46,8 +46,8 @@ def _default_cron_job(cron_job: Object) -> None:
 def _validate_cron_create(cron_job: Object) -> list[FieldError]:
     errors = _spec_errors(cron_job["spec"], None)
     name = cron_job["metadata"].get("name", "")
-    if len(name.encode()) > _LONGEST_NAME:
-        detail = f"must be no more than {_LONGEST_NAME} characters"
+    if len(name.encode()) > _MAX_NAME_LENGTH:
+        detail = f"must be no more than {_MAX_NAME_LENGTH} characters"
         errors.append(invalid("metadata.name", name, detail))
     return errors
 

@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.request.selectors import label_selector
 BUDGETS = GroupResource("policy", "poddisruptionbudgets")
 
 # How many evictions may wait for the disruption controller to observe them.
-MOST_DISRUPTED = 2000
+MAX_DISRUPTED = 2000
 # After how long a client may retry when the disruption controller has not observed the budget yet.
 RETRY_SECONDS = 10
 
@@ -97,7 +97,7 @@ def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
     if seen < about.get("generation", 0):
         why = f"The disruption budget {name} is still being processed by the server."
         raise _too_many_requests(why, retry_after_seconds=RETRY_SECONDS)
-    if len(disrupted) > MOST_DISRUPTED:
+    if len(disrupted) > MAX_DISRUPTED:
         raise status_errors.forbidden(
             GroupResource("policy", "poddisruptionbudget"),
             name,

@@ -22,16 +22,16 @@ from steersman_cluster.apiserver.meta.rules import Object
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS: Final = ("In", "NotIn")
 _STATUSES: Final = ("False", "True", "Unknown")
-_MOST_RULES: Final = 20
-_MOST_CODES: Final = 255
-_LONGEST_INDEXES: Final = 64 * 1024
+_MAX_RULES: Final = 20
+_MAX_CODES: Final = 255
+_MAX_INDEXES_LENGTH: Final = 64 * 1024
 _integer = re.compile("[+-]?[0-9]{1,18}").fullmatch
 
 
 def failure_policy_errors(spec: Object, path: str) -> list[FieldError]:
     """Return the errors in ``podFailurePolicy``, which classifies the failures of Pods."""
     rules = spec["podFailurePolicy"].get("rules") or ()
-    errors = _too_many_errors(len(rules), _MOST_RULES, f"{path}.rules")
+    errors = _too_many_errors(len(rules), _MAX_RULES, f"{path}.rules")
     for index, rule in enumerate(rules):
         errors += _failure_rule_errors(rule, f"{path}.rules[{index}]", spec)
     return errors
@@ -51,7 +51,7 @@ def _failure_rule_errors(rule: Object, path: str, spec: Object) -> Iterator[Fiel
     conditions = rule.get("onPodConditions") or ()
     if codes is not None:
         yield from _exit_code_errors(codes, f"{path}.onExitCodes", spec)
-    yield from _too_many_errors(len(conditions), _MOST_RULES, f"{path}.onPodConditions")
+    yield from _too_many_errors(len(conditions), _MAX_RULES, f"{path}.onPodConditions")
     for index, pattern in enumerate(conditions):
         where, kind = f"{path}.onPodConditions[{index}]", pattern.get("type", "")
         yield from all_invalid(f"{where}.type", kind, label_key(kind))
@@ -82,7 +82,7 @@ def _exit_code_errors(codes: Object, path: str, spec: Object) -> Iterator[FieldE
     values = codes.get("values") or []
     if not values:
         yield invalid(f"{path}.values", codes.get("values"), "at least one value is required")
-    yield from _too_many_errors(len(values), _MOST_CODES, f"{path}.values")
+    yield from _too_many_errors(len(values), _MAX_CODES, f"{path}.values")
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             detail = "must not be 0 for the In operator"
@@ -96,7 +96,7 @@ def _exit_code_errors(codes: Object, path: str, spec: Object) -> Iterator[FieldE
 def success_policy_errors(spec: Object, path: str) -> list[FieldError]:
     """Return the errors in ``successPolicy``, which defines when the Job has succeeded."""
     rules = spec["successPolicy"].get("rules") or ()
-    errors = _too_many_errors(len(rules), _MOST_RULES, f"{path}.rules")
+    errors = _too_many_errors(len(rules), _MAX_RULES, f"{path}.rules")
     if not rules:
         detail = "at least one rules must be specified when the successPolicy is specified"
         errors.append(required(f"{path}.rules", detail))
@@ -114,8 +114,8 @@ def _success_rule_errors(rule: Object, path: str, *, completions: int) -> Iterat
         yield required(path, detail)
     total = 0
     if indexes is not None:
-        if len(indexes) > _LONGEST_INDEXES:
-            yield too_long(f"{path}.succeededIndexes", indexes, _LONGEST_INDEXES)
+        if len(indexes) > _MAX_INDEXES_LENGTH:
+            yield too_long(f"{path}.succeededIndexes", indexes, _MAX_INDEXES_LENGTH)
         try:
             total = number_of_indexes(indexes, completions)
         except ValueError as error:

@@ -63,7 +63,7 @@ _FIXED: Final = {
 # backoffLimitPerIndex and more than 100,000 completions.
 _MANY: Final = 100_000
 _MANY_WITH_LIMITS: Final = 10_000
-_LONGEST_MANAGER: Final = 63
+_MAX_MANAGER_LENGTH: Final = 63
 
 
 def _default_job(job: Object) -> None:
@@ -208,8 +208,8 @@ def _manager_errors(manager: str, path: str) -> list[FieldError]:
     else:
         errors = all_invalid(path, host, dns_subdomain(host))
         errors += all_invalid(path, rest, http_path(rest))
-    if len(manager.encode()) > _LONGEST_MANAGER:
-        errors.append(too_long(path, "", _LONGEST_MANAGER))
+    if len(manager.encode()) > _MAX_MANAGER_LENGTH:
+        errors.append(too_long(path, "", _MAX_MANAGER_LENGTH))
     return errors
 
 

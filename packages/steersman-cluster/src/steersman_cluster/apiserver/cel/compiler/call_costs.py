@@ -114,7 +114,7 @@ def _within_block(extra: int) -> Meter:
 
 
 def _validated(args: tuple[Any, ...], _: Any) -> int:
-    return pattern_cost(size_of(args[1]), args[0].longest_pattern)
+    return pattern_cost(size_of(args[1]), args[0].max_pattern_length)
 
 
 def _selector(args: tuple[Any, ...], _: Any) -> int:

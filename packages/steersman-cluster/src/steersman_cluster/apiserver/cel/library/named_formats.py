@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.schema.formats import is_request_uri, text_form
 class Format:
     cel_name: ClassVar[str] = "kubernetes.NamedFormat"
     name: str
-    longest_pattern: int
+    max_pattern_length: int
     errors: Callable[[str], list[str]] = field(compare=False)
 
 

@@ -14,9 +14,9 @@ from steersman_cluster.apiserver.cel.library.times import (
     within_range,
 )
 from steersman_cluster.apiserver.cel.values import (
-    LARGEST_INT,
-    LARGEST_UINT,
-    SMALLEST_INT,
+    MAX_INT,
+    MAX_UINT,
+    MIN_INT,
     Duration,
     Function,
     Timestamp,
@@ -191,7 +191,7 @@ def to_int(value: Any) -> int:
             return int(value)
         case str() if found := _WHOLE.match(value):
             number = parse_digits(found[2]) * (-1 if found[1] == "-" else 1)
-            if not SMALLEST_INT <= number <= LARGEST_INT:
+            if not MIN_INT <= number <= MAX_INT:
                 raise _unconvertible(value, "int")
             return number
         case Timestamp():
@@ -212,7 +212,7 @@ def to_uint(value: Any) -> Uint:
             if not 0 <= value < 1.8446744073709551615e19:
                 raise NotEvaluated("unsigned integer overflow")
             return Uint(value)
-        case str() if _NATURAL.match(value) and parse_digits(value) <= LARGEST_UINT:
+        case str() if _NATURAL.match(value) and parse_digits(value) <= MAX_UINT:
             return Uint(parse_digits(value))
         case _:
             raise _unconvertible(value, "uint")

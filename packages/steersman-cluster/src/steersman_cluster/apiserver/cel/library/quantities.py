@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from steersman.units import Quantity
 from steersman_cluster.apiserver.cel.errors import NotEvaluated
 from steersman_cluster.apiserver.cel.library.semantic_versions import Version
-from steersman_cluster.apiserver.cel.values import LARGEST_INT, SMALLEST_INT, Function
+from steersman_cluster.apiserver.cel.values import MAX_INT, MIN_INT, Function
 from steersman_cluster.apiserver.schema.scalars import BadScalar, quantity
 
 
@@ -36,7 +36,7 @@ def _is_quantity(text: str) -> bool:
 
 def _whole(of: Amount) -> int | None:
     value = of.quantity.value
-    if value != value.to_integral_value() or not SMALLEST_INT <= value <= LARGEST_INT:
+    if value != value.to_integral_value() or not MIN_INT <= value <= MAX_INT:
         return None
     return int(value)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from steersman_cluster.apiserver.cel.errors import NotEvaluated
-from steersman_cluster.apiserver.cel.values import LARGEST_UINT, Function, parse_digits
+from steersman_cluster.apiserver.cel.values import MAX_UINT, Function, parse_digits
 
 _DIGITS: Final = re.compile(r"[0-9]+\Z", re.ASCII)
 _WORD: Final = re.compile(r"[0-9A-Za-z-]+\Z", re.ASCII)
@@ -54,7 +54,7 @@ def _number(text: str, what: str) -> int:
             f"{what.capitalize()} number must not contain leading zeroes {_shown(text)}"
         )
     number = parse_digits(text)
-    if number > LARGEST_UINT:
+    if number > MAX_UINT:
         raise NotEvaluated(f"strconv.ParseUint: parsing {_shown(text)}: value out of range")
     return number
 
@@ -82,7 +82,7 @@ def _prerelease(part: str) -> str:
             raise NotEvaluated(
                 f"Numeric PreRelease version must not contain leading zeroes {_shown(part)}"
             )
-        if parse_digits(part) > LARGEST_UINT:
+        if parse_digits(part) > MAX_UINT:
             raise NotEvaluated(f"strconv.ParseUint: parsing {_shown(part)}: value out of range")
     elif not _WORD.match(part):
         raise NotEvaluated(f"Invalid character(s) found in prerelease {_shown(part)}")

@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.cel.errors import NotEvaluated
 from steersman_cluster.apiserver.cel.library.operators import to_string
 from steersman_cluster.apiserver.cel.library.times import duration_text, timestamp_text
 from steersman_cluster.apiserver.cel.values import (
-    LARGEST_INT,
+    MAX_INT,
     Duration,
     Timestamp,
     Uint,
@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.cel.values import (
 from steersman_cluster.apiserver.meta.field_errors import shown
 
 _PLAIN_PRECISION: Final = 6
-_LARGEST_PRECISION: Final = 1_000_000
+_MAX_PRECISION: Final = 1_000_000
 _RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _UNFIT: Final = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists,"
@@ -101,7 +101,7 @@ def _precision(text: str, at: int) -> tuple[int, int]:
             f"{why}error while converting precision to integer:"
             ' strconv.Atoi: parsing "": invalid syntax'
         )
-    if parse_digits(digits) > LARGEST_INT:
+    if parse_digits(digits) > MAX_INT:
         raise BadFormat(
             f"{why}error while converting precision to integer:"
             f" strconv.Atoi: parsing {shown(digits)}: value out of range"
@@ -168,7 +168,7 @@ def _fixed(value: float, precision: int) -> str:
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if precision // 10 > _LARGEST_PRECISION:
+    if precision // 10 > _MAX_PRECISION:
         return "%!(NOVERB)"
     return f"{value:,.{precision % 256}f}"  # kube-apiserver keeps the precision in a byte
 

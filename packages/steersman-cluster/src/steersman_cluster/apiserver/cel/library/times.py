@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from steersman_cluster.apiserver.cel.errors import NotEvaluated
 from steersman_cluster.apiserver.cel.values import (
-    LARGEST_INT,
+    MAX_INT,
     Duration,
     Function,
     Timestamp,
@@ -37,7 +37,7 @@ _UNITS: Final = {
     "h": 3600 * _SECOND,
 }
 # The number of digits of a fraction that can affect the nanoseconds.
-_MOST_DIGITS: Final = 20
+_MAX_DIGITS: Final = 20
 _OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d\d)\Z", re.ASCII)
 
 
@@ -94,10 +94,10 @@ def parse_duration(text: str) -> Duration | None:
         unit = _UNITS[found[2]]
         total += parse_digits(whole) * unit
         if fraction:
-            digits = fraction[:_MOST_DIGITS]
+            digits = fraction[:_MAX_DIGITS]
             total += parse_digits(digits) * unit // 10 ** len(digits)
         at = found.end()
-    if not rest or total > LARGEST_INT:
+    if not rest or total > MAX_INT:
         return None
     return Duration(sign * total)
 

@@ -19,13 +19,13 @@ from steersman_cluster.apiserver.cel.schemas.estimated_calls import (
     known_call,
 )
 from steersman_cluster.apiserver.cel.schemas.estimates import (
-    LARGEST,
     NOTHING,
     ONE,
     UNKNOWN,
     Estimate,
     exactly,
 )
+from steersman_cluster.apiserver.cel.values import MAX_UINT
 
 _LIST: Final = exactly(10)
 _MAP: Final = exactly(30)
@@ -133,7 +133,7 @@ class _Estimator:
         if node.target is not None and node.id not in self._checked.functions:
             total = self.cost(node.target)
             target = self._operand(node.target)
-        of_function, size = Estimate(LARGEST, 0), None
+        of_function, size = Estimate(MAX_UINT, 0), None
         for overload in overloads:
             found = self._function(node, name, overload, target, operands, costs)
             of_function = of_function.union(found.cost)
@@ -199,7 +199,7 @@ class _Estimator:
         return total.plus(_MAP)
 
     def _joined(self, all_of: "list[nodes.Node]") -> Estimate:
-        joined = Estimate(LARGEST, 0) if all_of else NOTHING
+        joined = Estimate(MAX_UINT, 0) if all_of else NOTHING
         for each in all_of:
             joined = joined.union(self._size_or_unknown(each))
         return joined

@@ -8,12 +8,12 @@ from typing import Final, TypeAlias
 from steersman_cluster.apiserver.cel import nodes
 from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.schemas.estimates import (
-    LARGEST,
     ONE,
     UNKNOWN,
     Estimate,
     exactly,
 )
+from steersman_cluster.apiserver.cel.values import MAX_UINT
 
 _TRAVERSAL: Final = 0.1
 _REGEX: Final = 0.25
@@ -126,16 +126,16 @@ def _of_lists(overload: str, target: Operand | None, args: _Operands) -> CallEst
         factor = 2 if overload == "list_sets_equivalent_list" else 1
         return CallEstimate(args[0].known.times(args[1].known).scaled(factor).plus(ONE))
     if overload == "lists_range":
-        return listed(exactly(_number(args[0], LARGEST)))
+        return listed(exactly(_number(args[0], MAX_UINT)))
     if target is None:
         return None
     if overload == "list_slice":
         start, end = _number(args[0], 0), _number(args[1], target.known.maximum)
-        return listed(exactly((end - start) % (LARGEST + 1)))
+        return listed(exactly((end - start) % (MAX_UINT + 1)))
     if overload == "list_reverse":
         return listed(target.known)
     if overload in ("list_flatten", "list_flatten_int"):
-        return listed(target.known, _number(args[0], LARGEST) if args else 1)
+        return listed(target.known, _number(args[0], MAX_UINT) if args else 1)
     if overload == "list_distinct":
         return listed(target.known.times(target.known), 2)
     if overload.endswith(("_sort", "_sortByAssociatedKeys")):
@@ -238,7 +238,7 @@ def _of_texts(
         case "split":
             most = size.maximum
             if len(args) > 1 and isinstance(args[1].node, nodes.Literal):
-                most = args[1].node.value % (LARGEST + 1)
+                most = args[1].node.value % (MAX_UINT + 1)
             return CallEstimate(size.scaled(2 * _TRAVERSAL), Estimate(0, most))
         case "join":
             joined = Estimate(0, 0)
@@ -258,13 +258,13 @@ def _of_texts(
 def _replaced(size: Estimate, old: Estimate, new: Estimate) -> Estimate:
     """Return the size of a text after each possible occurrence of a part is replaced."""
     if old.minimum == 0:
-        most_often, most_kept = min(LARGEST, size.maximum + 1), size.maximum
+        most_often, most_kept = min(MAX_UINT, size.maximum + 1), size.maximum
     elif new.maximum <= old.minimum:
         most_often, most_kept = 0, size.maximum
     else:
         most_often, most_kept = ceil(float(size.maximum) / float(old.minimum)), 0
     if old.maximum == 0:
-        least_often, least_kept = min(LARGEST, size.minimum + 1), size.minimum
+        least_often, least_kept = min(MAX_UINT, size.minimum + 1), size.minimum
     elif old.maximum <= new.minimum:
         least_often, least_kept = 0, size.minimum
     else:
@@ -301,8 +301,8 @@ def _of_cel(overload: str, target: Operand | None, args: _Operands) -> CallEstim
 
 _CONVERTED: Final[Mapping[str, Callable[[Estimate], Estimate]]] = {
     "bytes_to_string": lambda size: Estimate(size.minimum // 4, size.maximum),
-    "string_to_bytes": lambda size: Estimate(size.minimum, (size.maximum * 4) % (LARGEST + 1)),
+    "string_to_bytes": lambda size: Estimate(size.minimum, (size.maximum * 4) % (MAX_UINT + 1)),
     "strings_quote": lambda size: Estimate(
-        (size.minimum + 2) % (LARGEST + 1), (size.maximum * 2 + 2) % (LARGEST + 1)
+        (size.minimum + 2) % (MAX_UINT + 1), (size.maximum * 2 + 2) % (MAX_UINT + 1)
     ),
 }

@@ -3,7 +3,7 @@
 from math import ceil
 from typing import Final, NamedTuple
 
-LARGEST: Final = (1 << 64) - 1
+from steersman_cluster.apiserver.cel.values import MAX_UINT
 
 
 class Estimate(NamedTuple):
@@ -14,12 +14,12 @@ class Estimate(NamedTuple):
 
     def plus(self, other: "Estimate") -> "Estimate":
         return Estimate(
-            min(LARGEST, self.minimum + other.minimum), min(LARGEST, self.maximum + other.maximum)
+            min(MAX_UINT, self.minimum + other.minimum), min(MAX_UINT, self.maximum + other.maximum)
         )
 
     def times(self, other: "Estimate") -> "Estimate":
         return Estimate(
-            min(LARGEST, self.minimum * other.minimum), min(LARGEST, self.maximum * other.maximum)
+            min(MAX_UINT, self.minimum * other.minimum), min(MAX_UINT, self.maximum * other.maximum)
         )
 
     def scaled(self, factor: float) -> "Estimate":
@@ -32,16 +32,16 @@ class Estimate(NamedTuple):
 def _scaled(number: int, factor: float) -> int:
     # In doubles, as in kube-apiserver, so that the rounding is the same.
     product = float(number) * factor
-    if number > 0 and factor > 0 and float(number) > float(LARGEST) / factor:
-        return LARGEST
+    if number > 0 and factor > 0 and float(number) > float(MAX_UINT) / factor:
+        return MAX_UINT
     whole = ceil(product)
-    return LARGEST if whole >= 1 << 64 else whole
+    return MAX_UINT if whole >= 1 << 64 else whole
 
 
 def exactly(number: int) -> Estimate:
     return Estimate(number, number)
 
 
-UNKNOWN: Final = Estimate(0, LARGEST)
+UNKNOWN: Final = Estimate(0, MAX_UINT)
 NOTHING: Final = Estimate(0, 0)
 ONE: Final = Estimate(1, 1)

@@ -12,16 +12,16 @@ from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
     DeclType,
     declared,
 )
-from steersman_cluster.apiserver.cel.schemas.estimates import LARGEST
 from steersman_cluster.apiserver.cel.schemas.rules import ValidationRule, compiled_rule
 from steersman_cluster.apiserver.cel.schemas.schema_rules import EMBEDDED, VALIDATIONS, has_rules
+from steersman_cluster.apiserver.cel.values import MAX_UINT
 from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, internal, invalid
 
 # The cost limits of one rule, multiplied by the number of its evaluations, and of all rules of a
 # schema.
 RULE_LIMIT: Final = 10_000_000
 SCHEMA_LIMIT: Final = 100_000_000
-_MOST_NAMED: Final = 4
+_MAX_NAMED: Final = 4
 
 ShownRule = Callable[[Mapping[str, Any]], Any]
 
@@ -89,7 +89,7 @@ class _Inspection:
         often = (
             REQUEST_BYTES // (of.min_serialized_size + 1) if place.often is None else place.often
         )
-        cost = min(LARGEST, rule.cost * often)
+        cost = min(MAX_UINT, rule.cost * often)
         if cost > RULE_LIMIT:
             yield forbidden(f"{at}.rule", _too_much("estimated rule cost", cost, RULE_LIMIT))
         self._count(cost, f"{at}.rule")
@@ -117,7 +117,7 @@ class _Inspection:
             )
 
     def _count(self, cost: int, path: str) -> None:
-        self.total = min(LARGEST, self.total + cost)
+        self.total = min(MAX_UINT, self.total + cost)
         if cost >= SCHEMA_LIMIT // 100:
             self.costs.append((cost, path))
 
@@ -128,7 +128,7 @@ class _Inspection:
             "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3"
             " schema"
         )
-        most = sorted(self.costs, key=lambda each: -each[0])[:_MOST_NAMED]
+        most = sorted(self.costs, key=lambda each: -each[0])[:_MAX_NAMED]
         what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
         return [
             *(forbidden(each, why) for _, each in most),
@@ -142,7 +142,7 @@ def _inside(
     """Yield each direct child schema and its position."""
     items, additional = written.get("items"), written.get("additionalProperties")
     times = _times(written)
-    often = None if place.often is None or times is None else min(LARGEST, place.often * times)
+    often = None if place.often is None or times is None else min(MAX_UINT, place.often * times)
 
     def there(inside: Mapping[str, Any], path: str, uncorrelated: str | None) -> _Place:
         return _Place(

@@ -24,7 +24,7 @@ from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolve
 
 # The total cost limit of all rules for one object.
 RUNTIME_BUDGET: Final = 10_000_000
-_LONGEST_MESSAGE: Final = 5 * 1024
+_MAX_MESSAGE_LENGTH: Final = 5 * 1024
 _VARIABLES: Final = ("self", "oldSelf")
 
 
@@ -174,7 +174,7 @@ class ValidationRule:
             raise Exhausted(invalid(path, type_name, why)) from None
         budget.spend(cost, type_name, path, why)
         text = str(text).strip()
-        fits = 0 < len(text.encode()) <= _LONGEST_MESSAGE and "\n" not in text
+        fits = 0 < len(text.encode()) <= _MAX_MESSAGE_LENGTH and "\n" not in text
         return text if fits else None
 
 

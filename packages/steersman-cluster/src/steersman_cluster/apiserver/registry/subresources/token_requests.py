@@ -14,8 +14,8 @@ from steersman_cluster.apiserver.registry.subresources.posted_body import read_p
 from steersman_cluster.apiserver.request.api_request import APIRequest
 
 USUAL_SECONDS = 3600
-SHORTEST_SECONDS = 600
-LONGEST_SECONDS = 2**32
+MIN_SECONDS = 600
+MAX_SECONDS = 2**32
 
 # The lifetime that the kubelet requests for Pods. kube-apiserver extends it to a year, for clients
 # that do not reload tokens, and records the requested expiry in the token.
@@ -92,9 +92,9 @@ def _account(request: APIRequest, scope: RequestScope, about: dict[str, Any]) ->
 
 def _duration_errors(seconds: int) -> list[FieldError]:
     why = ""
-    if seconds < SHORTEST_SECONDS:
+    if seconds < MIN_SECONDS:
         why = "may not specify a duration less than 10 minutes"
-    elif seconds > LONGEST_SECONDS:
+    elif seconds > MAX_SECONDS:
         why = "may not specify a duration larger than 2^32 seconds"
     return [field_errors.invalid("spec.expirationSeconds", seconds, why)] if why else []
 

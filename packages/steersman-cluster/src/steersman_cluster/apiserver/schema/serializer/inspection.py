@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.serializer.canonical import INTEGER_BITS
 
 # Go's limit of errors in strict decoding.
-MOST_COMPLAINTS = 100
+MAX_COMPLAINTS = 100
 
 
 class Undecodable(Exception):
@@ -40,14 +40,14 @@ def inspect(value: Any, schema: Schema, *, path: str = "") -> Inspected:
     left = inspector.value(value, schema, _Place(path))
     if inspector.first_problem is not None:
         raise Undecodable(inspector.first_problem)
-    return Inspected(left, list(inspector.complaints)[:MOST_COMPLAINTS])
+    return Inspected(left, list(inspector.complaints)[:MAX_COMPLAINTS])
 
 
 def duplicates(value: Any) -> list[str]:
     """Return the complaints about duplicate keys in ``value``, a parsed body without a schema."""
     inspector = _Inspector()
     inspector.anything(value, "")
-    return list(inspector.complaints)[:MOST_COMPLAINTS]
+    return list(inspector.complaints)[:MAX_COMPLAINTS]
 
 
 class _Place(NamedTuple):

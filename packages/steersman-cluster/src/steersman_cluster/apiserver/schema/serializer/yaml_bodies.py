@@ -12,9 +12,9 @@ import yaml
 from yaml.scanner import ScannerError
 
 # Enough for the largest accepted body, after the expansion of aliases.
-MOST_NODES = 400_000
+MAX_NODES = 400_000
 # Far deeper than any object, but safe for the Python stack.
-DEEPEST = 200
+MAX_DEPTH = 200
 
 Value: TypeAlias = Any
 
@@ -30,7 +30,7 @@ _INTEGER: Final = re.compile(
 )
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 # Python's int() rejects thousands of digits; Go accepts no longer integers than this.
-_LONGEST_NUMBER: Final = 64
+_MAX_NUMBER_LENGTH: Final = 64
 
 
 class BadYaml(Exception):
@@ -117,10 +117,10 @@ class _Reader:
 
     def _count(self, depth: int) -> None:
         self._nodes += 1
-        if self._nodes > MOST_NODES:
+        if self._nodes > MAX_NODES:
             raise BadYaml("yaml: document contains excessive aliasing")
-        if depth > DEEPEST:
-            raise BadYaml(f"yaml: exceeded max depth of {DEEPEST}")
+        if depth > MAX_DEPTH:
+            raise BadYaml(f"yaml: exceeded max depth of {MAX_DEPTH}")
 
     def _mapping(self, depth: int) -> dict[str, Value]:
         entries: dict[str, Value] = {}
@@ -170,7 +170,7 @@ def _is_plain(event: Any) -> bool:
 def _plain(text: str) -> Value:
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if text[0] not in "+-.0123456789" or len(text) > _LONGEST_NUMBER:
+    if text[0] not in "+-.0123456789" or len(text) > _MAX_NUMBER_LENGTH:
         return text
     digits = text.replace("_", "")
     if found := _INTEGER.fullmatch(digits):

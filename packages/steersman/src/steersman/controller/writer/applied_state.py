@@ -66,7 +66,7 @@ class LastApply(msgspec.Struct, frozen=True):
     obj: Resource | Unstructured
 
 
-class LastApplied:
+class AppliedState:
     """The last apply of one field manager to each target: an object or its subresource."""
 
     def __init__(self, manager: str) -> None:
@@ -79,7 +79,7 @@ class LastApplied:
         return len(self._last.keys() | self._uncertain)
 
     def __repr__(self) -> str:
-        return f"<LastApplied to {len(self._last)} targets by {self._manager}>"
+        return f"<AppliedState to {len(self._last)} targets by {self._manager}>"
 
     def mark_uncertain(self, target: ApplyTarget) -> None:
         """Record that an apply to ``target`` is about to be sent.

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.controller.writer.last_applied import ApplyTarget, LastApplied, entry_of
+from steersman.controller.writer.applied_state import AppliedState, ApplyTarget, entry_of
 from steersman.kinds import Codec, CustomResource, Part, Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey
 
@@ -59,21 +59,21 @@ def untyped(*args: Any, **rest: Any) -> Any:
 FORMS = pytest.mark.parametrize("form", [typed, untyped])
 
 
-def remembered(form: Any) -> LastApplied:
-    last = LastApplied("us")
+def remembered(form: Any) -> AppliedState:
+    last = AppliedState("us")
     last.remember(TARGET, form(), BODY)
     return last
 
 
 @FORMS
 def test_a_target_without_an_apply_is_not_settled(form: Any) -> None:
-    assert not LastApplied("us").is_settled(TARGET, form(entries=()), BODY)
+    assert not AppliedState("us").is_settled(TARGET, form(entries=()), BODY)
     assert not remembered(form).is_settled(STATUS, form(), BODY)
 
 
 @FORMS
 def test_what_an_earlier_process_applied_is_settled(form: Any) -> None:
-    last = LastApplied("us")
+    last = AppliedState("us")
 
     assert last.is_settled(TARGET, form(), BODY)
     assert last.recall(TARGET) == remembered(form).recall(TARGET)
@@ -92,7 +92,7 @@ def test_what_an_earlier_process_applied_is_settled(form: Any) -> None:
     ids=["another value", "one given up", "one more", "one more label", "an annotation"],
 )
 def test_another_body_of_an_earlier_process_is_not_settled(form: Any, body: bytes) -> None:
-    last = LastApplied("us")
+    last = AppliedState("us")
 
     assert not last.is_settled(TARGET, form(paused=True, labels={"new": "one"}), body)
     assert last.recall(TARGET) is None
@@ -102,7 +102,7 @@ def test_another_body_of_an_earlier_process_is_not_settled(form: Any, body: byte
 def test_another_api_version_of_an_earlier_process_is_not_settled(form: Any) -> None:
     old = (entry(api_version="apps/v1beta1"),)
 
-    assert not LastApplied("us").is_settled(TARGET, form(entries=old), BODY)
+    assert not AppliedState("us").is_settled(TARGET, form(entries=old), BODY)
 
 
 @FORMS
@@ -137,7 +137,7 @@ def test_a_target_is_not_settled_between_a_request_and_its_response(form: Any) -
 
 @FORMS
 def test_a_forgotten_object_is_not_uncertain(form: Any) -> None:
-    last = LastApplied("us")
+    last = AppliedState("us")
 
     last.mark_uncertain(TARGET)
     last.mark_uncertain(STATUS)
@@ -190,7 +190,7 @@ def test_the_status_is_remembered_separately(form: Any) -> None:
     fields = msgspec.Raw(b'{"f:status":{"f:readyReplicas":{}}}')
     both = (entry(), entry(subresource="status", fields_v1=fields))
     body = b'{"status":{"readyReplicas":1}}'
-    last = LastApplied("us")
+    last = AppliedState("us")
     last.remember(STATUS, form(ready=1, entries=both), body)
 
     assert last.is_settled(STATUS, form("2", ready=1, replicas=9, entries=both), body)
@@ -231,7 +231,7 @@ def test_a_recreated_object_replaces_the_remembered_one(form: Any) -> None:
 def test_a_normalized_value_is_settled_until_another_field_changes() -> None:
     # Of "0.5" it makes "500m"; to compare them is not for us, and one apply too many no harm.
     body = BODY.replace(b"2", b'"2"')
-    last = LastApplied("us")
+    last = AppliedState("us")
     last.remember(TARGET, typed(), body)
 
     assert last.is_settled(TARGET, typed("2", ready=1), body)
@@ -256,7 +256,7 @@ def test_a_number_where_a_boolean_was_applied_is_not_settled_in_a_map_of_a_typed
         return Switch(metadata=meta, spec=Part(), data={"on": on})
 
     body = b'{"data":{"on":true}}'
-    last = LastApplied("us")
+    last = AppliedState("us")
     last.remember(target, switch("1", True), body)
 
     assert last.is_settled(target, switch("2", True), body)

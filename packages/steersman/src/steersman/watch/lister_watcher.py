@@ -11,7 +11,7 @@ from steersman.names import ObjectRef
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-class Source(Protocol[Obj]):
+class ListerWatcher(Protocol[Obj]):
     """The objects that a reflector lists and watches: objects of one kind on a server.
 
     A source is limited to a namespace, to objects that match selectors, to both, or to neither.
@@ -49,7 +49,7 @@ class Source(Protocol[Obj]):
         ...
 
 
-class ClientSource(Generic[Obj]):
+class ClientListerWatcher(Generic[Obj]):
     """A source whose requests are sent by a ``Client``."""
 
     def __init__(
@@ -120,4 +120,4 @@ class ClientSource(Generic[Obj]):
             return
 
     def __repr__(self) -> str:
-        return f"<ClientSource {self.ref}>"
+        return f"<ClientListerWatcher {self.ref}>"

@@ -1,4 +1,4 @@
-"""``Operation``: starts an operator in this order, and stops it in reverse.
+"""``ManagerRun``: starts an operator in this order, and stops it in reverse.
 
     probes ──▶ permissions ──▶ lifespan ──▶ caches ──▶ leadership ──▶ workers
     probes ◀────────────────── lifespan ◀── caches ◀── release ◀───── workers, within the grace
@@ -81,7 +81,7 @@ LATE_SECONDS = 0.5
 LOST_LEAD_SECONDS = 1.0
 
 
-class Operation:
+class ManagerRun:
     """One run of an operator."""
 
     def __init__(

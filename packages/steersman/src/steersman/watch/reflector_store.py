@@ -10,7 +10,7 @@ from steersman.names import ObjectKey
 Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=True)
 
 
-class Sink(Protocol[Obj_contra]):
+class ReflectorStore(Protocol[Obj_contra]):
     """A store of the objects that a reflector receives, like client-go's ``Store``.
 
     A sink must not raise exceptions. The reflector would handle a ``SteersmanError`` of the sink as
