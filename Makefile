@@ -12,7 +12,8 @@ PACKAGE := $(VENV)/.package
 TEST := $(VENV)/.test
 CHECK := $(VENV)/.check
 DOCS := $(VENV)/.docs
-# Without byte code: Python compiles only the modules that it loads, which are few.
+# Without byte code: Python compiles only the modules that it loads, which are few. constraints.txt has
+# hashes, with which pip refuses every file that is not listed there.
 PIP := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
 # pyenv builds Python without `--enable-optimizations`, which makes loops a quarter to a third slower.
 # Operators run with an optimized build, so the benchmarks prefer the Python of the Linux distribution.
@@ -24,10 +25,18 @@ FOREIGN := tests/real/foreign
 FOREIGN_VENV := .venv-foreign
 FOREIGN_READY := $(FOREIGN_VENV)/.ready
 
-# The two distributions, both installed from source. The extra `dev` of one depends on the other.
+# The two distributions and the examples, all installed from source.
 PROJECTS := $(wildcard packages/*/pyproject.toml)
-EDITABLE := -e 'packages/steersman[dev]' -e packages/steersman-cluster
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
+# In the virtual environment $(1): a pip that verifies hashes, and what these projects require. An
+# editable project has no hash, so it is installed afterwards, without dependencies.
+define install
+	sed -n '/^pip==/,/[^\\]$$/p' constraints.txt > $(1)/pip.txt
+	$(1)/bin/python -m pip install -q --no-compile --require-hashes -r $(1)/pip.txt
+	$(1)/bin/python -m tools.requirements $(PROJECTS) $(2) > $(1)/requirements.txt
+	$(1)/bin/python -m pip install -q --no-compile -c constraints.txt hatchling editables -r $(1)/requirements.txt
+	$(1)/bin/python -m pip install -q --no-compile --no-index --no-deps --no-build-isolation $(foreach each,$(PROJECTS) $(2),-e $(dir $(each)))
+endef
 # The benchmark programs for other libraries are not listed: their imports are in another virtual
 # environment.
 CODE := $(wildcard packages/*/src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
@@ -58,13 +67,10 @@ install: $(PACKAGE) ## install the packages and the examples in .venv
 $(PACKAGE): pyproject.toml $(PROJECTS) constraints.txt $(EXAMPLES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip uninstall -q -y setuptools # venv of Python 3.11 installs it, and nothing needs it
-	$(PIP) hatchling editables
-	$(PIP) --no-build-isolation $(EDITABLE) $(EXAMPLES:%/pyproject.toml=-e %)
+	$(call install,$(VENV),$(EXAMPLES))
 	touch $@
 
-# Dependency groups need a newer pip than some Linux distributions have.
 $(TEST): $(PACKAGE)
-	$(PIP) pip
 	$(PIP) --group test
 	touch $@
 
@@ -133,8 +139,9 @@ bench-living: $(BENCH_READY) ## measure complete runs of embedded clusters, and 
 
 $(BENCH_READY): $(PROJECTS) constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(BENCH_PYTHON) -m venv $(BENCH_VENV)
-	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt pip hatchling editables
-	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt $(EDITABLE) -e examples/appservice
+	$(call install,$(BENCH_VENV),examples/appservice/pyproject.toml)
+	sed '/--hash/d; s/ *\\$$//' constraints.txt > $(BENCH_VENV)/constraints.txt
+	$(BENCH_VENV)/bin/python -m pip install -q -c $(BENCH_VENV)/constraints.txt -r bench/requirements.txt
 	touch $@
 
 generate: control-plane ## generate the built-in kinds from a real API server
@@ -142,13 +149,14 @@ generate: control-plane ## generate the built-in kinds from a real API server
 	$(BIN)/python -m tools.gotypes
 	$(BIN)/python -m steersman.kinds.generate
 
-constraints: ## update every pin; review the diff, then run all tests
+constraints: ## update every pin and its hashes; review the diff, then run all tests
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m tools.requirements $(PROJECTS) $(EXAMPLES) > $(VENV)/requirements.txt
 	$(BIN)/python -m pip install -q --upgrade pip hatchling editables
-	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group test --group check --group docs $(EDITABLE)
-	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools > constraints.txt
-	touch $(PACKAGE) $(TEST) $(DOCS) $(CHECK)
+	$(BIN)/python -m pip install -q --upgrade -r $(VENV)/requirements.txt --group test --group check --group docs
+	$(BIN)/python -m pip freeze --all --exclude setuptools > constraints.txt
+	$(BIN)/python -m tools.constraints constraints.txt
 
 clean: ## remove virtual environments, build output and caches
 	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

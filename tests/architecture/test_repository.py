@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 
 from tests.architecture.tree import ROOT, assert_none, offenders, texts
 from tests.conftest import LIMIT_SECONDS
+from tools.constraints import pins
 
 # Taken apart, because no file may name one, this one included.
 REGISTRIES = [
@@ -97,12 +98,9 @@ def with_dependencies(requirements: list[str]) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def pins() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
-        name, version = line.split("==")
-        found[canonicalize_name(name)] = version
-    return found
+def pinned() -> dict[str, str]:
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    return {canonicalize_name(name): version for name, version in pins(text).items()}
 
 
 def oldest_python() -> str:
@@ -126,9 +124,9 @@ def all_installed() -> Iterator[Installed]:
 
 def unfit_versions(installed: Installed) -> Iterator[str]:
     library, version, pythons = installed
-    pinned = pins().get(library)
-    if pinned != version:
-        yield f"{library} {version} is installed, {pinned} is pinned"
+    pin = pinned().get(library)
+    if pin != version:
+        yield f"{library} {version} is installed, {pin} is pinned"
     if oldest_python() not in SpecifierSet(pythons):
         yield f"{library} {version} needs Python {pythons}"
 
@@ -143,7 +141,7 @@ def test_every_dependency_is_at_its_pinned_version_which_runs_on_the_oldest_pyth
     bad = [
         Installed("pytest", "1.0", ""),
         Installed("no-such-library", "1.0", ""),
-        Installed("pytest", pins()["pytest"], f">{oldest_python()}"),
+        Installed("pytest", pinned()["pytest"], f">{oldest_python()}"),
     ]
 
     assert_none(offenders(unfit_versions, all_installed(), bad=bad))
