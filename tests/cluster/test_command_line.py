@@ -331,7 +331,7 @@ def test_the_error_for_truncated_data_says_what_to_do(temporary: Path, tmp_path:
     status, said = failing(temporary, "--data", data)
 
     assert status == 1
-    assert said.startswith(f"steersman: the data in {data} is not whole: it ends at revision ")
+    assert said.startswith(f"steersman: the data in {data} is incomplete: it ends at revision ")
     assert said.endswith(f"echo accept > {data}/steersman.head\n")
 
 

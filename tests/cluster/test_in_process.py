@@ -113,7 +113,7 @@ async def test_a_crash_of_one_request_never_harms_another() -> None:
 
     assert crashed.result().status == 500
     assert crashed.result().json["message"] == (
-        "Internal error occurred: the server failed to answer; see its log"
+        "Internal error occurred: the server failed to handle the request; see its log"
     )
     assert [each.result().status for each in fine] == [201, 201]
     assert events == [("ADDED", "a"), ("ADDED", "b")]

@@ -35,7 +35,9 @@ REAL_FAILURES = (
     re.compile(r"strconv.ParseUint: parsing .*: invalid syntax"),  # a resourceVersion in a body
     re.compile(r"target\..*: "),  # in a Binding
     re.compile(r"the spec replicas field .* does not exist"),
-    re.compile(r"the server failed to answer"),  # the failure is observed, and so a finding already
+    re.compile(
+        r"the server failed to handle the request"
+    ),  # the failure is observed, and so a finding already
 )
 
 SLOWEST_SECONDS = 1.0

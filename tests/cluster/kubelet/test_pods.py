@@ -408,11 +408,11 @@ def test_an_invalid_annotation_is_reported_in_an_event_and_ignored() -> None:
         complaints = [
             note
             for _, reason, note in await events_of(cluster, "one")
-            if reason == "UnreadableAnnotation"
+            if reason == "InvalidAnnotation"
         ]
         assert complaints == [
-            "nodes.steersman.dev/start-seconds is 'soon', which is no number of seconds,"
-            " and goes for unsaid"
+            "nodes.steersman.dev/start-seconds is 'soon', which is not a number of seconds;"
+            " it is ignored"
         ]
 
     run_steps(steps)

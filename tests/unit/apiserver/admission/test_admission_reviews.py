@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.admission.admission_reviews import (
     AdmissionResponse,
     AdmissionReview,
     CallFailed,
-    ReviewAnswer,
+    ReviewResponse,
     denied,
     response_of,
 )
@@ -32,9 +32,9 @@ def a_webhook(**more: Any) -> Webhook:
     return webhooks_of([configuration])[0]
 
 
-def answered(document: Any, *, status: int = 200, **headers: str) -> ReviewAnswer:
+def answered(document: Any, *, status: int = 200, **headers: str) -> ReviewResponse:
     body = document if isinstance(document, bytes) else msgspec.json.encode(document)
-    return ReviewAnswer("the-uid", WebhookResponse(status, headers, body))
+    return ReviewResponse("the-uid", WebhookResponse(status, headers, body))
 
 
 def review(**response: Any) -> Any:
@@ -78,8 +78,8 @@ async def test_what_came_of_a_review_is_known_under_its_key() -> None:
     known = await review.send(webhooks, uid="the-uid")
 
     asked = known[review.key]
-    assert isinstance(asked.answer, WebhookResponse)
-    sent = msgspec.json.decode(asked.answer.body)
+    assert isinstance(asked.response, WebhookResponse)
+    sent = msgspec.json.decode(asked.response.body)
     assert (asked.uid, sent["request"]["uid"]) == ("the-uid", "the-uid")
     assert sent["apiVersion"] == "admission.k8s.io/v1beta1"
 
@@ -170,7 +170,7 @@ def test_what_is_no_review_is_no_verdict(document: Any, why: str) -> None:
 
 def test_who_was_not_reached_has_not_judged() -> None:
     with pytest.raises(CallFailed, match=r"^failed to call webhook: EOF$"):
-        response_of(ReviewAnswer("", WebhookUnreachable("EOF")), a_webhook(), mutating=True)
+        response_of(ReviewResponse("", WebhookUnreachable("EOF")), a_webhook(), mutating=True)
 
 
 def test_the_old_form_of_a_review_is_not_looked_at_so_closely() -> None:

@@ -1,4 +1,4 @@
-"""What is asked of a conversion webhook, and what is remembered of its answers."""
+"""The requests to a conversion webhook, and the cache of its responses."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.custom.webhook_conversion import (
     ConversionCache,
 )
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook, WebhookResponse
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 
@@ -33,8 +33,8 @@ class Webhook:
         converted = [{**each, "apiVersion": V2} for each in request["objects"]]
         result = {"status": "Failure" if self._failure else "Success", "message": self._failure}
         response = {"uid": request["uid"], "convertedObjects": converted, "result": result}
-        answer = {"kind": review["kind"], "apiVersion": review["apiVersion"], "response": response}
-        return WebhookResponse(200, {}, msgspec.json.encode(answer))
+        body = {"kind": review["kind"], "apiVersion": review["apiVersion"], "response": response}
+        return WebhookResponse(200, {}, msgspec.json.encode(body))
 
 
 def thing(name: str, value: str = "", **about: Any) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def thing(name: str, value: str = "", **about: Any) -> dict[str, Any]:
     return {"apiVersion": V1, "kind": "Thing", "metadata": metadata, "spec": {"value": value}}
 
 
-def conversion(answers: WebhookAnswers, remembered: ConversionCache) -> Conversion:
-    return Conversion(["v1"], lambda: PLACE, answers=answers, remembered=remembered)
+def conversion(responses: WebhookResponses, remembered: ConversionCache) -> Conversion:
+    return Conversion(["v1"], lambda: PLACE, responses=responses, remembered=remembered)
 
 
 def asked(of: Conversion, *objects: dict[str, Any]) -> list[ConversionReview]:
@@ -59,10 +59,10 @@ async def converted(
     obj: dict[str, Any], remembered: ConversionCache, webhook: Webhook | None = None
 ) -> dict[str, Any]:
     """The object, by a request of its own that asks for nothing else."""
-    answers: WebhookAnswers = {}
-    here = conversion(answers, remembered)
+    responses: WebhookResponses = {}
+    here = conversion(responses, remembered)
     for review in asked(here, obj):
-        answers |= await review.send(webhook or Webhook(), uid="1")
+        responses |= await review.send(webhook or Webhook(), uid="1")
     return here.converted(obj, V2)
 
 
@@ -138,10 +138,10 @@ async def test_the_oldest_answers_are_forgotten_where_there_are_too_many() -> No
 
 
 async def test_what_one_request_has_found_is_not_taken_away_from_it() -> None:
-    remembered, answers = ConversionCache(), WebhookAnswers()
+    remembered, responses = ConversionCache(), WebhookResponses()
     first = thing("first")
     await converted(first, remembered)
-    here = conversion(answers, remembered)
+    here = conversion(responses, remembered)
     here.prefetch([first], V2)
 
     await converted(thing("a", "x" * MAX_REMEMBERED_BYTES), remembered)
@@ -157,10 +157,10 @@ def test_nothing_of_an_object_is_seen_in_the_name_of_a_review() -> None:
 
 
 async def test_a_webhook_that_understands_no_review_is_not_asked() -> None:
-    here = Conversion(["v7"], lambda: PLACE, answers={}, remembered=ConversionCache())
+    here = Conversion(["v7"], lambda: PLACE, responses={}, remembered=ConversionCache())
     (review,) = asked(here, thing("a"))
 
-    (answer,) = (await review.send(Webhook(), uid="1")).values()
+    (response,) = (await review.send(Webhook(), uid="1")).values()
 
-    assert isinstance(answer, ConversionFailed)
-    assert answer.message.endswith("failed: no supported conversion review versions")
+    assert isinstance(response, ConversionFailed)
+    assert response.message.endswith("failed: no supported conversion review versions")

@@ -26,7 +26,7 @@ def reviews() -> AccessReviews:
 
 def info(plural: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
     review = {"kind": "Any", "apiVersion": "x/v1", "metadata": metadata, "spec": spec}
-    return reviews().answer(plural, review, user=JANE)
+    return reviews().review(plural, review, user=JANE)
 
 
 def refused(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[str, str]]:

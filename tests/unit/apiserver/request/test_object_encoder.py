@@ -101,7 +101,7 @@ def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: Serve
 
 
 def test_what_was_before_nothing_cannot_be_shown() -> None:
-    with pytest.raises(ValueError, match="came after nothing"):
+    with pytest.raises(ValueError, match="has no previous object"):
         object_encoder.last_seen(written(5, "red"))
 
 

@@ -225,7 +225,7 @@ def test_data_of_a_later_version_is_refused(closed: Path, tmp_path: Path) -> Non
     database.execute("PRAGMA user_version = 99")
     database.close()
 
-    with pytest.raises(ClusterError, match="is of a later version of steersman"):
+    with pytest.raises(ClusterError, match="a later version of steersman wrote"):
         content(copy)
 
 

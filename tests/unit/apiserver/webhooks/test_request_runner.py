@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.webhooks.request_runner import (
     MAX_RUNS,
     NeedsWebhook,
@@ -40,7 +40,7 @@ def runner(clock: FakeClock | None = None) -> RequestRunner:
     return RequestRunner(NoWebhookTransport(), clock=clock or FakeClock(), rng=Random(7))
 
 
-async def run_again(runner: RequestRunner, verb: Callable[[WebhookAnswers], Any]) -> Any:
+async def run_again(runner: RequestRunner, verb: Callable[[WebhookResponses], Any]) -> Any:
     """What a verb gives in the end."""
     answers = runner.begin()
     try:
@@ -49,7 +49,7 @@ async def run_again(runner: RequestRunner, verb: Callable[[WebhookAnswers], Any]
         return await runner.run_again(verb, missing, answers)
 
 
-def answers_to(answers: WebhookAnswers, *calls: FakeCall) -> list[Any]:
+def answers_to(answers: WebhookResponses, *calls: FakeCall) -> list[Any]:
     missing = [each for each in calls if not each.answer.keys() <= answers.keys()]
     if missing:
         raise NeedsWebhook(missing)
@@ -57,9 +57,9 @@ def answers_to(answers: WebhookAnswers, *calls: FakeCall) -> list[Any]:
 
 
 async def test_a_verb_that_needs_nothing_runs_once() -> None:
-    runs: list[WebhookAnswers] = []
+    runs: list[WebhookResponses] = []
 
-    def verb(answers: WebhookAnswers) -> str:
+    def verb(answers: WebhookResponses) -> str:
         runs.append(answers)
         return "done"
 
@@ -70,7 +70,7 @@ async def test_a_verb_that_needs_nothing_runs_once() -> None:
 async def test_a_handler_is_run_again_with_the_responses_that_it_needs() -> None:
     first, second = FakeCall({"a": 1}), FakeCall({"b": 2})
 
-    def verb(answers: WebhookAnswers) -> list[Any]:
+    def verb(answers: WebhookResponses) -> list[Any]:
         return [*answers_to(answers, first), *answers_to(answers, second)]
 
     assert await run_again(runner(), verb) == [1, 2]
@@ -92,12 +92,12 @@ async def test_every_run_draws_what_the_first_drew_and_no_other_request_draws_it
     drawn: list[int] = []
     others: list[int] = []
 
-    def another(_: WebhookAnswers) -> None:
+    def another(_: WebhookResponses) -> None:
         others.append(request_runner.rng.getrandbits(64))
 
     call = FakeCall({"a": 1}, meanwhile=lambda: run_again(request_runner, another))
 
-    def verb(answers: WebhookAnswers) -> None:
+    def verb(answers: WebhookResponses) -> None:
         drawn.append(request_runner.rng.getrandbits(64))
         answers_to(answers, call)
 
@@ -114,7 +114,7 @@ async def test_a_run_that_takes_another_way_draws_new_numbers() -> None:
     call = FakeCall({"a": 1})
     drawn: list[int] = []
 
-    def verb(answers: WebhookAnswers) -> None:
+    def verb(answers: WebhookResponses) -> None:
         drawn.append(request_runner.rng.getrandbits(128 if answers else 8))
         answers_to(answers, call)
 
@@ -133,7 +133,7 @@ async def test_every_run_reads_the_time_of_the_first_run() -> None:
 
     call = FakeCall({"a": 1}, meanwhile=slowly)
 
-    def verb(answers: WebhookAnswers) -> None:
+    def verb(answers: WebhookResponses) -> None:
         times.append(request_runner.clock.now())
         answers_to(answers, call)
 
@@ -147,7 +147,7 @@ async def test_every_run_reads_the_time_of_the_first_run() -> None:
 async def test_a_handler_that_never_has_all_responses_fails_with_a_timeout() -> None:
     runs = 0
 
-    def verb(answers: WebhookAnswers) -> None:
+    def verb(answers: WebhookResponses) -> None:
         nonlocal runs
         runs += 1
         answers_to(answers, FakeCall({runs: "again"}))

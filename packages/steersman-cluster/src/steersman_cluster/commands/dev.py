@@ -105,7 +105,7 @@ def dev(
     project_samples = operator.directory / "samples"
     if samples and not project_samples.is_dir():
         raise click.UsageError(
-            f"there is no directory {project_samples.name} to apply; name a file"
+            f"the directory {project_samples.name} does not exist; name a file"
             " or a directory with --apply"
         )
     options = DevOptions(

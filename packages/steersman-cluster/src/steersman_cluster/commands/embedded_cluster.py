@@ -21,7 +21,7 @@ from steersman_cluster.apiserver import (
 from steersman_cluster.commands.signals import on_end_signals
 from steersman_cluster.workloads import WorkloadSettings
 
-# The API server answers its first requests within this time. Loading the workloads delays every
+# The API server responds to its first requests within this time. Loading the workloads delays every
 # request, so they are loaded only then.
 HEAD_START_SECONDS: Final = 0.1
 

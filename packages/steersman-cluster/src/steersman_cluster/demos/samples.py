@@ -26,8 +26,8 @@ async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
     for document in documents_in(path):
         served = served or await client.discover()
         obj = _object(document, served)
-        answer = await client.apply(obj, field_manager=FIELD_MANAGER, force=True)
-        applied.append(answer.ref)
+        response = await client.apply(obj, field_manager=FIELD_MANAGER, force=True)
+        applied.append(response.ref)
     return tuple(applied)
 
 
@@ -43,7 +43,7 @@ def documents_in(path: Path) -> Iterator[Mapping[str, Any]]:
     for document in documents:
         if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= document.keys():
             raise ProjectError(
-                problem=f"{path.name} holds something that is not a Kubernetes object",
+                problem=f"{path.name} contains a document that is not a Kubernetes object",
                 what_now="Give it an apiVersion and a kind, or remove it from the directory.",
             )
         yield document

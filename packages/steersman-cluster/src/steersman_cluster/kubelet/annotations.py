@@ -105,9 +105,9 @@ def invalid_annotations(pod: core_v1.Pod) -> tuple[str, ...]:
         what = PREFIX + name.removeprefix(PREFIX).partition(".")[0]
         if what in (START_SECONDS, READY_SECONDS, RUN_SECONDS, STOP_SECONDS):
             if _seconds(value) is None:
-                complaints.append(f"{name} is {value!r}, which is no number of seconds")
+                complaints.append(f"{name} is {value!r}, which is not a number of seconds")
         elif what == EXIT_CODE and _code(value) is None:
-            complaints.append(f"{name} is {value!r}, which is no number from 0 to 255")
+            complaints.append(f"{name} is {value!r}, which is not a number from 0 to 255")
         elif what == NEVER_READY and value not in ("true", "false"):
             complaints.append(f"{name} is {value!r}, which is neither true nor false")
         elif what == IMAGE and value not in ("missing", "present"):

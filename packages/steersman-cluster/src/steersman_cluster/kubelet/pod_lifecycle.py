@@ -68,7 +68,7 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
     if is_scripted(pod):
         if before.start_time is None:
             sync.events += [
-                PodEvent("UnreadableAnnotation", f"{each}, and goes for unsaid", "Warning", False)
+                PodEvent("InvalidAnnotation", f"{each}; it is ignored", "Warning", False)
                 for each in invalid_annotations(pod)
             ]
         own_seconds = seconds_of(pod, START_SECONDS)

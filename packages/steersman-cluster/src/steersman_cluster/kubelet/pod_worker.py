@@ -77,15 +77,15 @@ class PodWorker:
         now = ctx.now
         place = Place(host_ip=address_of(node), pod_ip=_pod_ip(pod, node, ctx))
         step = sync_pod(pod, place, now=now, start_seconds=self.start_seconds)
-        answer = await put_pod_status(ctx, pod, step.status)
-        while len(_holders(answer, ctx)) > 1:
+        updated = await put_pod_status(ctx, pod, step.status)
+        while len(_holders(updated, ctx)) > 1:
             # Another Pod has taken the same address at the same time.
             place = replace(place, pod_ip=_free_ip(pod, node, ctx))
-            if answer.status is not None and place.pod_ip == answer.status.pod_ip:
+            if updated.status is not None and place.pod_ip == updated.status.pod_ip:
                 break  # there are more Pods than addresses
-            step = replace(step, status=with_address(answer, place))
-            answer = await put_pod_status(ctx, answer, step.status)
-        self._record(answer, step.events, ctx)
+            step = replace(step, status=with_address(updated, place))
+            updated = await put_pod_status(ctx, updated, step.status)
+        self._record(updated, step.events, ctx)
         return Done() if step.after_seconds is None else Later(after_seconds=step.after_seconds)
 
     async def _terminate(self, pod: core_v1.Pod, deletion_time: datetime, ctx: Context) -> Outcome:

@@ -39,8 +39,8 @@ class RecordedRequest(NamedTuple):
         return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:
-        answer = self.status or "no response"
-        return f"{self.at:10.3f} s  {self.actor:<12} {self.method:<6} {self.target} → {answer}"
+        response = self.status or "no response"
+        return f"{self.at:10.3f} s  {self.actor:<12} {self.method:<6} {self.target} → {response}"
 
 
 class History:

@@ -77,11 +77,11 @@ def _collections(api: HttpCaller, namespace: str) -> Iterator[str]:
                         yield f"{prefix}/{version['version']}/namespaces/{namespace}/{plural}"
 
 
-def _expect(answer: HttpResponse, wanted: str, *statuses: int) -> HttpResponse:
-    if answer.status not in statuses:
+def _expect(response: HttpResponse, wanted: str, *statuses: int) -> HttpResponse:
+    if response.status not in statuses:
         raise ControlPlaneError(
-            problem=f"could not {wanted}: the API server answered {answer.status}",
+            problem=f"could not {wanted}: the API server returned status {response.status}",
             what_now="See its response:",
-            log_tail=answer.body.decode(errors="replace"),
+            log_tail=response.body.decode(errors="replace"),
         )
-    return answer
+    return response

@@ -24,7 +24,7 @@ class _Metadata(msgspec.Struct, frozen=True):
     resource_version: str = msgspec.field(name="resourceVersion", default="")
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _ResponseBody(msgspec.Struct, frozen=True):
     metadata: _Metadata = _Metadata()
 
 
@@ -107,7 +107,7 @@ class _Read:
 
 def _version(body: bytes) -> int:
     try:
-        version = msgspec.json.decode(body, type=_Answer).metadata.resource_version
+        version = msgspec.json.decode(body, type=_ResponseBody).metadata.resource_version
     except msgspec.MsgspecError:
         return 0
     return int(version) if version.isdecimal() else 0

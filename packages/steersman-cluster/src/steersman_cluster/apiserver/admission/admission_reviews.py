@@ -54,11 +54,11 @@ class CallFailed(Exception):
     """
 
 
-class ReviewAnswer(NamedTuple):
+class ReviewResponse(NamedTuple):
     """The uid of one AdmissionReview, and the webhook's response or the error of the call."""
 
     uid: str
-    answer: WebhookResponse | WebhookUnreachable
+    response: WebhookResponse | WebhookUnreachable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class AdmissionReview:
 
     async def send(
         self, outbound: WebhookTransport, *, uid: str
-    ) -> Mapping[Hashable, ReviewAnswer]:
+    ) -> Mapping[Hashable, ReviewResponse]:
         """Send the review as the request ``uid``, and return the outcome under the review's key.
 
         A failed call is returned, too, not raised.
@@ -87,16 +87,16 @@ class AdmissionReview:
             "apiVersion": f"{_GROUP}/{self.webhook.review_version}",
             "request": {"uid": uid, **self.request},
         }
-        answer: WebhookResponse | WebhookUnreachable
+        response: WebhookResponse | WebhookUnreachable
         try:
-            answer = await self.address.post(
+            response = await self.address.post(
                 outbound,
                 msgspec.json.encode(review),
                 timeout_seconds=self.webhook.timeout_seconds,
             )
         except WebhookUnreachable as undelivered:
-            answer = undelivered
-        return {self.key: ReviewAnswer(uid, answer)}
+            response = undelivered
+        return {self.key: ReviewResponse(uid, response)}
 
     def __repr__(self) -> str:
         return f"<AdmissionReview by {self.webhook.name}>"
@@ -113,22 +113,22 @@ class AdmissionResponse:
     patch_type: str = ""
 
 
-def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
-    """Return the AdmissionResponse of ``webhook`` that is in ``asked``, after checking it.
+def response_of(received: ReviewResponse, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
+    """Return the AdmissionResponse of ``webhook`` that is in ``received``, after checking it.
 
     Raises ``CallFailed`` if the call failed or the response is invalid.
     """
-    if isinstance(asked.answer, WebhookUnreachable):
-        raise CallFailed(f"failed to call webhook: {asked.answer.why}")
+    if isinstance(received.response, WebhookUnreachable):
+        raise CallFailed(f"failed to call webhook: {received.response.why}")
     try:
-        review = document(asked.answer)
+        review = document(received.response)
         version = webhook.review_version
         check_kind(review, group=_GROUP, version=version, kind=_REVIEW)
         response = _response(review.get("response"))
     except BadResponse as problem:
         raise CallFailed(f"failed to call webhook: {problem}") from None
     try:
-        return _checked(response, review, uid=asked.uid, version=version, mutating=mutating)
+        return _checked(response, review, uid=received.uid, version=version, mutating=mutating)
     except BadResponse as problem:
         raise CallFailed(f"received invalid webhook response: {problem}") from None
 

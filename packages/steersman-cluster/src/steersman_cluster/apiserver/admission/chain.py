@@ -173,7 +173,7 @@ class Admission:
             validator.check(attributes, hooks.policies)
         if hooks.validating and not attributes.is_exempt:
             caller = WebhookDispatcher(
-                versions=versions, answers=request.webhook_answers, warnings=request.warnings
+                versions=versions, responses=request.webhook_responses, warnings=request.warnings
             )
             caller.check(attributes, hooks.validating)
 
@@ -192,13 +192,13 @@ class Admission:
     def _caller(self, request: APIRequest) -> WebhookDispatcher:
         versions = self._versions(request)
         return WebhookDispatcher(
-            versions=versions, answers=request.webhook_answers, warnings=request.warnings
+            versions=versions, responses=request.webhook_responses, warnings=request.warnings
         )
 
     def _versions(self, request: APIRequest) -> VersionedObjects:
         return VersionedObjects(
             request.served,
-            request.webhook_answers,
+            request.webhook_responses,
             self._store,
             self._registry,
             authorizer=self._authorizer,

@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.meta.users import AUTHENTICATED, User, account_
 from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import JSON
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.serializer.decoder import decode
 
 UNPROCESSABLE = 422
@@ -43,7 +43,7 @@ class VersionedObjects:
     def __init__(
         self,
         served: ServedResource,
-        answers: WebhookAnswers,
+        responses: WebhookResponses,
         store: RuleContext,
         registry: ResourceRegistry,
         *,
@@ -52,7 +52,7 @@ class VersionedObjects:
     ) -> None:
         self._authorizer = authorizer
         self._served = served
-        self._answers = answers
+        self._responses = responses
         self._store = store
         self._registry = registry
         self._body_types = body_types
@@ -89,9 +89,9 @@ class VersionedObjects:
         def decide(
             about: Mapping[str, str], account: tuple[str, str] | None
         ) -> cel.AuthorizerDecision:
-            answers = {name: about[name] for name in _ASKED if name in about}
+            values = {name: about[name] for name in _ASKED if name in about}
             who = user if account is None else _of_account(account)
-            decision = self._authorizer.decide(who, authz.Attributes(**answers))
+            decision = self._authorizer.decide(who, authz.Attributes(**values))
             return cel.AuthorizerDecision(allowed=decision.allowed, reason=decision.reason)
 
         return cel.CelAuthorizer(decide=decide)
@@ -117,7 +117,9 @@ class VersionedObjects:
         found = self._registry.find(resource.group, resource.version, resource.resource)
         if found is None:
             raise internal_error(f"unable to convert to {resource}: unknown kind")
-        return found if found.for_request is None else found.for_request(self._answers, self._store)
+        return (
+            found if found.for_request is None else found.for_request(self._responses, self._store)
+        )
 
     def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
         """Return the same request with its objects in the API version of ``matched``."""

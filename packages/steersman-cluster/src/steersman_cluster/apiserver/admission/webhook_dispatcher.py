@@ -37,7 +37,7 @@ from steersman_cluster.apiserver.meta.status_errors import (
     internal_error,
 )
 from steersman_cluster.apiserver.meta.users import User
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 
@@ -76,7 +76,7 @@ class WebhookDispatcher:
     """Processes the webhooks of one request, with the webhook responses received so far."""
 
     versions: ObjectVersions
-    answers: WebhookAnswers
+    responses: WebhookResponses
     warnings: list[str]
 
     def mutated(
@@ -136,7 +136,7 @@ class WebhookDispatcher:
         try:
             _check_dry_run(webhook, attributes)
             review = self._review(webhook, seen, matched, reinvocation=reinvocation)
-            if review.key not in self.answers:
+            if review.key not in self.responses:
                 raise NeedsWebhook([review])
             verdict = self._verdict(review, mutating=True)
             operations = _operations(verdict)
@@ -175,7 +175,7 @@ class WebhookDispatcher:
         unknown = [
             review
             for _, review in reviews
-            if isinstance(review, AdmissionReview) and review.key not in self.answers
+            if isinstance(review, AdmissionReview) and review.key not in self.responses
         ]
         if unknown:
             raise NeedsWebhook(unknown)
@@ -249,7 +249,7 @@ class WebhookDispatcher:
         Raises an error if the webhook denies the request.
         """
         webhook = review.webhook
-        verdict = response_of(self.answers[review.key], webhook, mutating=mutating)
+        verdict = response_of(self.responses[review.key], webhook, mutating=mutating)
         self.warnings.extend(filter(None, verdict.warnings))
         if not verdict.allowed:
             raise denied(webhook, verdict.status)

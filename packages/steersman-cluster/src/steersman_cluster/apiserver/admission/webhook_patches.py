@@ -34,7 +34,7 @@ class PatchFailed(Exception):
 def operations_of(patch: bytes) -> list[Object]:
     """Return the operations of the JSON patch ``patch``.
 
-    Raises ``PatchDecodeError`` if ``patch`` is no JSON patch.
+    Raises ``PatchDecodeError`` if ``patch`` is not a JSON patch.
     """
     try:
         operations: Any = msgspec.json.decode(patch)

@@ -91,7 +91,7 @@ def decoded_from_client(entries: Any) -> Managers:
         if not entry.get("apiVersion") or entry.get("fieldsType") != "FieldsV1":
             raise ValueError("an entry needs an apiVersion and the fieldsType FieldsV1")
         if not all(value is None or isinstance(value, str) for value in map(entry.get, _TEXTS)):
-            raise ValueError("who manages, since when and through what must be strings")
+            raise ValueError("manager, apiVersion, time and subresource must be strings")
     return {
         manager: managed._replace(fields=ordered(parsed(managed.fields)))
         for manager, managed in decoded(entries).items()

@@ -73,8 +73,8 @@ class ConversionReview:
                 for key, obj in self.objects.items()
             }
         return {
-            key: _checked(obj, answer, self.api_version)
-            for (key, obj), answer in zip(self.objects.items(), converted, strict=True)
+            key: _checked(obj, new, self.api_version)
+            for (key, obj), new in zip(self.objects.items(), converted, strict=True)
         }
 
     async def _converted(self, outbound: WebhookTransport, uid: str) -> list[Any]:
@@ -109,9 +109,9 @@ class ConversionReview:
 
 def _read(delivered: WebhookResponse, uid: str, version: str) -> list[Any]:
     """Return the converted objects of a response, without checking them."""
-    answer = document(delivered)
-    check_kind(answer, group=_GROUP, version=version, kind=_KIND)
-    response = answer.get("response")
+    review = document(delivered)
+    check_kind(review, group=_GROUP, version=version, kind=_KIND)
+    response = review.get("response")
     if response is not None and not isinstance(response, dict):
         where = f"struct field {_KIND}.response of type v1.ConversionResponse"
         raise BadResponse(cannot_unmarshal(response, where))
@@ -119,9 +119,9 @@ def _read(delivered: WebhookResponse, uid: str, version: str) -> list[Any]:
     result = (response or {}).get("result") or {}
     _check_fields(result, _RESULT, "Status.response.result")
     if version == "v1":
-        group, _, own = (answer.get("apiVersion") or "").rpartition("/")
+        group, _, own = (review.get("apiVersion") or "").rpartition("/")
         found, wanted = (
-            f"{group}/{own}, Kind={answer.get('kind') or ''}",
+            f"{group}/{own}, Kind={review.get('kind') or ''}",
             f"{_GROUP}/v1, Kind={_KIND}",
         )
         if found != wanted:
@@ -144,18 +144,20 @@ def _check_fields(written: Object, fields: Mapping[str, tuple[type, str]], where
             raise BadResponse(cannot_unmarshal(value, field))
 
 
-def _checked(obj: Object, answer: Any, api_version: str) -> Object | ConversionFailed:
+def _checked(obj: Object, converted: Any, api_version: str) -> Object | ConversionFailed:
     """Return a converted object, or ``ConversionFailed`` if the conversion is invalid."""
-    if answer is None:
+    if converted is None:
         return ConversionFailed("unexpected end of JSON input")
-    if not isinstance(answer, dict):
-        return ConversionFailed(cannot_unmarshal(answer, "value of type map[string]interface {}"))
-    version, kind = _text(answer.get("apiVersion")), _text(answer.get("kind"))
+    if not isinstance(converted, dict):
+        return ConversionFailed(
+            cannot_unmarshal(converted, "value of type map[string]interface {}")
+        )
+    version, kind = _text(converted.get("apiVersion")), _text(converted.get("kind"))
     if not kind:
         return ConversionFailed(
-            f"Object 'Kind' is missing in '{msgspec.json.encode(answer).decode()}'"
+            f"Object 'Kind' is missing in '{msgspec.json.encode(converted).decode()}'"
         )
-    problem = _problem(obj, answer)
+    problem = _problem(obj, converted)
     if version != api_version:
         problem = (
             f"object at index 0: invalid groupVersion (expected {api_version}, received {version})"
@@ -166,12 +168,12 @@ def _checked(obj: Object, answer: Any, api_version: str) -> Object | ConversionF
         return ConversionFailed(
             f"conversion webhook for {_go_kind(obj)} returned invalid {problem}"
         )
-    return answer
+    return converted
 
 
-def _problem(obj: Object, answer: Object) -> str:
+def _problem(obj: Object, converted: Object) -> str:
     """Return why the metadata in the response is invalid; an empty text if it is valid."""
-    given = answer.get("metadata")
+    given = converted.get("metadata")
     about = given if isinstance(given, dict) else {}
     for name, called in SAME:
         if (was := obj["metadata"].get(name, "")) != (now := _text(about.get(name))):

@@ -8,7 +8,7 @@ from steersman.units import same_json
 from steersman_cluster.apiserver.custom.webhook_conversion import Conversion, ConversionCache
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.request.resources import ServedResource
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.defaults import Defaults, copied
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.pruner import accept
@@ -113,14 +113,14 @@ def _by_webhook(
     served_version: str,
     stored_version: str,
     remembered: ConversionCache,
-    answers: WebhookAnswers,
+    responses: WebhookResponses,
     around: RuleContext,
 ) -> ServedResource:
     """Return ``served`` with conversion by webhook, for one request."""
     conversion = Conversion(
         webhook["conversionReviewVersions"],
         place=lambda: webhook_address(webhook["clientConfig"], around),
-        answers=answers,
+        responses=responses,
         remembered=remembered,
     )
 

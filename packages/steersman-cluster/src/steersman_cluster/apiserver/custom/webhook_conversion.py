@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.custom.conversion_reviews import (
 )
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 
@@ -43,26 +43,26 @@ class ConversionCache:
     """A cache of converted objects with a size limit; the oldest objects are evicted first."""
 
     def __init__(self) -> None:
-        self._answers: dict[_ConversionKey, Object] = {}
+        self._converted: dict[_ConversionKey, Object] = {}
         self._bytes = 0
 
-    def get(self, question: _ConversionKey) -> Object | None:
-        """Return the cached conversion for the key ``question``, or None."""
-        return self._answers.get(question)
+    def get(self, key: _ConversionKey) -> Object | None:
+        """Return the converted object for ``key``, or None."""
+        return self._converted.get(key)
 
-    def keep(self, question: _ConversionKey, answer: Object) -> None:
-        """Cache the converted object ``answer``, which must not be mutated afterwards."""
-        if question in self._answers:
+    def keep(self, key: _ConversionKey, converted: Object) -> None:
+        """Cache the object ``converted``, which must not be mutated afterwards."""
+        if key in self._converted:
             return
-        self._answers[question] = answer
-        self._bytes += len(question.content)
+        self._converted[key] = converted
+        self._bytes += len(key.content)
         while self._bytes > MAX_REMEMBERED_BYTES:
-            oldest = next(iter(self._answers))
-            del self._answers[oldest]
+            oldest = next(iter(self._converted))
+            del self._converted[oldest]
             self._bytes -= len(oldest.content)
 
     def __repr__(self) -> str:
-        return f"<ConversionCache {len(self._answers)} conversions, {self._bytes} bytes>"
+        return f"<ConversionCache {len(self._converted)} conversions, {self._bytes} bytes>"
 
 
 class Conversion:
@@ -73,13 +73,13 @@ class Conversion:
         reviews: Sequence[str],
         place: Callable[[], WebhookAddress],
         *,
-        answers: WebhookAnswers,
+        responses: WebhookResponses,
         remembered: ConversionCache,
     ) -> None:
         self._remembered = remembered
         self._review = next((each for each in reviews if each in UNDERSTOOD), "")
         self._place = place
-        self._answers = answers
+        self._responses = responses
 
     def converted(self, obj: Object, api_version: str) -> Object:
         """Return a copy of ``obj`` in ``api_version``; ``obj`` itself if it has that version.
@@ -88,14 +88,14 @@ class Conversion:
         """
         if obj["apiVersion"] == api_version:
             return obj
-        question = _conversion_key(obj, api_version)
-        answer = self._answer(question)
-        if answer is None:
-            raise NeedsWebhook(self._reviews({question: obj}, api_version))
-        if isinstance(answer, ConversionFailed):
-            raise StatusError(500, "", answer.message)
-        self._remembered.keep(question, answer)
-        return _with_its_metadata(answer, obj)
+        key = _conversion_key(obj, api_version)
+        converted = self._lookup(key)
+        if converted is None:
+            raise NeedsWebhook(self._reviews({key: obj}, api_version))
+        if isinstance(converted, ConversionFailed):
+            raise StatusError(500, "", converted.message)
+        self._remembered.keep(key, converted)
+        return _with_its_metadata(converted, obj)
 
     def prefetch(self, objects: Iterable[Object], api_version: str) -> None:
         """Raise ``NeedsWebhook`` if a conversion of ``objects`` is neither received nor cached.
@@ -106,17 +106,17 @@ class Conversion:
         wanted: dict[_ConversionKey, Object] = {}
         for each in objects:
             if each["apiVersion"] != api_version:
-                question = _conversion_key(each, api_version)
-                if self._answer(question) is None:
-                    wanted[question] = each
+                key = _conversion_key(each, api_version)
+                if self._lookup(key) is None:
+                    wanted[key] = each
         if wanted:
             raise NeedsWebhook(self._reviews(wanted, api_version))
 
-    def _answer(self, question: _ConversionKey) -> Any:
-        found = self._answers.get(question)
-        if found is None and (found := self._remembered.get(question)) is not None:
+    def _lookup(self, key: _ConversionKey) -> Any:
+        found = self._responses.get(key)
+        if found is None and (found := self._remembered.get(key)) is not None:
             # Kept for the rest of this request, even if the cache evicts it.
-            self._answers[question] = found
+            self._responses[key] = found
         return found
 
     def _reviews(
@@ -124,12 +124,12 @@ class Conversion:
     ) -> list[ConversionReview]:
         parts: list[dict[Hashable, Object]] = []
         free_bytes = 0
-        for question, obj in wanted.items():
+        for key, obj in wanted.items():
             if free_bytes <= 0:
                 parts.append({})
                 free_bytes = MAX_REVIEWED_BYTES
-            parts[-1][question] = obj
-            free_bytes -= len(question.content)
+            parts[-1][key] = obj
+            free_bytes -= len(key.content)
         place = self._place()
         return [
             ConversionReview(

@@ -216,7 +216,7 @@ class _Target(NamedTuple):
                 return None
 
     def _responses(self, verb: _Verb) -> Json:
-        content = self._content(self._answer(verb))
+        content = self._content(self._response_schema(verb))
         if verb.action == "list" and not self.resource.custom:
             content["application/json;stream=watch"] = content["application/json"]
         responses = {
@@ -231,7 +231,7 @@ class _Target(NamedTuple):
         content = _json(name)
         return {**content, "application/yaml": content[JSON]} if self.resource.custom else content
 
-    def _answer(self, verb: _Verb) -> str:
+    def _response_schema(self, verb: _Verb) -> str:
         match verb.action:
             case "list":
                 return f"{self.schema}List"

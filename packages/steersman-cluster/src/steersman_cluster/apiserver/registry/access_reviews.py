@@ -36,7 +36,7 @@ class AccessReviews:
         self._authenticator = authenticator
         self._authorizer = authorizer
         self._clock = clock
-        self._answers: Mapping[str, Callable[[Object, User], Object]] = {
+        self._reviewers: Mapping[str, Callable[[Object, User], Object]] = {
             "localsubjectaccessreviews": self._local_access,
             "selfsubjectaccessreviews": self._self_access,
             "selfsubjectreviews": self._self,
@@ -45,16 +45,16 @@ class AccessReviews:
             "tokenreviews": self._token,
         }
 
-    def answers(self, plural: str) -> bool:
+    def serves(self, plural: str) -> bool:
         """Return whether this class handles the resource ``plural``."""
-        return plural in self._answers
+        return plural in self._reviewers
 
-    def answer(self, plural: str, review: Object, *, user: User) -> Object:
+    def review(self, plural: str, review: Object, *, user: User) -> Object:
         """Return ``review``, an object of the resource ``plural``, with its status.
 
         Some kinds of review are returned without their spec.
         """
-        return self._answers[plural](review, user)
+        return self._reviewers[plural](review, user)
 
     def _self_access(self, review: Object, user: User) -> Object:
         _check(_access_errors(review["spec"]) + _metadata_errors(review))

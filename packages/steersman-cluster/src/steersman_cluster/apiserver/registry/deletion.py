@@ -125,7 +125,7 @@ def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: Delet
         # kube-apiserver updates the object first, and runs admission again for its removal. The
         # resourceVersion in that second review is a guess. It is kept for all runs of the request:
         # otherwise each concurrent write would call the webhook again.
-        guess = request.webhook_answers.setdefault(
+        guess = request.webhook_responses.setdefault(
             (entry.key, entry.revision), str(store.log.revision + 1)
         )
         about = {**marked["metadata"], "resourceVersion": guess}
@@ -184,7 +184,7 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
     return Deletion(object_encoder.last_seen(tombstone), is_removed=True)
 
 
-def answer(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
+def response_body(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
     """Return the response body of a deletion.
 
     The body is the deleted object if it is still stored, or if its kind returns deleted objects.

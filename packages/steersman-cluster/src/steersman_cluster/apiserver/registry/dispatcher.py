@@ -6,7 +6,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.registry import deletion, reader, writer
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.registry.subresources import component_statuses
 from steersman_cluster.apiserver.registry.subresources.component_statuses import COMPONENT_STATUSES
 from steersman_cluster.apiserver.registry.subresources.handlers import (
@@ -71,10 +71,10 @@ def check_scope(info: RequestInfo, served: ServedResource) -> None:
         raise status_errors.bad_request("name must be provided") if served.custom else not_allowed()
 
 
-def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerator[bytes, None]:
+def dispatch(request: APIRequest, scope: RequestScope) -> APIResponse | AsyncGenerator[bytes, None]:
     """Check the request with ``check_scope``, and run its handler.
 
-    The result is an ``Answer``; for a watch, it is a generator of lines.
+    The result is an ``APIResponse``; for a watch, it is a generator of lines.
     """
     info, served = request.info, request.served
     if served.rules.kept_seconds is not None:
@@ -82,12 +82,12 @@ def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerato
     if request.http.method == "HEAD" and not served.custom:
         raise not_allowed()
     if info.subresource:
-        answering = SUBRESOURCES.get(info.subresource, {}).get(info.verb)
-        if answering is None or info.verb not in served.subresources[info.subresource]["verbs"]:
+        handler = SUBRESOURCES.get(info.subresource, {}).get(info.verb)
+        if handler is None or info.verb not in served.subresources[info.subresource]["verbs"]:
             if served.custom:
                 raise status_errors.method_not_allowed(served.group_resource, info.verb)
             raise not_allowed()
-        return answering(request, scope)
+        return handler(request, scope)
     if info.verb not in served.verbs:
         if info.verb == "watch" and "list" in served.verbs:
             raise status_errors.method_not_allowed(served.group_resource, info.verb)
@@ -103,15 +103,15 @@ def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerato
     return _NOT_STORED.get(served.group_resource, VERBS)[info.verb](request, scope)
 
 
-def _get(request: APIRequest, scope: RequestScope) -> Answer:
-    return Answer(200, reader.get(request, scope))
+def _get(request: APIRequest, scope: RequestScope) -> APIResponse:
+    return APIResponse(200, reader.get(request, scope))
 
 
-def _list(request: APIRequest, scope: RequestScope) -> Answer:
-    return Answer(200, reader.list_(request, scope))
+def _list(request: APIRequest, scope: RequestScope) -> APIResponse:
+    return APIResponse(200, reader.list_(request, scope))
 
 
-def _delete(request: APIRequest, scope: RequestScope) -> Answer:
+def _delete(request: APIRequest, scope: RequestScope) -> APIResponse:
     options = scope.delete_options(request)
     _warn_of_orphans(request, options)
     entry = scope.entry(request)
@@ -121,12 +121,12 @@ def _delete(request: APIRequest, scope: RequestScope) -> Answer:
     deletion.admit(request, scope, entry, options)
     deleted = deletion.delete(scope.store, request.served, entry, options)
     accepted = not deleted.is_removed and options.orphan_dependents is False
-    return Answer(
-        202 if accepted else 200, deletion.answer(deleted, request.served, request.encoder)
+    return APIResponse(
+        202 if accepted else 200, deletion.response_body(deleted, request.served, request.encoder)
     )
 
 
-def _delete_collection(request: APIRequest, scope: RequestScope) -> Answer:
+def _delete_collection(request: APIRequest, scope: RequestScope) -> APIResponse:
     listed = ListOptions.of(request.info)
     options = scope.delete_options(request)
     reader.selection(request.served, listed)  # an invalid selector is rejected without a warning
@@ -140,7 +140,7 @@ def _delete_collection(request: APIRequest, scope: RequestScope) -> Answer:
     for entry in entries:
         deletion.admit(request, scope, entry, options)
         deletion.delete(scope.store, request.served, entry, options)
-    return Answer(200, request.encoder.many(page.entries, request.served, metadata=about))
+    return APIResponse(200, request.encoder.many(page.entries, request.served, metadata=about))
 
 
 def _check_convertible(request: APIRequest, entries: Sequence[Entry]) -> None:
@@ -165,8 +165,8 @@ def _admit_all(
     for entry in entries:
         try:
             deletion.admit(request, scope, entry, options)
-        except NeedsWebhook as unanswered:
-            missing += unanswered.calls
+        except NeedsWebhook as needed:
+            missing += needed.calls
         except StatusError:
             break
     if missing:
@@ -180,7 +180,7 @@ def _warn_of_orphans(request: APIRequest, options: DeleteOptions) -> None:
         request.warnings.append(warning)
 
 
-VERBS: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
+VERBS: Mapping[str, Callable[[APIRequest, RequestScope], APIResponse]] = {
     "get": _get,
     "list": _list,
     "create": writer.create,
@@ -191,7 +191,9 @@ VERBS: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
 }
 
 # Resources without stored objects.
-_NOT_STORED: Mapping[GroupResource, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
+_NOT_STORED: Mapping[
+    GroupResource, Mapping[str, Callable[[APIRequest, RequestScope], APIResponse]]
+] = {
     BINDINGS: {"create": bind_by_name},
     COMPONENT_STATUSES: {"get": component_statuses.get, "list": component_statuses.list_},
 }

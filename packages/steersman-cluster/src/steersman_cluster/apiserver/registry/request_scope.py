@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.storage import Entry
 from steersman_cluster.apiserver.webhooks import RequestRunner
 
 
-class Answer(NamedTuple):
+class APIResponse(NamedTuple):
     """The status code and the encoded body of a response; the server adds the media type."""
 
     status: int
@@ -69,7 +69,7 @@ class RequestScope:
         if info.subresource:
             served = self._subresources.get((served.group_resource, info.subresource), served)
         if served.for_request is not None:
-            served = served.for_request(request.webhook_answers, self.store)
+            served = served.for_request(request.webhook_responses, self.store)
         if served is request.served:
             return request
         return msgspec.structs.replace(request, served=served)
@@ -128,4 +128,4 @@ class RequestScope:
             self._escalation.check(request.user, attributes_of(request.info), obj, old)
 
 
-Handler: TypeAlias = Callable[[APIRequest, RequestScope], Answer]
+Handler: TypeAlias = Callable[[APIRequest, RequestScope], APIResponse]

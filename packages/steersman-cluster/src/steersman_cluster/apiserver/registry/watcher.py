@@ -116,7 +116,7 @@ async def _prefetch(
     request: APIRequest, scope: RequestScope, entries: Iterable[Entry], prefix: str
 ) -> None:
     """Convert the objects of all entries that the watch may send, and the objects they replaced."""
-    request.webhook_answers.clear()  # a watch may last for hours
+    request.webhook_responses.clear()  # a watch may last for hours
     near = [each for each in entries if each.key.place.startswith(prefix)]
     both = [*near, *(each.previous for each in near if each.previous is not None)]
     while True:
@@ -125,7 +125,7 @@ async def _prefetch(
                 (each for each in both if each.value is not None), request.served
             )
         except NeedsWebhook as missing:
-            await scope.webhooks.fetch(missing, request.webhook_answers)
+            await scope.webhooks.fetch(missing, request.webhook_responses)
         else:
             return
 

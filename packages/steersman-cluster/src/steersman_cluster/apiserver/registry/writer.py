@@ -30,7 +30,7 @@ from steersman_cluster.apiserver.registry.bodies import (
 )
 from steersman_cluster.apiserver.registry.deletion import should_delete_during_update
 from steersman_cluster.apiserver.registry.quota_charges import charge, charged_quotas_of
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.negotiation import (
     APPLY_PATCH,
@@ -55,17 +55,17 @@ def _identity(obj: Object) -> Object:
     return obj
 
 
-def create(request: APIRequest, scope: RequestScope) -> Answer:
+def create(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the POST of a new object to a collection."""
     content_type = request.content_type
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, content_type)
     _set_namespace(request, obj)
     _record_manager(request, scope, None, obj, options)
-    return Answer(201, _create(request, scope, obj, options))
+    return APIResponse(201, _create(request, scope, obj, options))
 
 
-def update(request: APIRequest, scope: RequestScope) -> Answer:
+def update(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the PUT of an object or of its status."""
     served, info = request.served, request.info
     options = WriteOptions.of(info, kind="UpdateOptions")
@@ -78,15 +78,15 @@ def update(request: APIRequest, scope: RequestScope) -> Answer:
             raise status_errors.not_found(served.group_resource, info.name)
         scope.authorize(request, "create")
         _record_manager(request, scope, None, obj, options)
-        return Answer(201, _create(request, scope, obj, options))
+        return APIResponse(201, _create(request, scope, obj, options))
     check_uid(request, obj, entry)
     _record_manager(request, scope, entry, obj, options)
-    return Answer(
+    return APIResponse(
         200, replace(request, scope, entry, _mutated(request, scope, entry, obj), options)
     )
 
 
-def patch(request: APIRequest, scope: RequestScope) -> Answer:
+def patch(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the PATCH of an object or of its status, with any of the four patch types."""
     language = patch_type(request.http, custom=request.served.custom)
     options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
@@ -99,7 +99,7 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
     _set_namespace(request, obj)
     object_meta.check_name(obj["metadata"], request.info.name)
     _record_manager(request, scope, entry, obj, options)
-    return Answer(
+    return APIResponse(
         200, replace(request, scope, entry, _mutated(request, scope, entry, obj), options)
     )
 
@@ -121,7 +121,7 @@ def patched(
     )
 
 
-def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> Answer:
+def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> APIResponse:
     applied, complaints = applied_body(request)
     entry = scope.entry(request)
     if entry is None and request.info.subresource:
@@ -142,7 +142,7 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
         and _is_settled(request, entry)
         and _is_stored_current(request, entry, obj)
     ):
-        return Answer(200, request.encoder.one(entry, request.served))
+        return APIResponse(200, request.encoder.one(entry, request.served))
     changes_nothing = obj is live
     obj = applied_object(request, scope, made=copied(obj) if changes_nothing else obj)
     uid = obj["metadata"].get("uid")
@@ -161,9 +161,9 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
         scope.authorize(request, "create")
         # The resourceVersion of a deleted object. kube-apiserver ignores it, too.
         obj["metadata"].pop("resourceVersion", None)
-        return Answer(201, _create(request, scope, obj, options, is_applied=True))
+        return APIResponse(201, _create(request, scope, obj, options, is_applied=True))
     made = _mutated(request, scope, entry, obj)
-    return Answer(200, replace(request, scope, entry, made, options, is_applied=True))
+    return APIResponse(200, replace(request, scope, entry, made, options, is_applied=True))
 
 
 def _mutated(request: APIRequest, scope: RequestScope, entry: Entry | None, obj: Object) -> Object:
@@ -394,10 +394,10 @@ def replace(
     if not is_unpruned and same_json(kept, stored) and _is_settled(request, entry):
         return request.encoder.one(entry, served)
     if should_delete_during_update(kept, stored) and not rules.is_held(kept):
-        answer = request.encoder.unstored(kept, served)
+        body = request.encoder.unstored(kept, served)
         if not options.dry_run:
             store.delete(entry, rules=rules)
-        return answer
+        return body
     return _store_object(
         request,
         scope,

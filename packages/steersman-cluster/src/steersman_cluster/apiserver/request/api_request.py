@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.request.options import MAX_MANAGER_LENGTH
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.pruner import Path
 from steersman_cluster.apiserver.storage import Entry
 
@@ -27,7 +27,7 @@ class APIRequest(msgspec.Struct, kw_only=True):
     # The same with the rules of the subresource, and with webhook conversion.
     served: ServedResource
     encoder: ResponseEncoder
-    webhook_answers: WebhookAnswers
+    webhook_responses: WebhookResponses
     warnings: list[str]  # of the response
     # The paths of numbers like 1.0 in a custom resource of the body.
     whole_floats: Sequence[Path] = ()

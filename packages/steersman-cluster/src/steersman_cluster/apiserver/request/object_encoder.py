@@ -73,7 +73,7 @@ def _shown(entry: Entry) -> Object:
 def last_seen(entry: Entry) -> Object:
     """Return the object that ``entry`` replaced or deleted, with the revision of ``entry``."""
     if entry.previous is None or entry.previous.value is None:
-        raise ValueError(f"{entry} came after nothing")
+        raise ValueError(f"{entry} has no previous object")
     last = entry.previous.value
     return {**last, "metadata": {**last["metadata"], "resourceVersion": str(entry.revision)}}
 

@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.meta.reset_fields import FieldSet, reset_fields
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request.selectors import NOT_KNOWN, NOT_SUPPORTED
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.serializer.canonical import Canonical, Walk
 
@@ -90,7 +90,7 @@ class ServedResource:
     to_stored: Callable[[Object], Object] = _same
     from_stored: Callable[[Object], Object] = _same
     # With webhook conversion: the resource for one request, with the responses that it has.
-    for_request: Callable[[WebhookAnswers, RuleContext], "ServedResource"] | None = None
+    for_request: Callable[[WebhookResponses, RuleContext], "ServedResource"] | None = None
     # With webhook conversion: converts all objects of a response with one call.
     prefetch: Callable[[Iterable[Object]], None] = _nothing
     # Equal for resources whose encoded objects are equal.

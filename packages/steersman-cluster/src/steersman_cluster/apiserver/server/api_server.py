@@ -46,7 +46,7 @@ from steersman_cluster.apiserver.registry.dispatcher import (
 )
 from steersman_cluster.apiserver.registry.initial_objects import create_initial_objects
 from steersman_cluster.apiserver.registry.managed_objects import TRIGGERS, ManagedObjects
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.registry.store import TOO_DEEP, Store
 from steersman_cluster.apiserver.request import replies
 from steersman_cluster.apiserver.request.api_request import APIRequest
@@ -239,7 +239,7 @@ class ApiServer:
                     if wants_plain(request)
                     else self._response_format(request, info, served, warnings)
                 )
-                answers = self._runner.begin()
+                webhook_responses = self._runner.begin()
                 api_request = APIRequest(
                     http=request,
                     info=info,
@@ -247,17 +247,17 @@ class ApiServer:
                     registered=served,
                     served=served,
                     encoder=response_format.encoder,
-                    webhook_answers=answers,
+                    webhook_responses=webhook_responses,
                     warnings=warnings,
                 )
                 try:
-                    answer = self._answer(api_request)
+                    response = self._handle(api_request)
                 except NeedsWebhook as missing:
-                    answer = await self._runner.run_again(
-                        lambda _: self._answer(api_request), missing, answers
+                    response = await self._runner.run_again(
+                        lambda _: self._handle(api_request), missing, webhook_responses
                     )
-                if isinstance(answer, AsyncGenerator):
-                    lines = self._watch_stream(answer, request, response_format.encoder)
+                if isinstance(response, AsyncGenerator):
+                    lines = self._watch_stream(response, request, response_format.encoder)
                     language = response_format.language
                     if measurement is not None:
                         lines = measurement.watched(lines, is_framed=language == PROTOBUF)
@@ -265,8 +265,8 @@ class ApiServer:
                     reply = Reply(status=200, headers=headers, stream=lines)
                 else:
                     reply = replies.document(
-                        answer.status,
-                        answer.body,
+                        response.status,
+                        response.body,
                         language=response_format.language,
                         pretty=pretty,
                     )
@@ -318,7 +318,7 @@ class ApiServer:
 
     def _failure(self, request: Request, error: Exception) -> StatusError:
         self._observe(ResponseFailed(method=request.method, path=request.path, error=error))
-        return status_errors.internal_error("the server failed to answer; see its log")
+        return status_errors.internal_error("the server failed to handle the request; see its log")
 
     def _not_found(self, info: RequestInfo) -> Reply:
         """Return the reply for a resource that is not served.
@@ -341,7 +341,7 @@ class ApiServer:
                     self.metrics, self.store, self.registry, start_time=self._start_time
                 )
             return self._metrics_page.reply()
-        return self._nonresource_paths.answer(request, info)
+        return self._nonresource_paths.handle(request, info)
 
     def _served(self, resource: GroupResource) -> ServedResource:
         return self.registry.versions(resource)[0]
@@ -352,7 +352,7 @@ class ApiServer:
         user = self._authenticator.user(request, certificate)
         return self._impersonation.impersonated_user(request, user, wanted)
 
-    def _answer(self, request: APIRequest) -> Answer | AsyncGenerator[bytes, None]:
+    def _handle(self, request: APIRequest) -> APIResponse | AsyncGenerator[bytes, None]:
         http, info, registered = request.http, request.info, request.registered
         # An earlier run, which stopped at a missing webhook response, may have set these.
         request.warnings.clear()
@@ -368,7 +368,7 @@ class ApiServer:
             if info.verb == "patch":
                 patch_type(http, custom=False)  # an unknown patch type gets no warning
             request.warnings.append(served.deprecation)
-        if not served.custom and self._reviews.answers(info.resource):
+        if not served.custom and self._reviews.serves(info.resource):
             return self._review(request)
         try:
             return dispatch(request, self._scope)
@@ -388,7 +388,7 @@ class ApiServer:
             return
         self._managed_objects.sync()
 
-    def _review(self, request: APIRequest) -> Answer:
+    def _review(self, request: APIRequest) -> APIResponse:
         info = request.info
         if info.name:
             raise status_errors.no_such_path()
@@ -406,8 +406,8 @@ class ApiServer:
         )
         review = self._scope.admission.mutated(request, review, None)
         self._scope.admission.check(request, review, None)
-        answer = self._reviews.answer(request.served.plural, review, user=request.user)
-        return Answer(201, request.encoder.other(answer))
+        reviewed = self._reviews.review(request.served.plural, review, user=request.user)
+        return APIResponse(201, request.encoder.other(reviewed))
 
 
 def _is_offered(info: RequestInfo, served: ServedResource) -> bool:

@@ -118,7 +118,7 @@ class RequestMeasurement:
         """
         series = self.series
         if series is None:
-            raise RuntimeError("a watch is of a resource, which has a series")
+            raise RuntimeError("only a resource request has a series, and a watch is one")
         series.longrunning += 1
         size = 0
         try:

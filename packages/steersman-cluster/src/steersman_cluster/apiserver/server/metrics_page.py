@@ -56,7 +56,7 @@ class MetricsPage:
         yield from self._watches()
         yield MetricFamily(
             name="apiserver_current_inflight_requests",
-            help="Requests that are being answered now, watches excepted.",
+            help="Requests that the server is handling now, except watches.",
             type="gauge",
             labels=("request_kind",),
             samples=[((kind,), count) for kind, count in self._metrics.inflight.items()],
@@ -65,7 +65,7 @@ class MetricsPage:
         yield _build_info()
 
     def _requests(self) -> Iterator[MetricFamily]:
-        answered = {key: each for key, each in self._metrics.requests.items() if each.codes}
+        handled = {key: each for key, each in self._metrics.requests.items() if each.codes}
         yield MetricFamily(
             name="apiserver_request",
             help="Requests by verb, resource, scope, dry run and HTTP status.",
@@ -73,29 +73,29 @@ class MetricsPage:
             labels=("code", *_ALL),
             samples=[
                 ((str(int(code)), *key), count)
-                for key, series in answered.items()
+                for key, series in handled.items()
                 for code, count in sorted(series.codes.items())
             ],
         )
         yield MetricFamily(
             name="apiserver_request_duration_seconds",
-            help="Time from a request's arrival to the end of its answer.",
+            help="Time from a request's arrival to the end of its response.",
             type="histogram",
             labels=_ALL,
             samples=[
                 (tuple(key), HistogramValue(_cumulative(SECONDS, each.seconds), each.seconds_sum))
-                for key, each in answered.items()
+                for key, each in handled.items()
             ],
         )
         # Response sizes have no label dry_run, so that two series may merge.
         sizes: dict[tuple[str, ...], tuple[list[int], float]] = {}
-        for key, each in answered.items():
+        for key, each in handled.items():
             before, size = sizes.get(about := _without_dry_run(key), ([0] * len(each.sizes), 0.0))
             counts = [one + other for one, other in zip(before, each.sizes, strict=True)]
             sizes[about] = counts, size + each.bytes_sum
         yield MetricFamily(
             name="apiserver_response_sizes",
-            help="Bytes of an answer's body.",
+            help="Bytes of a response's body.",
             type="histogram",
             labels=_WITHOUT_DRY_RUN,
             samples=[

@@ -81,7 +81,7 @@ class NonResourcePaths:
         self._revision = -1
         self._discovery = Discovery((), server_address=server_address)
 
-    def answer(self, request: Request, info: RequestInfo) -> Reply:
+    def handle(self, request: Request, info: RequestInfo) -> Reply:
         """Return the reply for the non-resource path in ``info``."""
         path = info.path
         if not path.startswith("/openapi/"):

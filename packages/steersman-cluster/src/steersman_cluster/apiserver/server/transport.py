@@ -90,7 +90,7 @@ class _InProcessResponse:
         async for piece in self.chunks():
             size += len(piece)
             if size > limit_bytes:
-                raise ValueError(f"the answer is longer than {limit_bytes} bytes")
+                raise ValueError(f"the response is longer than {limit_bytes} bytes")
             pieces.append(piece)
         return b"".join(pieces)
 

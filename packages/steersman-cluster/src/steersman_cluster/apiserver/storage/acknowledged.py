@@ -43,7 +43,7 @@ class AcknowledgedRevision:
         number = content.partition(b" ")[0]
         if len(content) != _LENGTH or not number.isdigit() or _line(int(number)) != content:
             raise ClusterError(
-                problem=f"{self._path} is damaged, which says whether the data is whole",
+                problem=f"{self._path}, the file of the last acknowledged revision, is damaged",
                 what_now=accept_hint(self._path),
             )
         return int(number)
@@ -78,8 +78,8 @@ class AcknowledgedRevision:
 def accept_hint(path: Path) -> str:
     """Return the advice in the error about missing writes; ``path`` is the file's path."""
     return (
-        "Restore the directory from a copy, move it away to begin with an empty cluster, or go on"
-        f" with what is left of it: echo {ACCEPT.decode()} > {path}"
+        "Restore the directory from a copy, move it away to begin with an empty cluster, or accept"
+        f" the loss: echo {ACCEPT.decode()} > {path}"
     )
 
 

@@ -95,7 +95,7 @@ class SqliteJournal:
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from error
         if state is None or not _is_whole(state):
-            raise self._damaged("the row about the whole does not have its checksum")
+            raise self._damaged("the row of totals has a wrong checksum")
         base, compacted, rows, total, _ = state
         revision = max(base, last or 0)
         if self._last_known is not None and revision < self._last_known:
@@ -115,7 +115,7 @@ class SqliteJournal:
                 # In a damaged row, even the types may differ.
                 is_value = value is None or isinstance(value, bytes)
                 if not is_value or checksum != _checksum(revision, resource, place, value):
-                    raise self._damaged(f"revision {revision} does not have its checksum")
+                    raise self._damaged(f"revision {revision} has a wrong checksum")
                 if revision <= base:
                     found += 1
                     sum_found += checksum
@@ -131,7 +131,9 @@ class SqliteJournal:
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from error
         if (found, sum_found) != (rows, total):
-            raise self._damaged(f"it has {found} of {rows} writes up to revision {base}, or others")
+            raise self._damaged(
+                f"the writes up to revision {base} differ from the totals: {found} of {rows}"
+            )
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
         """Persist the write of ``value`` to ``key`` at ``revision``.
@@ -196,9 +198,9 @@ class SqliteJournal:
         size = path.stat().st_size if path.exists() else None
         known = self._acknowledged.read()
         if not size and (known is None or known > FIRST_REVISION) and (known, size) != (None, None):
-            what = "is empty" if size == 0 else "is not there"
+            what = "is empty" if size == 0 else "is missing"
             raise ClusterError(
-                problem=f"{path} {what}, and there was data in {self._directory}",
+                problem=f"{path} {what}, although {self._directory} contained data",
                 what_now=accept_hint(self._acknowledged.path),
             )
         if known is None and size is None:
@@ -216,7 +218,7 @@ class SqliteJournal:
         has_tables = database.execute("SELECT COUNT(*) FROM sqlite_master").fetchone() != (0,)
         if version > FORMAT:
             raise ClusterError(
-                problem=f"the data in {self._directory} is of a later version of steersman",
+                problem=f"a later version of steersman wrote the data in {self._directory}",
                 what_now="Use that version, or name another directory.",
             )
         if has_tables:
@@ -226,8 +228,8 @@ class SqliteJournal:
             if version == FORMAT:
                 if self._last_known is None:
                     raise ClusterError(
-                        problem=f"{self._acknowledged.path} is not there, which says whether the"
-                        " data is whole",
+                        problem=f"{self._acknowledged.path}, the file of the last acknowledged"
+                        " revision, is missing",
                         what_now=accept_hint(self._acknowledged.path),
                     )
                 return
@@ -248,7 +250,7 @@ class SqliteJournal:
         database = self._database
         columns = [name for _, name, *_ in database.execute("PRAGMA table_info(writes)")]
         if columns != ["revision", "resource", "place", "value"]:
-            raise self._damaged("its tables are of another version than it says")
+            raise self._damaged("its tables do not belong to the format that it declares")
         revision, compacted = database.execute("SELECT revision, compacted FROM state").fetchone()
         old = database.execute("SELECT * FROM writes ORDER BY revision").fetchall()
         database.execute("DROP TABLE writes")
@@ -260,7 +262,9 @@ class SqliteJournal:
                 if value is not None:
                     msgspec.json.decode(value)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise self._damaged(f"revision {number} is no JSON: {error}") from error
+                raise self._damaged(
+                    f"the value of revision {number} is not valid JSON: {error}"
+                ) from error
             database.execute(
                 "INSERT INTO writes VALUES (?, ?, ?, ?, ?)",
                 (number, _checksum(number, resource, place, value), resource, place, value),
@@ -273,7 +277,7 @@ class SqliteJournal:
 
     def _cut_short(self, revision: int, known: int | None) -> ClusterError:
         return ClusterError(
-            problem=f"the data in {self._directory} is not whole: it ends at revision {revision},"
+            problem=f"the data in {self._directory} is incomplete: it ends at revision {revision},"
             f" and revision {known} was acknowledged",
             what_now=accept_hint(self._acknowledged.path),
         )

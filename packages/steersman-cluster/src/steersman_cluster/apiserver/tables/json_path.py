@@ -114,7 +114,7 @@ class _Reader:
     def _match(self, pattern: re.Pattern[str]) -> re.Match[str]:
         found = pattern.match(self._text, self._at)
         if found is None:
-            raise BadJsonPath(f"nothing is known that begins like {self._text[self._at :]}")
+            raise BadJsonPath(f"unrecognized text at {self._text[self._at :]}")
         self._at = found.end()
         return found
 

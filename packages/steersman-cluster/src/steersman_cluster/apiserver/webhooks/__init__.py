@@ -9,7 +9,7 @@ Promises:  - a handler is run again with the responses that it needs
 Never:     writes, or interprets a response
 
 A handler is a function that reads objects, decides and writes, without an ``await``. If it needs
-the response of a webhook, it looks the response up in the request's ``WebhookAnswers``. If the
+the response of a webhook, it looks the response up in the request's ``WebhookResponses``. If the
 response is missing, the handler raises ``NeedsWebhook``, and nothing is written. ``RequestRunner``
 then makes the calls and runs the handler again from the start, on the current objects. The last run
 therefore has every response, and no other write happens between its reads and its write.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from steersman.clock import Clock
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.object_meta import new_uid
-from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 
 T = TypeVar("T")
 
@@ -73,7 +73,9 @@ class NoWebhookTransport:
         timeout_seconds: float,  # noqa: ARG002
     ) -> WebhookResponse:
         """Raise ``WebhookUnreachable``."""
-        raise WebhookUnreachable("this server has no way out: give ApiServer an outbound")
+        raise WebhookUnreachable(
+            "webhook calls need an outbound transport: set ApiServer(outbound=...)"
+        )
 
 
 class WebhookCall(Protocol):
@@ -95,7 +97,7 @@ class NeedsWebhook(Exception):
     """
 
     def __init__(self, calls: Sequence[WebhookCall]) -> None:
-        super().__init__(f"{len(calls)} answers from outside are missing")
+        super().__init__(f"{len(calls)} webhook responses are missing")
         self.calls = calls
 
 
@@ -174,7 +176,7 @@ class RequestRunner:
         self.clock = StoppableClock(clock)
         self.rng = ReplayableRandom(rng)
 
-    def begin(self) -> WebhookAnswers:
+    def begin(self) -> WebhookResponses:
         """Prepare the first run of a handler, and return its webhook responses: an empty mapping.
 
         The first run must be cheap, because most handlers need no webhook.
@@ -185,44 +187,44 @@ class RequestRunner:
 
     async def run_again(
         self,
-        run: Callable[[WebhookAnswers], T],
-        missing_answers: NeedsWebhook,
-        answers: WebhookAnswers,
+        run: Callable[[WebhookResponses], T],
+        missing: NeedsWebhook,
+        responses: WebhookResponses,
     ) -> T:
         """Make the missing webhook calls and run the handler ``run``, until none is missing.
 
-        ``missing_answers`` is the exception that the first run raised; it contains the missing
-        calls. Their responses are added to ``answers``. After too many runs, raises a timeout
+        ``missing`` is the exception that the first run raised; it contains the missing
+        calls. Their responses are added to ``responses``. After too many runs, raises a timeout
         error.
         """
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MAX_RUNS):
-            await self.fetch(missing_answers, answers)
+            await self.fetch(missing, responses)
             self.rng.begin(drawn)
             self.clock.freeze(time)
             try:
-                return run(answers)
-            except NeedsWebhook as missing:
-                missing_answers, drawn = missing, self.rng.drawn()
+                return run(responses)
+            except NeedsWebhook as error:
+                missing, drawn = error, self.rng.drawn()
             finally:
                 self.rng.begin()
                 self.clock.freeze(None)
         raise status_errors.timeout(
-            "the object keeps changing while webhooks are asked about it",
+            "the object keeps changing while its webhooks are called",
             retry_after_seconds=1,
         )
 
-    async def fetch(self, missing_answers: NeedsWebhook, answers: WebhookAnswers) -> None:
-        """Make the webhook calls in ``missing_answers`` concurrently.
+    async def fetch(self, missing: NeedsWebhook, responses: WebhookResponses) -> None:
+        """Make the webhook calls in ``missing`` concurrently.
 
-        Their responses are added to ``answers``.
+        Their responses are added to ``responses``.
         """
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(
                     each.send(self._outbound, uid=new_uid(self._rng)), name=f"webhook call {each}"
                 )
-                for each in missing_answers.calls
+                for each in missing.calls
             ]
         for each in tasks:
-            answers |= each.result()
+            responses |= each.result()

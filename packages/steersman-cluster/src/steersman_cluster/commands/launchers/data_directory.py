@@ -18,7 +18,7 @@ DATA_PATH: Final = "/steersman/data-directory"
 # About as long as a real server waits for its etcd.
 PATIENCE_SECONDS: Final = 20.0
 POLL_SECONDS: Final = 0.05
-ANSWER_SECONDS: Final = 2.0
+RESPONSE_SECONDS: Final = 2.0
 
 
 async def find_data_directory(
@@ -31,13 +31,13 @@ async def find_data_directory(
     or is a real etcd.
     """
     url, started_at = servers[0], clock.monotonic()
-    answer: tuple[int, bytes] | None = None
-    while answer is None:
+    response: tuple[int, bytes] | None = None
+    while response is None:
         if ended.is_set():
             return None
         try:
-            async with clock.timeout(ANSWER_SECONDS):
-                answer = await _get(url, DATA_PATH)
+            async with clock.timeout(RESPONSE_SECONDS):
+                response = await _get(url, DATA_PATH)
         except OSError as error:
             if clock.monotonic() - started_at > PATIENCE_SECONDS:
                 raise ClusterError(
@@ -45,7 +45,7 @@ async def find_data_directory(
                     what_now="Start the etcd beside this kube-apiserver first.",
                 ) from error
             await clock.sleep(POLL_SECONDS)
-    status, body = answer
+    status, body = response
     if status != 200:
         raise ClusterError(
             problem=f"the etcd at {url} is a real etcd, which the embedded API server cannot use",

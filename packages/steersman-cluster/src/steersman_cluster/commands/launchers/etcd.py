@@ -38,7 +38,7 @@ def main(arguments: Sequence[str], *, environ: Mapping[str, str]) -> int:
         elif given.yes("version"):
             sys.stdout.write(f"etcd Version: {VERSION}\n")
         else:
-            asyncio.run(_answer(given, _data_directory(given), environ=environ))
+            asyncio.run(_serve(given, _data_directory(given), environ=environ))
     except BadFlag as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -58,30 +58,30 @@ def _data_directory(given: ParsedFlags) -> Path:
     return data
 
 
-async def _answer(given: ParsedFlags, data: Path, *, environ: Mapping[str, str]) -> None:
+async def _serve(given: ParsedFlags, data: Path, *, environ: Mapping[str, str]) -> None:
     ended = asyncio.Event()
     on_end_signals(ended.set)
-    answers = EtcdResponses(data)
+    responses = EtcdResponses(data)
     urls = (*given.listed("listen-client-urls"), *given.listed("listen-client-http-urls"))
     if idle := [f"--{name}" for name in given if name not in HONOURED]:
         sys.stderr.write(f"{NAME}: accepted, but ignored: {' '.join(idle)}\n")
         sys.stderr.flush()
     async with AsyncExitStack() as open_:
         for url in urls or ("http://localhost:2379",):
-            server = await _listening(answers, url)
+            server = await _listening(responses, url)
             open_.callback(server.close)
         with following_starter(ended, environ=environ):
             await ended.wait()
 
 
-async def _listening(answers: "EtcdResponses", url: str) -> asyncio.Server:
+async def _listening(responses: "EtcdResponses", url: str) -> asyncio.Server:
     at = urlsplit(url)
     if at.scheme == "unix":
         # A socket of an earlier process is replaced.
-        return await asyncio.start_unix_server(answers.handle_client, at.netloc + at.path)
+        return await asyncio.start_unix_server(responses.handle_client, at.netloc + at.path)
     if at.scheme != "http":
         raise BadFlag(f"{url}: this etcd listens at http:// and unix:// only")
-    return await asyncio.start_server(answers.handle_client, at.hostname, at.port or 2379)
+    return await asyncio.start_server(responses.handle_client, at.hostname, at.port or 2379)
 
 
 class EtcdResponses:

@@ -33,10 +33,10 @@ class FaultKind(StrEnum):
 
     BEFORE = "before call"
     AFTER = "after call"
-    LOST = "answer lost to call"
+    LOST = "response lost of call"
     CUT = "watch cut at event"
     LATE = "children late from event"
-    STALE = "caches late and answer lost to call"
+    STALE = "caches late and response lost of call"
     OVERTAKEN = "users overtake call"
     DOWN_BEFORE = "users write after a crash before call"
     DOWN_AFTER = "users write after a crash after call"
@@ -200,7 +200,7 @@ class SingleFault:
         self._on_injection(how)
         self._kill()
         await wait_forever()
-        raise AssertionError("a dead operator continued")
+        raise AssertionError("unreachable: a crashed operator does not continue")
 
 
 class _WrappedSystem:
@@ -224,10 +224,10 @@ class _WrappedSystem:
         async def call(*args: Any, **kwargs: Any) -> Any:
             what = f"{type(self._system).__name__}.{name}"
             number = await self._fault_injector.before(what)
-            answer = await found(*args, **kwargs)
+            result = await found(*args, **kwargs)
             self._fault_injector.note(what)
             await self._fault_injector.after(what, number)
-            return answer
+            return result
 
         return call
 

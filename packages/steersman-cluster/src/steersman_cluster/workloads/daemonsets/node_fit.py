@@ -41,7 +41,7 @@ def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
     """Return the spec of ``template``, with the tolerations that every daemon Pod gets."""
     spec = template.spec
     if spec is None:
-        raise ValueError("the template of a DaemonSet has a spec; the server requires it")
+        raise ValueError("the template of a DaemonSet has no spec; the API server requires one")
     daemon_tolerations = (
         (*_DAEMON_TOLERATIONS, _HOST_NETWORK_TOLERATION)
         if spec.host_network

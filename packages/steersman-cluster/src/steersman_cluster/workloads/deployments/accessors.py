@@ -27,7 +27,7 @@ def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
     Raise ``ValueError`` if there is no spec; the API server rejects such a Deployment.
     """
     if deployment.spec is None:
-        raise ValueError(f"{deployment.ref} has no spec; the server lets no such one in")
+        raise ValueError(f"{deployment.ref} has no spec; the API server requires one")
     return deployment.spec
 
 

@@ -268,7 +268,7 @@ class Collector:
             raise UnknownKind(
                 kind=f"{api_version} {kind}",
                 asked="the API server",
-                what_now="What names an owner of this kind stays until the kind is served.",
+                what_now="The dependents of this kind stay until the API server serves the kind.",
             )
         return found
 

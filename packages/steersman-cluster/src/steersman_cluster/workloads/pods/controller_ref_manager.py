@@ -121,7 +121,7 @@ async def _check_may_adopt(ctx: Context, owner: Resource) -> None:
             wanted=f"adopt what {owner.ref} selects",
             code=409,
             reason="Conflict",
-            message="it is being deleted, or another one of its name is there",
+            message="it is being deleted, or was replaced by an object with the same name",
         )
 
 

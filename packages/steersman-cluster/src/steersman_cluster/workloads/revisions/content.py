@@ -17,7 +17,7 @@ def _plain(value: Any) -> Any:
     # The data of a revision is immutable, and msgspec encodes a dict.
     if isinstance(value, MappingProxyType):
         return dict(value)
-    raise NotImplementedError(f"{type(value).__name__} is no JSON")
+    raise NotImplementedError(f"{type(value).__name__} cannot be encoded as JSON")
 
 
 _CODEC: Final = Codec()

@@ -357,7 +357,7 @@ class Scheduler:
             else:
                 await self._record_failure(pod, decision.message)
         except SteersmanError:
-            # The Pod is gone, is bound already, or the answer was lost: try again later.
+            # The Pod is gone, is bound already, or the response was lost: try again later.
             if isinstance(decision, FitError):
                 self._results.setdefault(uid, decision)
             self._queue.add_rate_limited(uid)

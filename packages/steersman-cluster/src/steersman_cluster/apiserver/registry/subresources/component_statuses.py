@@ -8,7 +8,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry.reader import selection
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import ListOptions
 from steersman_cluster.apiserver.storage import Entry, Key
@@ -19,19 +19,19 @@ _PORTS = {"scheduler": 10259, "controller-manager": 10257}
 _ETCD = "etcd-0"
 
 
-def get(request: APIRequest, _: RequestScope) -> Answer:
+def get(request: APIRequest, _: RequestScope) -> APIResponse:
     """Handle the GET of one ComponentStatus."""
     for entry in _entries():
         if entry.key.place == request.info.name:
-            return Answer(200, request.encoder.one(entry, request.served))
+            return APIResponse(200, request.encoder.one(entry, request.served))
     raise status_errors.not_found(GroupResource("", "componentstatus"), request.info.name)
 
 
-def list_(request: APIRequest, _: RequestScope) -> Answer:
+def list_(request: APIRequest, _: RequestScope) -> APIResponse:
     """Return the list of all selected ComponentStatuses, without a resourceVersion."""
     selects = selection(request.served, ListOptions.of(request.info))
     entries = [each for each in _entries() if selects is None or selects(each)]
-    return Answer(200, request.encoder.many(entries, request.served, metadata={}))
+    return APIResponse(200, request.encoder.many(entries, request.served, metadata={}))
 
 
 def _entries() -> list[Entry]:

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry import reader, writer
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.registry.subresources import kubelet_proxy, scale
 from steersman_cluster.apiserver.registry.subresources.eviction import evict
 from steersman_cluster.apiserver.registry.subresources.posted_body import mutated, read_post
@@ -22,8 +22,8 @@ BINDINGS = GroupResource("", "bindings")
 _NODES = GroupResource("", "nodes")
 
 
-def _get(request: APIRequest, scope: RequestScope) -> Answer:
-    return Answer(200, reader.get(request, scope))
+def _get(request: APIRequest, scope: RequestScope) -> APIResponse:
+    return APIResponse(200, reader.get(request, scope))
 
 
 def _stored_entry(request: APIRequest, scope: RequestScope) -> Entry:
@@ -33,7 +33,7 @@ def _stored_entry(request: APIRequest, scope: RequestScope) -> Entry:
     return entry
 
 
-def _bind(request: APIRequest, scope: RequestScope) -> Answer:
+def _bind(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the POST of a Binding, which assigns the Pod to a node."""
     binding, options = read_post(request, scope)
     binding = mutated(request, scope, binding, options)
@@ -44,7 +44,7 @@ def _bind(request: APIRequest, scope: RequestScope) -> Answer:
 
 def _bound(
     request: APIRequest, scope: RequestScope, binding: Object, options: WriteOptions
-) -> Answer:
+) -> APIResponse:
     entry = _stored_entry(request, scope)
     node = scope.store.find(_NODES, "", binding["target"].get("name", ""))
     pod = bound(request.live(entry), binding, node=node, now=scope.store.clock.now())
@@ -53,7 +53,7 @@ def _bound(
     return _created(request)
 
 
-def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
+def bind_by_name(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the POST of a Binding to the resource ``bindings``.
 
     The name of the Binding is the name of the Pod.
@@ -68,12 +68,12 @@ def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
     return _bound(scope.request_for(request, pod), scope, binding, options)
 
 
-def _evict(request: APIRequest, scope: RequestScope) -> Answer:
+def _evict(request: APIRequest, scope: RequestScope) -> APIResponse:
     evict(request, scope)
     return _created(request)
 
 
-def _created(request: APIRequest) -> Answer:
+def _created(request: APIRequest) -> APIResponse:
     status = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -81,16 +81,16 @@ def _created(request: APIRequest) -> Answer:
         "status": "Success",
         "code": 201,
     }
-    return Answer(201, request.encoder.unchanged(status))
+    return APIResponse(201, request.encoder.unchanged(status))
 
 
 # The handlers of subresources that return the whole object.
-_WHOLE_OBJECT: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
+_WHOLE_OBJECT: Mapping[str, Callable[[APIRequest, RequestScope], APIResponse]] = {
     "get": _get,
     "update": writer.update,
     "patch": writer.patch,
 }
-SUBRESOURCES: Mapping[str, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
+SUBRESOURCES: Mapping[str, Mapping[str, Callable[[APIRequest, RequestScope], APIResponse]]] = {
     "approval": _WHOLE_OBJECT,
     "attach": {"create": kubelet_proxy.attach, "get": kubelet_proxy.attach},
     "binding": {"create": _bind},

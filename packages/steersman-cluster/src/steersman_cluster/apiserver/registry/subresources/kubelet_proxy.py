@@ -9,7 +9,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 
 _NODES = GroupResource("", "nodes")
@@ -20,32 +20,32 @@ _KUBELET_PORT = 10250
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def log(request: APIRequest, scope: RequestScope) -> Answer:
+def log(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the GET of a Pod's log, which is empty as long as the Pod is not scheduled."""
     pod = _pod(request, scope)
     container = _container(request, pod)
     if not pod["spec"].get("nodeName"):
-        return Answer(204, b"")
+        return APIResponse(204, b"")
     raise _unreachable(scope, pod, f"containerLogs/{_named(pod)}/{container}", method="Get")
 
 
-def execute(request: APIRequest, scope: RequestScope) -> Answer:
+def execute(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle a request to run a command in a container."""
     return _connect(request, scope, "exec")
 
 
-def attach(request: APIRequest, scope: RequestScope) -> Answer:
+def attach(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle a request to attach to the input and output of a container."""
     return _connect(request, scope, "attach")
 
 
-def forward_ports(request: APIRequest, scope: RequestScope) -> Answer:
+def forward_ports(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle a request to forward ports of a Pod."""
     pod = _pod(request, scope)
     raise _unreachable(scope, _placed(pod), f"portForward/{_named(pod)}", method=_method(request))
 
 
-def _connect(request: APIRequest, scope: RequestScope, how: str) -> Answer:
+def _connect(request: APIRequest, scope: RequestScope, how: str) -> APIResponse:
     pod = _pod(request, scope)
     container = _container(request, pod)
     path = f"{how}/{_named(pod)}/{container}"

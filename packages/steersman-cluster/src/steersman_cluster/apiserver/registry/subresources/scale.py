@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.meta import object_meta, status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry import writer
 from steersman_cluster.apiserver.registry.bodies import applied_body, read_body, settle_applied
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.negotiation import APPLY_PATCH, patch_type
 from steersman_cluster.apiserver.request.options import WriteOptions
@@ -22,14 +22,14 @@ from steersman_cluster.apiserver.request.response_encoders import WHOLE
 from steersman_cluster.apiserver.storage import Entry
 
 
-def get(request: APIRequest, scope: RequestScope) -> Answer:
+def get(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the GET of a Scale."""
     entry, paths = _found(request, scope)
     shown = scale_of(request.live(entry), paths)
-    return Answer(200, request.encoder.other(shown, custom=request.served.custom))
+    return APIResponse(200, request.encoder.other(shown, custom=request.served.custom))
 
 
-def update(request: APIRequest, scope: RequestScope) -> Answer:
+def update(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the PUT of a Scale."""
     options = WriteOptions.of(request.info, kind="UpdateOptions")
     scale = read_body(request, scope, options, request.content_type)
@@ -40,7 +40,7 @@ def update(request: APIRequest, scope: RequestScope) -> Answer:
     return _update(request, scope, entry, scale, options)
 
 
-def patch(request: APIRequest, scope: RequestScope) -> Answer:
+def patch(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Handle the PATCH of a Scale, with any patch type that its kind supports."""
     language = patch_type(request.http, custom=request.served.custom)
     options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
@@ -121,7 +121,7 @@ def _replicas(request: APIRequest, scope: RequestScope) -> dict[str, tuple[str, 
 
 def _update(
     request: APIRequest, scope: RequestScope, entry: Entry, scale: Object, options: WriteOptions
-) -> Answer:
+) -> APIResponse:
     manager = options.field_manager or request.agent
     scope.field_manager(request).update(
         _live(request, scope, entry), scale, manager=manager, time=_now(scope)
@@ -131,7 +131,7 @@ def _update(
 
 def _write(
     request: APIRequest, scope: RequestScope, entry: Entry, scale: Object, options: WriteOptions
-) -> Answer:
+) -> APIResponse:
     _, paths = _found(request, scope)
     live = request.live(entry)
     made = scaled(live, scale, paths)
@@ -149,11 +149,13 @@ def _write(
     else:
         obj["metadata"].pop("managedFields", None)
     whole = msgspec.structs.replace(request, encoder=WHOLE)
-    answer = writer.replace(
+    body = writer.replace(
         whole, scope, entry, obj, options, admission_view=lambda each: scale_of(each, paths)
     )
-    kept = msgspec.json.decode(answer)
-    return Answer(200, request.encoder.other(scale_of(kept, paths), custom=request.served.custom))
+    kept = msgspec.json.decode(body)
+    return APIResponse(
+        200, request.encoder.other(scale_of(kept, paths), custom=request.served.custom)
+    )
 
 
 def _check_uid(request: APIRequest, live: Object, scale: Object) -> None:

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.authn.account_tokens import ACCOUNTS, BINDABLE,
 from steersman_cluster.apiserver.meta import field_errors, object_meta, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.registry.subresources.posted_body import read_post
 from steersman_cluster.apiserver.request.api_request import APIRequest
 
@@ -28,7 +28,7 @@ _GROUP_KIND = "TokenRequest.authentication.k8s.io"
 _KIND = GroupResource("authentication.k8s.io", "TokenRequest")
 
 
-def request_token(request: APIRequest, scope: RequestScope) -> Answer:
+def request_token(request: APIRequest, scope: RequestScope) -> APIResponse:
     """Return the TokenRequest with the token in its status."""
     wanted, options = read_post(request, scope)
     now = scope.store.clock.now()
@@ -64,7 +64,7 @@ def request_token(request: APIRequest, scope: RequestScope) -> Answer:
         "token": scope.account_tokens.issue(claims),
         "expirationTimestamp": format_time(now + timedelta(seconds=seconds)),
     }
-    return Answer(201, request.encoder.other(wanted))
+    return APIResponse(201, request.encoder.other(wanted))
 
 
 def _default(spec: dict[str, Any]) -> None:

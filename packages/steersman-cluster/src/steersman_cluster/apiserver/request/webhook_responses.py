@@ -4,4 +4,4 @@ from collections.abc import Hashable
 from typing import Any, TypeAlias
 
 # By the key of the call. A failed call is a response, too.
-WebhookAnswers: TypeAlias = dict[Hashable, Any]
+WebhookResponses: TypeAlias = dict[Hashable, Any]
