@@ -159,8 +159,8 @@ async def test_a_handler_that_never_has_all_responses_fails_with_a_timeout() -> 
     assert runs == MAX_RUNS + 1
 
 
-async def test_a_server_without_a_network_says_so() -> None:
-    with pytest.raises(WebhookUnreachable, match="give ApiServer an outbound"):
+async def test_a_server_without_an_outbound_transport_reports_this() -> None:
+    with pytest.raises(WebhookUnreachable, match="need an outbound transport"):
         await NoWebhookTransport().post(
             "https://x", b"", ca_bundle=b"", server_name="", connect_to="", timeout_seconds=1.0
         )
