@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver import Key, ServerOptions, WebhookUnreachable
-from steersman_cluster.apiserver.meta.rules import Rules
+from steersman_cluster.apiserver.meta.strategy import Strategy
 from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map
 from tests.outbounds import Webhooks, allow, patch, webhook
 
@@ -74,7 +74,7 @@ async def test_a_webhook_with_side_effects_is_never_called_for_a_dry_run() -> No
     stored = await api.asked("GET", path)
     stored["webhooks"][0]["sideEffects"] = "Some"
     key = Key("validatingwebhookconfigurations.admissionregistration.k8s.io", "some")
-    api.server.store.write(key, stored, rules=Rules(), replacing=api.log.latest(key))
+    api.server.store.write(key, stored, strategy=Strategy(), replacing=api.log.latest(key))
 
     answer = await api.ask("POST", f"{MAPS}?dryRun=All", config_map("a"))
 
@@ -294,7 +294,7 @@ async def test_a_deletion_timestamp_is_the_time_of_the_request() -> None:
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     rules = [{**webhook("")["rules"][0], "resources": ["namespaces"]}]
-    await configure(api, "validating", webhook("some", rules=rules))
+    await configure(api, "validating", webhook("some", strategy=rules))
     name = await api.namespace()
     api.clock.advance(3600)
 
@@ -345,7 +345,7 @@ async def test_an_invalid_stored_configuration_fails_only_matching_requests() ->
         "webhooks": [bad, odd],
     }
     key = Key(f"{kinds}.admissionregistration.k8s.io", "odd")
-    api.server.store.write(key, stored, rules=Rules(), replacing=None)
+    api.server.store.write(key, stored, strategy=Strategy(), replacing=None)
 
     refused = await api.ask("POST", MAPS, config_map("a"))
     await api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": "b"}})
@@ -359,7 +359,7 @@ async def test_a_token_has_the_default_duration_if_a_webhook_removes_it() -> Non
     remove = patch({"op": "remove", "path": "/spec/expirationSeconds"})
     api = EmbeddedServer(outbound=Webhooks(some=remove))
     rules = [{**webhook("")["rules"][0], "resources": ["serviceaccounts/token"]}]
-    await configure(api, "mutating", webhook("some", rules=rules))
+    await configure(api, "mutating", webhook("some", strategy=rules))
     accounts = "/api/v1/namespaces/default/serviceaccounts"
     await api.asked("POST", accounts, {"metadata": {"name": "one"}})
 

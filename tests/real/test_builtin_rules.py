@@ -56,17 +56,21 @@ def test_the_table_has_the_update_and_delete_strategy_of_each_kind(
     case: Case, api: HttpCaller, place: str
 ) -> None:
     case = placed(case, place)
-    rules = Here(case.api_version, case.plural).rules
+    rules = Here(case.api_version, case.plural).strategy
 
     with There(api, case, place).stored() as there:
         unconditional = there.put({"resourceVersion": None})
         created = there.put({"resourceVersion": None, "uid": None, "name": "missing"})
         deleted = there.tried_delete()
 
-    stays = rules.orphans or rules.begin_end is not None or "finalizers" in deleted["metadata"]
-    assert (unconditional.get("code") != 422) == rules.unconditional_update
-    assert (created.get("code") != 404) == rules.create_on_update
-    assert (deleted["kind"] != "Status") == (rules.returns_deleted or stays)
+    stays = (
+        rules.orphan_by_default
+        or rules.begin_deletion is not None
+        or "finalizers" in deleted["metadata"]
+    )
+    assert (unconditional.get("code") != 422) == rules.allow_unconditional_update
+    assert (created.get("code") != 404) == rules.allow_create_on_update
+    assert (deleted["kind"] != "Status") == (rules.return_deleted_object or stays)
 
 
 class There:

@@ -6,7 +6,7 @@ from typing import Any
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import CREATE, Attributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
 
 MAP = GroupVersionKind("", "v1", "ConfigMap")

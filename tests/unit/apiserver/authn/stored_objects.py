@@ -4,7 +4,7 @@ from random import Random
 from typing import Any
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Rules
+from steersman_cluster.apiserver.meta.strategy import Strategy
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.storage import Key, RevisionLog
 from tests.clocks import FakeClock
@@ -22,12 +22,12 @@ class StoredObjects:
     def keep(self, resource: GroupResource, obj: dict[str, Any]) -> None:
         key = self._key(resource, obj["metadata"])
         whole = {"apiVersion": "v1", "kind": "Any", **obj, "metadata": {**obj["metadata"]}}
-        self.store.write(key, whole, rules=Rules(), replacing=self.store.view.get(key))
+        self.store.write(key, whole, strategy=Strategy(), replacing=self.store.view.get(key))
 
     def drop(self, resource: GroupResource, name: str, *, namespace: str = "") -> None:
         entry = self.store.view.get(self._key(resource, {"name": name, "namespace": namespace}))
         assert entry is not None
-        self.store.delete(entry, rules=Rules())
+        self.store.delete(entry, strategy=Strategy())
 
     def account(self, namespace: str, name: str, *, uid: str = "u-1") -> dict[str, Any]:
         made = {"metadata": {"name": name, "namespace": namespace, "uid": uid}}

@@ -1,7 +1,7 @@
 """Why something was refused, in pieces."""
 
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def causes_of(refusal: StatusError) -> list[Object]:

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.builtin.plugins.pod_admission import USUAL_PLUG
 from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
 from steersman_cluster.apiserver.custom import DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta import field_errors, status_errors
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder, BodyDecoders, decode
 from tests.clocks import FakeClock
@@ -32,7 +32,7 @@ UID = "11111111-2222-4333-8444-555555555555"
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """The little that rules may know of the world."""
+    """The little that strategy may know of the world."""
 
     clock: Clock = field(default_factory=FakeClock)
     rng: Random = field(default_factory=lambda: Random(4))
@@ -44,7 +44,7 @@ class Around:
         return ()
 
 
-def rules_with(network: ServiceNetwork) -> Mapping[GroupResource, Rules]:
+def rules_with(network: ServiceNetwork) -> Mapping[GroupResource, Strategy]:
     """Those of every kind."""
     own = {SERVICES: service_rules(network), DEFINITIONS: DEFINITION}
     return {**shared_rules(frozenset(USUAL_PLUGINS)), **own}
@@ -57,53 +57,57 @@ class Here:
         self.gvk: GroupVersionKind = KINDS[api_version, plural]
         self.network = ServiceNetwork(rng=Random(4))
         group_resource = GroupResource(group=self.gvk.group, resource=plural)
-        self.rules: Rules = rules_with(self.network)[group_resource]
+        self.strategy: Strategy = rules_with(self.network)[group_resource]
         self.expected: BodyDecoder = EXPECTATIONS.builtin(self.gvk)
         self.around = Around()
         for each in stored:
-            self.rules.stored(None, each)
+            self.strategy.after_write(None, each)
 
     def create(self, body: Object, *, namespace: str) -> Object:
         """What would be answered to a POST."""
         obj = self._decoded(body, namespace)
-        self.rules.default(obj)
-        self.rules.admit(obj, None, self.around)
+        self.strategy.default(obj)
+        self.strategy.admit(obj, None, self.around)
         kept = to_stored(obj)
-        if self.rules.has_status and not self.rules.status_on_create:
+        if self.strategy.has_status and not self.strategy.status_on_create:
             kept["status"] = self._expected_of(kept).walk({})["status"]
-        self.rules.prepare_create(kept, self.around)
-        if self.rules.generation_of:
+        self.strategy.prepare_create(kept, self.around)
+        if self.strategy.generation_fields:
             kept["metadata"]["generation"] = 1
         name = kept["metadata"].get("name", "")
-        name_errors = self.rules.name_errors
-        if self.rules.name_errors_of is not None:
-            name_errors = self.rules.name_errors_of(kept)
+        name_errors = self.strategy.name_errors
+        if self.strategy.name_errors_of is not None:
+            name_errors = self.strategy.name_errors_of(kept)
         errors = field_errors.all_invalid("metadata.name", name, name_errors(name, False))
         errors += label_errors(kept["metadata"].get("labels", {}), "metadata.labels")
-        self._refuse_if(name, errors + self.rules.validate(kept) + self.rules.validate_create(kept))
-        self.warnings = self.rules.warnings(kept, None)
+        self._refuse_if(
+            name, errors + self.strategy.validate(kept) + self.strategy.validate_create(kept)
+        )
+        self.warnings = self.strategy.warnings(kept, None)
         return to_served(kept, self.gvk.api_version)
 
     def update(self, body: Object, old: Object, *, namespace: str, subresource: str) -> Object:
         """What would be answered to a PUT."""
-        rules = NAMESPACE_FINALIZE if subresource == "finalize" else self.rules
+        strategy = NAMESPACE_FINALIZE if subresource == "finalize" else self.strategy
         obj, was = self._decoded(body, namespace), to_stored(self._decoded(old, namespace))
-        rules.default(obj)
+        strategy.default(obj)
         if not subresource:
-            rules.admit(obj, was, self.around)
+            strategy.admit(obj, was, self.around)
         kept = to_stored(obj)
         if subresource == "status":
             kept = {**was, "metadata": kept["metadata"], "status": kept.get("status", {})}
-            rules.prepare_status(kept, was, self.around)
-            errors = rules.validate_status(kept, was)
+            strategy.prepare_status(kept, was, self.around)
+            errors = strategy.validate_status(kept, was)
         else:
-            if rules.has_status:
+            if strategy.has_status:
                 kept["status"] = was["status"]
-            rules.prepare_update(kept, was, self.around)
-            if any(part_of(kept, part) != part_of(was, part) for part in rules.generation_of):
+            strategy.prepare_update(kept, was, self.around)
+            if any(
+                part_of(kept, part) != part_of(was, part) for part in strategy.generation_fields
+            ):
                 kept["metadata"]["generation"] = was["metadata"].get("generation", 0) + 1
-            first, second = rules.validate_update(kept, was), rules.validate(kept)
-            errors = first + second if rules.update_first else second + first
+            first, second = strategy.validate_update(kept, was), strategy.validate(kept)
+            errors = first + second if strategy.update_first else second + first
         self._refuse_if(kept["metadata"]["name"], errors)
         return to_served(kept, self.gvk.api_version)
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.builtin.conversion import to_served, to_stored
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 MOMENT = "2026-01-02T03:04:05.678901Z"
 

@@ -30,7 +30,7 @@ def test_rules_know_a_status_where_there_is_a_status_to_write() -> None:
 
 
 def test_a_deletion_of_these_answers_what_was_deleted() -> None:
-    assert resources_with("returns_deleted") == {
+    assert resources_with("return_deleted_object") == {
         "csidrivers.storage.k8s.io",
         "csinodes.storage.k8s.io",
         "deviceclasses.resource.k8s.io",
@@ -52,7 +52,7 @@ def test_a_deletion_of_these_answers_what_was_deleted() -> None:
 
 
 def test_a_put_of_these_creates_what_is_not_there() -> None:
-    assert resources_with("create_on_update") == {
+    assert resources_with("allow_create_on_update") == {
         "clusterrolebindings.rbac.authorization.k8s.io",
         "clusterroles.rbac.authorization.k8s.io",
         "endpoints",
@@ -69,7 +69,7 @@ def test_a_put_of_these_creates_what_is_not_there() -> None:
 
 def test_a_put_of_these_says_which_version_it_replaces() -> None:
     conditional = {
-        str(resource) for resource, rules in RULES.items() if not rules.unconditional_update
+        str(resource) for resource, rules in RULES.items() if not rules.allow_unconditional_update
     }
 
     assert conditional == {
@@ -118,4 +118,4 @@ def test_field_selectors_may_name_more_than_names(
 
     stored = here.create({"metadata": {"name": "it"}, **body}, namespace="")
 
-    assert here.rules.selectable(stored).items() >= {**fields, "metadata.name": "it"}.items()
+    assert here.strategy.selectable(stored).items() >= {**fields, "metadata.name": "it"}.items()

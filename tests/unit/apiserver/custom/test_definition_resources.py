@@ -64,7 +64,11 @@ def test_the_served_resources_of_a_crd_depend_only_on_the_crd(
         "SampleList",
     )
     assert (resource.short_names, resource.categories) == (("s",), ("all",))
-    assert (resource.namespaced, resource.custom, resource.rules.has_status) == (True, True, True)
+    assert (resource.namespaced, resource.custom, resource.strategy.has_status) == (
+        True,
+        True,
+        True,
+    )
     assert resource.scale == ScalePaths(
         spec_replicas=("spec", "size"),
         status_replicas=("status", "size"),
@@ -133,7 +137,7 @@ def test_objects_are_defaulted_and_judged_by_their_schema(server: StatelessServe
 def test_replicas_are_judged_where_the_scale_finds_them(server: StatelessServer) -> None:
     (resource,) = server.established(SIZED)
 
-    errors = resource.rules.validate_create(sample(spec={"size": 1 << 31}))
+    errors = resource.strategy.validate_create(sample(spec={"size": 1 << 31}))
 
     assert [str(each) for each in errors] == [
         ".spec.size: Invalid value: 2147483648: should be less than or equal to 2147483647"
@@ -146,7 +150,7 @@ def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(
     (resource,) = server.established(SIZED)
     old = sample(spec={"size": 0})
 
-    errors = resource.rules.validate_status({**old, "status": {"size": "x"}}, old)
+    errors = resource.strategy.validate_status({**old, "status": {"size": "x"}}, old)
 
     assert [each.field for each in errors] == ["status.size", ".status.size"]
 
@@ -157,8 +161,10 @@ def test_what_was_there_twice_may_stay_so(server: StatelessServer) -> None:
     old = sample(spec={"size": 1, "list": twice})
     fresh = sample(spec={"size": 1, "list": once})
 
-    assert resource.rules.validate_update(old, old) == []
-    assert [each.field for each in resource.rules.validate_update(old, fresh)] == ["spec.list[1]"]
+    assert resource.strategy.validate_update(old, old) == []
+    assert [each.field for each in resource.strategy.validate_update(old, fresh)] == [
+        "spec.list[1]"
+    ]
 
 
 def test_rules_that_cannot_be_asked_are_mentioned(server: StatelessServer) -> None:
@@ -166,7 +172,7 @@ def test_rules_that_cannot_be_asked_are_mentioned(server: StatelessServer) -> No
     schema = fields(spec={**fields(a=STRING), "x-kubernetes-validations": rules})
     (resource,) = server.established(of(schema))
 
-    *_, last = resource.rules.validate_create(sample(spec={"a": 5}))
+    *_, last = resource.strategy.validate_create(sample(spec={"a": 5}))
 
     assert str(last).startswith(
         "<nil>: Invalid value: null: some validation rules were not checked"
@@ -176,7 +182,7 @@ def test_rules_that_cannot_be_asked_are_mentioned(server: StatelessServer) -> No
 def test_selectable_fields_can_be_selected(server: StatelessServer) -> None:
     (resource,) = server.established(SIZED)
 
-    assert resource.rules.selectable(sample(spec={"size": 5})) == {
+    assert resource.strategy.selectable(sample(spec={"size": 5})) == {
         "metadata.name": "one",
         "metadata.namespace": "default",
         "spec.size": "5",
@@ -188,7 +194,7 @@ def test_finalizers_without_a_domain_are_warned_of(server: StatelessServer) -> N
     obj = sample()
     obj["metadata"]["finalizers"] = ["mine", "a.b", "a.b/c", "orphan"]
 
-    warnings = resource.rules.warnings(obj, None)
+    warnings = resource.strategy.warnings(obj, None)
 
     prefer = "prefer a domain-qualified finalizer name"
     avoid = "to avoid accidental conflicts with other finalizer writers"
@@ -196,7 +202,7 @@ def test_finalizers_without_a_domain_are_warned_of(server: StatelessServer) -> N
         f'metadata.finalizers: "a.b": {prefer} including a path (/) {avoid}',
         f'metadata.finalizers: "mine": {prefer} {avoid}',
     ]
-    assert resource.rules.warnings(obj, obj) == []
+    assert resource.strategy.warnings(obj, obj) == []
 
 
 def test_every_sample_value_is_judged_without_a_crash(server: StatelessServer) -> None:

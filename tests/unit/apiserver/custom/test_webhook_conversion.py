@@ -33,8 +33,12 @@ class Webhook:
         converted = [{**each, "apiVersion": V2} for each in request["objects"]]
         result = {"status": "Failure" if self._failure else "Success", "message": self._failure}
         response = {"uid": request["uid"], "convertedObjects": converted, "result": result}
-        body = {"kind": review["kind"], "apiVersion": review["apiVersion"], "response": response}
-        return WebhookResponse(200, {}, msgspec.json.encode(body))
+        reviewed = {
+            "kind": review["kind"],
+            "apiVersion": review["apiVersion"],
+            "response": response,
+        }
+        return WebhookResponse(200, {}, msgspec.json.encode(reviewed))
 
 
 def thing(name: str, value: str = "", **about: Any) -> dict[str, Any]:

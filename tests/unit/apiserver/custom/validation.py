@@ -6,11 +6,11 @@ import msgspec
 
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.custom.definition_resources import served
-from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
 from steersman_cluster.apiserver.custom.definition_status import accepted
+from steersman_cluster.apiserver.custom.definition_strategy import DEFINITION
 from steersman_cluster.apiserver.meta import object_meta, status_errors
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
@@ -21,7 +21,7 @@ NOW = "2026-01-01T00:00:00Z"
 DEFINITION_KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
 # These rules do not read other objects.
-NOWHERE: RuleContext = None  # type: ignore[assignment]
+NOWHERE: StrategyContext = None  # type: ignore[assignment]
 
 
 class WriteResult(NamedTuple):
@@ -98,7 +98,7 @@ class StatelessServer:
     ) -> WriteResult:
         """Create a custom resource."""
         expected = self._expectations.custom(resource.gvk)
-        rules = resource.rules
+        rules = resource.strategy
         warnings: list[str] = []
         try:
             obj, complaints = decode(msgspec.json.encode(obj), expected, content_type="")

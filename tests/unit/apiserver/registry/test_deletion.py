@@ -35,7 +35,7 @@ def graceful(at_once: ServedResource) -> ServedResource:
     def grace_seconds(_: object, info: int | None) -> int:
         return 10 if info is None else info
 
-    return replace(at_once, rules=replace(at_once.rules, grace_seconds=grace_seconds))
+    return replace(at_once, strategy=replace(at_once.strategy, grace_seconds=grace_seconds))
 
 
 def obj(**metadata: Any) -> dict[str, Any]:

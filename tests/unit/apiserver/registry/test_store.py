@@ -6,8 +6,8 @@ from contextvars import ContextVar
 import pytest
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Rules
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Strategy
 from steersman_cluster.apiserver.registry.store import MAX_OBJECT_BYTES, ChangeSignal, Store
 from steersman_cluster.apiserver.storage import Key, RevisionConflict, RevisionLog
 from tests.clocks import FakeClock
@@ -74,7 +74,7 @@ async def test_a_write_wakes_only_waiters_of_its_resource(store: Store) -> None:
         nodes = group.create_task(store.change_signal("nodes").wait())
         await turns()
 
-        store.write(WEB, pod(), rules=Rules(), replacing=None)
+        store.write(WEB, pod(), strategy=Strategy(), replacing=None)
         await turns()
 
         assert pods.done()
@@ -83,7 +83,7 @@ async def test_a_write_wakes_only_waiters_of_its_resource(store: Store) -> None:
 
 
 def test_an_object_gets_the_version_of_its_write(store: Store) -> None:
-    entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
+    entry = store.write(WEB, pod(), strategy=Strategy(), replacing=None)
 
     assert entry.value is not None
     assert entry.value["metadata"]["resourceVersion"] == str(entry.revision)
@@ -93,18 +93,20 @@ def test_an_object_gets_the_version_of_its_write(store: Store) -> None:
 
 
 def test_a_write_based_on_a_stale_object_is_rejected(store: Store) -> None:
-    first = store.write(WEB, pod(), rules=Rules(), replacing=None)
-    second = store.write(WEB, pod(spec={}), rules=Rules(), replacing=first)
+    first = store.write(WEB, pod(), strategy=Strategy(), replacing=None)
+    second = store.write(WEB, pod(spec={}), strategy=Strategy(), replacing=first)
 
     with pytest.raises(RevisionConflict):
-        store.delete(first, rules=Rules())
+        store.delete(first, strategy=Strategy())
 
     assert store.find(PODS, "default", "web") == second.value
 
 
 def test_an_object_over_etcds_size_limit_is_rejected(store: Store) -> None:
     with pytest.raises(StatusError) as refused:
-        store.write(WEB, pod(spec={"a": "x" * MAX_OBJECT_BYTES}), rules=Rules(), replacing=None)
+        store.write(
+            WEB, pod(spec={"a": "x" * MAX_OBJECT_BYTES}), strategy=Strategy(), replacing=None
+        )
 
     assert refused.value.message == "etcdserver: request is too large"
     assert store.find(PODS, "default", "web") is None
@@ -112,11 +114,13 @@ def test_an_object_over_etcds_size_limit_is_rejected(store: Store) -> None:
 
 def test_rules_are_called_with_the_old_and_the_new_object(store: Store) -> None:
     calls: list[tuple[bool, bool]] = []
-    rules = Rules(stored=lambda old, new: calls.append((old is not None, new is not None)))
+    strategy = Strategy(
+        after_write=lambda old, new: calls.append((old is not None, new is not None))
+    )
 
-    entry = store.write(WEB, pod(), rules=rules, replacing=None)
-    entry = store.write(WEB, pod(spec={}), rules=rules, replacing=entry)
-    store.delete(entry, rules=rules)
+    entry = store.write(WEB, pod(), strategy=strategy, replacing=None)
+    entry = store.write(WEB, pod(spec={}), strategy=strategy, replacing=entry)
+    store.delete(entry, strategy=strategy)
 
     assert calls == [(False, True), (True, True), (True, False)]
 
@@ -125,9 +129,9 @@ def test_a_listener_receives_the_current_or_last_state_of_an_object(store: Store
     received: list[object] = []
     store.listen(PODS, lambda obj: received.append(obj.get("phase")))
 
-    entry = store.write(WEB, pod(phase="new"), rules=Rules(), replacing=None)
-    entry = store.write(WEB, pod(phase="old"), rules=Rules(), replacing=entry)
-    store.delete(entry, rules=Rules())
+    entry = store.write(WEB, pod(phase="new"), strategy=Strategy(), replacing=None)
+    entry = store.write(WEB, pod(phase="old"), strategy=Strategy(), replacing=entry)
+    store.delete(entry, strategy=Strategy())
 
     assert received == ["new", "old", "old"]
 
@@ -136,8 +140,8 @@ def test_on_first_write_is_called_once(store: Store) -> None:
     called: list[int] = []
 
     will_be = store.on_first_write(PODS, lambda: called.append(store.log.revision))
-    entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
-    store.write(WEB, pod(), rules=Rules(), replacing=entry)
+    entry = store.write(WEB, pod(), strategy=Strategy(), replacing=None)
+    store.write(WEB, pod(), strategy=Strategy(), replacing=entry)
 
     assert will_be
     assert called == [entry.revision]
@@ -145,10 +149,10 @@ def test_on_first_write_is_called_once(store: Store) -> None:
 
 def test_on_first_write_is_not_called_if_objects_exist(store: Store) -> None:
     called: list[int] = []
-    entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
+    entry = store.write(WEB, pod(), strategy=Strategy(), replacing=None)
 
     will_be = store.on_first_write(PODS, lambda: called.append(1))
-    store.delete(entry, rules=Rules())
+    store.delete(entry, strategy=Strategy())
 
     assert not will_be
     assert called == []
@@ -161,6 +165,6 @@ def test_on_first_write_runs_in_the_context_of_its_registration(store: Store) ->
     whose.set("listener")
     store.on_first_write(PODS, lambda: called.append(whose.get()))
     whose.set("writer")
-    store.write(WEB, pod(), rules=Rules(), replacing=None)
+    store.write(WEB, pod(), strategy=Strategy(), replacing=None)
 
     assert called == ["listener"]

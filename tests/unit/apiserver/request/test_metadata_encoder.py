@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataEncoder
 from steersman_cluster.apiserver.request.resources import ServedResource
@@ -112,7 +112,7 @@ def test_what_is_a_field_inside_the_real_server_is_no_annotation(
     api: EmbeddedServer, others: dict[str, str], left: dict[str, str] | None
 ) -> None:
     daemon_sets = serving(api, "apps", "v1", "daemonsets")
-    hidden = {daemon_sets.rules.hidden_annotation: "1"}
+    hidden = {daemon_sets.strategy.hidden_annotation: "1"}
     metadata = about("a", annotations={**hidden, **others})
 
     shown = decoded(ONE.one(entry(metadata), daemon_sets))["metadata"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry, Key

@@ -6,7 +6,7 @@ import pytest
 
 from steersman.names import GroupResource, GroupVersionKind
 from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from tests.embedded import EmbeddedServer
 

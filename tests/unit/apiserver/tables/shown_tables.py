@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, Printer
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.tables.shown_tables import ABOUT, AGE, printer_of, shown
 
 RUNNING: Object = {"running": {}}

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
 from tests.embedded import EmbeddedServer

@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.builtin.cluster.approvals import (
     SIGNING_REQUEST,
     SIGNING_REQUEST_APPROVAL,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Around
 
 APPROVED = {"type": "Approved", "status": "True", "reason": "Fine"}

@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.builtin.cluster.availability import (
     availability,
     with_condition,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Around
 
 BEFORE, NOW = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"

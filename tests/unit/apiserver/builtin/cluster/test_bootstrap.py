@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import SCHEMAS, Here
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

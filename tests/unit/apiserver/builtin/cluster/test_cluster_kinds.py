@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.builtin.here import Here
 
@@ -149,7 +149,7 @@ def test_a_certificate_signing_request_names_its_authenticated_user() -> None:
     here = Here("certificates.k8s.io/v1", "certificatesigningrequests")
     request = {"metadata": {"name": "it"}, "spec": {"username": "root", "uid": "0"}}
 
-    here.rules.set_requester(
+    here.strategy.set_requester(
         request, User(name="ann", groups=("people",), extra={"from": ("here",)})
     )
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Here
 
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.builtin.here import Here
 
@@ -90,10 +90,10 @@ def test_both_groups_select_by_their_own_words() -> None:
         namespace="default",
     )
 
-    assert old.rules.selectable(stored)["involvedObject.kind"] == "Pod"
-    assert old.rules.selectable(stored)["source"] == "kubelet"
-    assert new.rules.selectable(stored)["regarding.kind"] == "Pod"
-    assert "source" not in new.rules.selectable(stored)
+    assert old.strategy.selectable(stored)["involvedObject.kind"] == "Pod"
+    assert old.strategy.selectable(stored)["source"] == "kubelet"
+    assert new.strategy.selectable(stored)["regarding.kind"] == "Pod"
+    assert "source" not in new.strategy.selectable(stored)
 
 
 async def test_v1_looks_at_the_metadata_of_an_event_only_when_all_else_is_right(

@@ -12,8 +12,8 @@ from steersman_cluster.apiserver.builtin.cluster.namespaces import (
     check_namespace,
     terminating,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.here import Here
 
@@ -93,29 +93,29 @@ def test_what_is_in_a_namespace_that_ends_can_still_be_written() -> None:
 
 
 def test_a_deleted_namespace_stays_until_its_finalizers_are_gone() -> None:
-    assert NAMESPACE.begin_end is not None
+    assert NAMESPACE.begin_deletion is not None
 
-    ending = NAMESPACE.begin_end(a_namespace(), NOW)
+    ending = NAMESPACE.begin_deletion(a_namespace(), NOW)
 
     assert ending["status"] == {"phase": "Terminating"}
     assert ending["metadata"]["deletionTimestamp"] == NOW
-    assert NAMESPACE.is_held(ending)
-    assert not NAMESPACE.is_held({**ending, "spec": {}})
+    assert NAMESPACE.blocks_deletion(ending)
+    assert not NAMESPACE.blocks_deletion({**ending, "spec": {}})
 
 
 def test_a_namespace_that_ends_is_not_ended_again() -> None:
-    assert NAMESPACE.begin_end is not None
-    ending = NAMESPACE.begin_end(a_namespace(), NOW)
+    assert NAMESPACE.begin_deletion is not None
+    ending = NAMESPACE.begin_deletion(a_namespace(), NOW)
 
-    assert NAMESPACE.begin_end(ending, "2027-01-01T00:00:00Z") is ending
+    assert NAMESPACE.begin_deletion(ending, "2027-01-01T00:00:00Z") is ending
 
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
 def test_a_namespace_that_the_cluster_cannot_be_without_is_not_deleted(name: str) -> None:
-    assert NAMESPACE.begin_end is not None
+    assert NAMESPACE.begin_deletion is not None
 
     with pytest.raises(StatusError) as refused:
-        NAMESPACE.begin_end(a_namespace(name), NOW)
+        NAMESPACE.begin_deletion(a_namespace(name), NOW)
 
     assert refused.value.message == (
         f'namespaces "{name}" is forbidden: this namespace may not be deleted'

@@ -9,8 +9,8 @@ from steersman_cluster.apiserver.builtin.network.service_network import (
     PORTS,
     ServiceNetwork,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Here
 
 
@@ -36,7 +36,7 @@ def test_an_allocation_takes_effect_only_when_the_service_is_stored() -> None:
 
     here.create(body, namespace="default")
     again = here.create(body, namespace="default")
-    here.rules.stored(None, again)
+    here.strategy.after_write(None, again)
 
     with pytest.raises(StatusError, match="422 Invalid") as refused:
         here.create(body, namespace="default")

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Here
 
 
@@ -170,4 +170,4 @@ def test_what_is_allowed_and_hardly_meant_is_warned_of(spec: Object, warning: st
 
     service = created(here=here, **spec)
 
-    assert here.rules.warnings(service, None) == [warning]
+    assert here.strategy.warnings(service, None) == [warning]

@@ -10,8 +10,8 @@ import pytest
 from steersman.clock import Clock
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.account_admission import MOUNT_PATH, admit_account
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.clocks import FakeClock
 
 

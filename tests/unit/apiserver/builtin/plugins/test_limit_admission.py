@@ -10,8 +10,8 @@ from steersman_cluster.apiserver.builtin.plugins.limit_admission import (
     validate_claim_limits,
     validate_pod_limits,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Around
 
 

@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.builtin.plugins.pod_security import (
     template_validator,
     validate_namespace_policy,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Around
 

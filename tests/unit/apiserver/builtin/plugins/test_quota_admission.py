@@ -4,8 +4,8 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.quota_admission import charged_quotas
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 
 PODS = GroupResource("", "pods")
 SERVICES = GroupResource("", "services")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.embedded import STRATEGIC_PATCH, Answer, EmbeddedServer
 
 DEBUGGER = {"name": "debug", "image": "example.com/debug"}

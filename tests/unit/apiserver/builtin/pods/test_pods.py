@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.builtin.pods.pods import (
     check_binding,
     eviction_options,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Here

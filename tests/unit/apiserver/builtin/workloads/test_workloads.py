@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.builtin.workloads.daemon_sets import TEMPLATE_GENERATION
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.here import Here
 
 SELECTOR = {"matchLabels": {"app": "web"}}
@@ -93,18 +93,18 @@ def test_a_replication_controller_selects_what_its_template_is_labelled() -> Non
 
 
 def test_replication_controllers_can_be_selected_by_their_size_and_replica_sets_cannot() -> None:
-    selectable = Here("v1", "replicationcontrollers").rules.selectable
+    selectable = Here("v1", "replicationcontrollers").strategy.selectable
 
     fields = selectable(created("replicationcontrollers", api_version="v1"))
 
     assert fields["status.replicas"] == "0"
-    assert "status.replicas" not in Here("apps/v1", "replicasets").rules.selectable(
+    assert "status.replicas" not in Here("apps/v1", "replicasets").strategy.selectable(
         created("replicasets", selector=SELECTOR)
     )
 
 
 def test_jobs_can_be_selected_by_their_successes() -> None:
-    selectable = Here("batch/v1", "jobs").rules.selectable
+    selectable = Here("batch/v1", "jobs").strategy.selectable
 
     assert selectable({"metadata": {}})["status.successful"] == "0"
     assert selectable({"metadata": {}, "status": {"succeeded": 3}})["status.successful"] == "3"

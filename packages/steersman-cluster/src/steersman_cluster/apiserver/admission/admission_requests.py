@@ -6,7 +6,7 @@ Webhooks receive the AdmissionRequest, and CEL expressions read it.
 from steersman.names import GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import Attributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def request_of(attributes: Attributes, matched: MatchedResource) -> Object:

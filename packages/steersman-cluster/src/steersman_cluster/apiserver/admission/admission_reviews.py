@@ -11,8 +11,8 @@ import msgspec
 from steersman_cluster.apiserver.admission.webhook_configurations import Webhook
 from steersman_cluster.apiserver.meta.field_errors import shown
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.webhooks import (
     WebhookResponse,
     WebhookTransport,

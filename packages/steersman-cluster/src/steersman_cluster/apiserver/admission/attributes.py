@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidden
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"

@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.admission.webhook_dispatcher import WebhookDisp
 from steersman_cluster.apiserver.apply.managed_fields import decoded_from_client, encoded
 from steersman_cluster.apiserver.authz import Authorizer
 from steersman_cluster.apiserver.meta import object_meta
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.request_info import RequestInfo
@@ -37,7 +37,7 @@ _INVALID_MANAGED_FIELDS = (
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions"}
 
 
-class AdmissionStore(RuleContext, Protocol):
+class AdmissionStore(StrategyContext, Protocol):
     """The stored objects, and the revision log, which shows when configurations have changed."""
 
     @property
@@ -131,7 +131,7 @@ class Admission:
         def again(made: Object) -> Object:
             fresh: Object = msgspec.json.decode(msgspec.json.encode(made))
             if not request.info.subresource:
-                request.served.rules.admit(fresh, old, self._store)
+                request.served.strategy.admit(fresh, old, self._store)
             return fresh
 
         made = self._caller(request).mutated(attributes, webhooks, again=again).obj
@@ -151,7 +151,7 @@ class Admission:
         """Raise an error if a policy or a validating webhook denies the write.
 
         ``obj`` is the object to write and ``old`` the stored object, both in the form in which the
-        validation rules of their kind receive them. ``obj`` is complete: if the check passes, it is
+        strategy of their kind receives them. ``obj`` is complete: if the check passes, it is
         written without further changes. ``admission_view`` converts both objects to the form that
         policies and webhooks receive.
         """

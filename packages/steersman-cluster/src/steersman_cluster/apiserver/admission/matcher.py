@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import CREATE, UPDATE, Attributes
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, not_found
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.selectors import NOTHING, Selector, label_selector
 
 _NAMESPACES = GroupResource("", "namespaces")

@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     with_variables,
 )
 from steersman_cluster.apiserver.cel import CelType
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 # Policies never apply to these resources: a policy could otherwise break authentication and
 # authorization.

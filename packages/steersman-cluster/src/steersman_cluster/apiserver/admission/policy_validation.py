@@ -12,8 +12,8 @@ from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.admission.policies import EXCLUDED, Binding, Policy, Validation
 from steersman_cluster.apiserver.admission.variables import values_of
 from steersman_cluster.apiserver.admission.webhook_dispatcher import ObjectVersions
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.selectors import label_selector
 
 # The cost limit of a policy for one request.

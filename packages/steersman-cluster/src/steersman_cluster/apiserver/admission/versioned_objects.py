@@ -14,8 +14,8 @@ from steersman.names import GroupResource, GroupVersionKind, GroupVersionResourc
 from steersman_cluster.apiserver import authz, cel
 from steersman_cluster.apiserver.admission.attributes import Attributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import StatusError, internal_error
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.meta.users import AUTHENTICATED, User, account_groups, account_user
 from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import JSON
@@ -44,7 +44,7 @@ class VersionedObjects:
         self,
         served: ServedResource,
         responses: WebhookResponses,
-        store: RuleContext,
+        store: StrategyContext,
         registry: ResourceRegistry,
         *,
         authorizer: authz.Authorizer,
@@ -58,7 +58,7 @@ class VersionedObjects:
         self._body_types = body_types
 
     @property
-    def around(self) -> RuleContext:
+    def around(self) -> StrategyContext:
         """The stored objects."""
         return self._store
 
@@ -151,7 +151,7 @@ class VersionedObjects:
                 raise StatusError(500, "", why) from None
             raise internal_error(why) from None
         if matched.kind == there.gvk:
-            there.rules.default(obj)
+            there.strategy.default(obj)
         return obj
 
     def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from steersman_cluster.apiserver.admission.match_conditions import MatchConditions
 from steersman_cluster.apiserver.admission.matcher import Matcher
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import declared
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 HARMLESS = frozenset(("None", "NoneOnDryRun"))
 

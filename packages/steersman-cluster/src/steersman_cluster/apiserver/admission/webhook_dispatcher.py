@@ -29,13 +29,13 @@ from steersman_cluster.apiserver.admission.webhook_patches import (
     patched,
 )
 from steersman_cluster.apiserver.cel import CelAuthorizer
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import (
     StatusError,
     bad_request,
     forbidden,
     internal_error,
 )
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
@@ -46,7 +46,7 @@ class ObjectVersions(MatchContext, Protocol):
     """A protocol for the conversion of objects to the API versions that webhooks match."""
 
     @property
-    def around(self) -> RuleContext:
+    def around(self) -> StrategyContext:
         """The stored objects."""
         ...
 

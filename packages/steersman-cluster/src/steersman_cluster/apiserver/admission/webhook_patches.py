@@ -7,8 +7,8 @@ import msgspec
 from steersman_cluster.apiserver.apply.patches import apply_json_patch
 from steersman_cluster.apiserver.meta import go_json
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.depth import EXCEEDED, MAX_DEPTH, is_deep
 
 _MISSING = "missing value"

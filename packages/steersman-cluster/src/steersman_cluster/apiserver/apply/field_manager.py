@@ -41,8 +41,8 @@ from steersman_cluster.apiserver.apply.typed_values import (
 )
 from steersman_cluster.apiserver.apply.validation import mismatches
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, apply_conflict, bad_request
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.defaults import copied
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
@@ -86,8 +86,8 @@ class FieldManager:
         """Set the managedFields of ``new`` after a create, an update, or a patch other than apply.
 
         ``live`` is the stored object, or None. Call this method after ``new`` is decoded and
-        defaulted, but before rules and admission set further fields: the fields that they set must
-        have no manager. ``new`` still contains the managedFields that the client sent.
+        defaulted, but before the strategy and admission set further fields: the fields that they
+        set must have no manager. ``new`` still contains the managedFields that the client sent.
         """
         managers = self._managers_for_update(live, new)
         new["metadata"].pop("managedFields", None)
@@ -111,9 +111,9 @@ class FieldManager:
     ) -> Object:
         """Return ``applied`` merged into ``live``: a new object, with its managedFields set.
 
-        Call this method before defaults, rules and admission add fields: the fields that they add
-        must have no manager. If nothing changes, the result is ``live`` itself, and nothing has to
-        be written.
+        Call this method before defaults, the strategy and admission add fields: the fields that
+        they add must have no manager. If nothing changes, the result is ``live`` itself, and
+        nothing has to be written.
         """
         self._check(applied)
         try:
@@ -299,8 +299,8 @@ def keep_times(old: Object, new: Object) -> None:
     """Copy the times in ``old``'s managedFields to ``new`` if the objects are otherwise equal.
 
     The resourceVersion is ignored, because a client does not have to send one. Call this function
-    immediately before ``new`` is written: rules and admission may have reverted all changes of the
-    write, and then nothing has to be written.
+    immediately before ``new`` is written: the strategy and admission may have reverted all changes
+    of the write, and then nothing has to be written.
     """
     before = old["metadata"].get("managedFields", [])
     after = new["metadata"].get("managedFields", [])

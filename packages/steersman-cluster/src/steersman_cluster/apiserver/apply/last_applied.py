@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.apply.path_elements import written
 from steersman_cluster.apiserver.apply.typed_values import applied_fields, compared
 from steersman_cluster.apiserver.apply.validation import mismatches
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.node import Schema
 
 KUBECTL = "kubectl"

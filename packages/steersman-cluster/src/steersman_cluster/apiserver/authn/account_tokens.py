@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.authn.token_claims import (
 )
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.field_errors import shown
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.meta.users import NODE_NAME, User, account_groups, account_user
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class TokenIssuers:
 class ServiceAccountTokens:
     """Issues and verifies service account tokens."""
 
-    def __init__(self, store: RuleContext, issuing: TokenIssuers | None = None) -> None:
+    def __init__(self, store: StrategyContext, issuing: TokenIssuers | None = None) -> None:
         self._store = store
         self._issuing = issuing or TokenIssuers()
         self._key = self._issuing.signing

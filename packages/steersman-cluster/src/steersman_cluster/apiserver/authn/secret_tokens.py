@@ -8,7 +8,7 @@ from base64 import b64decode
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.authn.token_claims import Claims
-from steersman_cluster.apiserver.meta.rules import RuleContext
+from steersman_cluster.apiserver.meta.strategy import StrategyContext
 from steersman_cluster.apiserver.meta.users import User, account_groups, account_of, account_user
 
 ISSUER = "kubernetes/serviceaccount"
@@ -18,7 +18,7 @@ _SECRETS = GroupResource("", "secrets")
 _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
-def user_of_secret_token(claims: Claims, token: str, store: RuleContext) -> User | str:
+def user_of_secret_token(claims: Claims, token: str, store: StrategyContext) -> User | str:
     """Return the user of ``token``, or the reason why ``token`` is rejected.
 
     ``claims`` are the token's claims; its Secret and its account are looked up in ``store``.

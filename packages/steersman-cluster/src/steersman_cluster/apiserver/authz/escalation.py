@@ -15,8 +15,8 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.authz.rbac import GROUP, Attributes, Authorizer, not_found
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.field_errors import shown
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
 
 _EVERYTHING = (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Object, ObjectReader
+from steersman_cluster.apiserver.meta.strategy import Object, ObjectReader
 from steersman_cluster.apiserver.meta.users import (
     ADMINISTRATORS,
     NODES,

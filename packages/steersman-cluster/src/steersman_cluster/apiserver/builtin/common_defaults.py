@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 
 def fill(obj: Object, **values: Any) -> None:
@@ -21,13 +21,13 @@ def fill_empty(obj: Object, **values: Any) -> None:
             obj[field] = value
 
 
-def protected_by(finalizer: str) -> Callable[[Object, Object | None, RuleContext], None]:
+def protected_by(finalizer: str) -> Callable[[Object, Object | None, StrategyContext], None]:
     """Return an ``admit`` function that adds ``finalizer`` to a new object.
 
     The finalizer protects the object: a controller removes it only when the object can be deleted.
     """
 
-    def protect(obj: Object, old: Object | None, _: RuleContext) -> None:
+    def protect(obj: Object, old: Object | None, _: StrategyContext) -> None:
         finalizers = obj["metadata"].get("finalizers", [])
         if old is None and finalizer not in finalizers:
             obj["metadata"]["finalizers"] = [*finalizers, finalizer]

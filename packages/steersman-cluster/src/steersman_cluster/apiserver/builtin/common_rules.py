@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import path_segment
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def at(obj: Object, path: str) -> Any:

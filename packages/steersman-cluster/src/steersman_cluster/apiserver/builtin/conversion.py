@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.workloads import autoscaler_versions
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 EVENTS = GroupResource("", "events")
 NEW_EVENTS = GroupResource("events.k8s.io", "events")

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from steersman_cluster.apiserver.meta.object_meta import IN_ORDER
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _FILE: Final = Path(__file__).parent / "go-forms-kubernetes-1.36.json"
 # The form of an absent field, by the type after the colon in the file: nothing for a string, a star

@@ -46,22 +46,22 @@ from steersman_cluster.apiserver.builtin.workloads.replica_sets import (
     REPLICATION_CONTROLLER,
 )
 from steersman_cluster.apiserver.builtin.workloads.stateful_sets import STATEFUL_SET
-from steersman_cluster.apiserver.meta.rules import Rules
+from steersman_cluster.apiserver.meta.strategy import Strategy
 
 SERVICES = GroupResource("", "services")
 
 # Resources without stored objects, such as reviews, and read-only ones.
-_NO_RULES = Rules()
+_NO_RULES = Strategy()
 
 
 @lru_cache(maxsize=16)
-def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
+def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Strategy]:
     """Return the rules of all resources except Services and CustomResourceDefinitions.
 
     The rules are the same for all servers with these ``plugins``. The rules of Services depend on
     the network of a server (``service_rules``).
     """
-    rules: dict[GroupResource, Rules] = {
+    rules: dict[GroupResource, Strategy] = {
         NAMESPACES: NAMESPACE,
         EVENTS: EVENT,
         NEW_EVENTS: NEW_EVENT,
@@ -90,7 +90,7 @@ _TEMPLATES: Mapping[GroupResource, tuple[str, ...]] = {
 }
 
 
-_GROUPS: Mapping[str, Mapping[str, Rules]] = {
+_GROUPS: Mapping[str, Mapping[str, Strategy]] = {
     "": {
         "bindings": _NO_RULES,
         "componentstatuses": _NO_RULES,

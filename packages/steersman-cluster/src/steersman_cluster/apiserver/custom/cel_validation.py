@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.node import UNSET
 
 if TYPE_CHECKING:

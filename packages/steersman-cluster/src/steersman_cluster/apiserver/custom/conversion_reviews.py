@@ -9,7 +9,7 @@ import msgspec
 from steersman_cluster.apiserver.meta.field_errors import FieldError, aggregated, shown
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_type
 from steersman_cluster.apiserver.meta.object_meta import annotation_errors, label_errors
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.webhooks import (
     WebhookResponse,
     WebhookTransport,

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.webhooks.client_config import client_errors, review_errors
 
 _STRATEGIES: Final = ("None", "Webhook")

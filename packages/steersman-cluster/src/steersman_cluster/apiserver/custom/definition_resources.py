@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError, shown
 from steersman_cluster.apiserver.meta.go_messages import go_text
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.object_meta import STANDARD_FINALIZERS
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 from steersman_cluster.apiserver.request.resources import ScalePaths, ServedResource
 from steersman_cluster.apiserver.schema.defaults import Defaults
 from steersman_cluster.apiserver.schema.embedded_resources import embedded_errors
@@ -55,7 +55,7 @@ class _Compiled(NamedTuple):
     """
 
     schema: Schema
-    rules: Rules
+    strategy: Strategy
     paths: ScalePaths | None
 
 
@@ -65,7 +65,7 @@ def _compiled(written: bytes, *, namespaced: bool, object_meta: Schema) -> _Comp
     version: Object = msgspec.json.decode(written)
     schema = compile_schema(_schema(version), object_meta=object_meta)
     paths = _scale_paths((version.get("subresources") or {}).get("scale"))
-    return _Compiled(schema, _rules(version, schema, paths, namespaced=namespaced), paths)
+    return _Compiled(schema, _strategy(version, schema, paths, namespaced=namespaced), paths)
 
 
 def _schema(version: Object) -> Object:
@@ -83,7 +83,7 @@ def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> 
     if "scale" in subresources:
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         offered["scale"] = {**scale, "verbs": _SUBRESOURCE_VERBS}
-    schema, rules, paths = compiled[gvk.version]
+    schema, strategy, paths = compiled[gvk.version]
     made = ServedResource(
         gvk=gvk,
         plural=names["plural"],
@@ -92,7 +92,7 @@ def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> 
         namespaced=spec["scope"] == "Namespaced",
         verbs=VERBS,
         schema=schema,
-        rules=rules,
+        strategy=strategy,
         stored_as=f"{names['plural']}.{gvk.group}",
         stored_version=next(each["name"] for each in spec["versions"] if each.get("storage")),
         custom=True,
@@ -126,7 +126,9 @@ def _steps(path: str) -> tuple[str, ...]:
     return tuple(path.removeprefix(".").split("."))
 
 
-def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespaced: bool) -> Rules:
+def _strategy(
+    version: Object, schema: Schema, paths: ScalePaths | None, *, namespaced: bool
+) -> Strategy:
     validator, uniqueness = Validator(_schema(version)), Uniqueness(schema)
     status_schema = (_schema(version).get("properties") or {}).get("status")
     status_validator = None if status_schema is None else Validator(status_schema)
@@ -174,7 +176,7 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
             errors += _counted_errors(new, paths)
         return completed(errors + _newly_repeated(uniqueness, new, old), new, old)
 
-    return Rules(
+    return Strategy(
         default=Defaults(schema).fill,
         validate_create=validate_create,
         validate_update=validate_update,
@@ -183,9 +185,9 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
         ratcheted_errors=_silent if judging is None else judging.warnings,
         warnings=_warnings,
         selectable=_selectable(version, namespaced=namespaced),
-        generation_of=("spec",),
+        generation_fields=("spec",),
         has_status="status" in (version.get("subresources") or {}),
-        unconditional_update=False,
+        allow_unconditional_update=False,
     )
 
 

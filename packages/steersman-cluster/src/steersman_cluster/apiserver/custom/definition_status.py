@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from steersman_cluster.apiserver.meta.field_errors import shown
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.formats import is_request_uri
 
 FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 # The names of a schema's keywords in the internal type, in order, each with the name in the API and
 # the value of an absent field.

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 from steersman_cluster.apiserver.meta.go_messages import go_text, go_type
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request, internal_error
 from steersman_cluster.apiserver.meta.status_errors import invalid as invalid_object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.resources import ScalePaths
 
 # The paths in Deployments, ReplicaSets, StatefulSets and ReplicationControllers.

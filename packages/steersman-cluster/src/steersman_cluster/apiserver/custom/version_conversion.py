@@ -6,7 +6,7 @@ from functools import partial
 
 from steersman.units import same_json
 from steersman_cluster.apiserver.custom.webhook_conversion import Conversion, ConversionCache
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.defaults import Defaults, copied
@@ -114,7 +114,7 @@ def _by_webhook(
     stored_version: str,
     remembered: ConversionCache,
     responses: WebhookResponses,
-    around: RuleContext,
+    around: StrategyContext,
 ) -> ServedResource:
     """Return ``served`` with conversion by webhook, for one request."""
     conversion = Conversion(

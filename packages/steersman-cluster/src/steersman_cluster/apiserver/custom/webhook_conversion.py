@@ -16,8 +16,8 @@ from steersman_cluster.apiserver.custom.conversion_reviews import (
     ConversionFailed,
     ConversionReview,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress

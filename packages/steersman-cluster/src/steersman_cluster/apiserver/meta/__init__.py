@@ -1,7 +1,7 @@
-"""What all kinds share: metadata, names, errors, and the interface of a kind's rules.
+"""What all kinds share: metadata, names, errors, and the interface of a kind's strategy.
 
 Takes:     objects and names, in plain JSON
-Gives:     field errors, ``Status`` errors, validated metadata, the interface of a kind's rules
+Gives:     field errors, ``Status`` errors, validated metadata, the interface of a kind's strategy
 Promises:  - the server sets the system fields of a new object
 Never:     reads the store, or depends on a particular kind
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 # The priorities of the groups of CustomResourceDefinitions.
 GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100

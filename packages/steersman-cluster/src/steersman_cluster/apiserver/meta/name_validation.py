@@ -266,8 +266,8 @@ def path_segment_prefix(value: str) -> list[str]:
 def subdomain_name(name: str, is_prefix: bool) -> list[str]:
     """Validate ``name`` as a DNS subdomain, which is the rule for the names of most kinds.
 
-    The function has the signature of ``Rules.name_errors``. If ``is_prefix`` is true, ``name`` is a
-    ``generateName``.
+    The function has the signature of ``Strategy.name_errors``. If ``is_prefix`` is true, ``name``
+    is a ``generateName``.
     """
     return dns_subdomain(_mask_trailing_dash(name) if is_prefix else name)
 

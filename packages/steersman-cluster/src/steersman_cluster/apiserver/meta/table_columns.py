@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 Cell: TypeAlias = str | int | float | bool | None
 

@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.authn import Authenticator, TokenRejected
 from steersman_cluster.apiserver.authz import Attributes, Authorizer
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.selectors import parse_label_selector
 

@@ -10,7 +10,7 @@ from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.apply.patches import json_patch_mistakes
 from steersman_cluster.apiserver.meta import field_errors, go_json, status_errors
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_text
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.patched_objects import (
     shown_after_merge,
     shown_after_operations,

@@ -1,4 +1,4 @@
-"""The built-in resources: each with its schema, its rules and its version conversion."""
+"""The built-in resources: each with its schema, its strategy and its version conversion."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.builtin.network.services import service_rules
 from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
 from steersman_cluster.apiserver.custom import BUILTIN_SCALE, DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 
@@ -29,7 +29,7 @@ _CONVERTED = frozenset(("Event", "HorizontalPodAutoscaler"))
 
 
 def builtin_resources(
-    schemas: BuiltinSchemas, rules: Mapping[GroupResource, Rules]
+    schemas: BuiltinSchemas, strategies: Mapping[GroupResource, Strategy]
 ) -> Iterator[ServedResource]:
     """Yield every built-in resource in every version."""
     for found in schemas.resources:
@@ -42,7 +42,7 @@ def builtin_resources(
             namespaced=found.namespaced,
             verbs=frozenset(found.verbs),
             schema=schemas.of(gvk),
-            rules=rules.get(resource, Rules()),
+            strategy=strategies.get(resource, Strategy()),
             stored_as=str(STORED_RESOURCE.get(resource, resource)),
             short_names=found.short_names,
             categories=found.categories,
@@ -59,12 +59,12 @@ def builtin_resources(
 def builtin_resources_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
 ) -> list[ServedResource]:
-    """Return all built-in resources; the rules of Services allocate from ``network``.
+    """Return all built-in resources; the strategy of Services allocates from ``network``.
 
     All servers of a process share the other resources.
     """
     return [
-        replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each
+        replace(each, strategy=service_rules(network)) if each.group_resource == SERVICES else each
         for each in _shared(schemas, plugins)
     ]
 
@@ -106,7 +106,7 @@ class FieldManagers:
             reset=reset_fields(
                 served.group_resource,
                 subresource,
-                has_status=served.rules.has_status,
+                has_status=served.strategy.has_status,
                 custom=served.custom,
             ),
             convert=_converted if len(versions) > 1 and not served.custom else None,

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.apply import FieldManager
 from steersman_cluster.apiserver.custom import DEFINITIONS
 from steersman_cluster.apiserver.custom.definition_resources import served as served_by
 from steersman_cluster.apiserver.custom.definition_status import accepted, instances_gone
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 from steersman_cluster.apiserver.registry import deletion
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
@@ -30,13 +30,13 @@ class DefinitionController:
         store: Store,
         registry: ResourceRegistry,
         *,
-        rules: Rules,
+        strategy: Strategy,
         object_meta: Schema,
         status: FieldManager,
     ) -> None:
         self._store = store
         self._registry = registry
-        self._rules = rules
+        self._strategy = strategy
         self._object_meta = object_meta
         self._status = status
         self._synced_revision = 0
@@ -77,7 +77,7 @@ class DefinitionController:
     def _write(self, entry: Entry, crd: Object) -> Entry:
         fresh = {**crd, "metadata": {**crd["metadata"]}}
         self._status.update(entry.value, fresh, manager=SERVER, time=self._now())
-        return self._store.write(entry.key, fresh, rules=self._rules, replacing=entry)
+        return self._store.write(entry.key, fresh, strategy=self._strategy, replacing=entry)
 
     def _serve_or_finalize(self, entry: Entry) -> None:
         crd = entry.value or {}
@@ -108,7 +108,7 @@ class DefinitionController:
             if ended is not crd:
                 self._write(entry, ended)
         else:
-            self._store.delete(entry, rules=self._rules)
+            self._store.delete(entry, strategy=self._strategy)
 
     def _stop_serving_deleted(self) -> None:
         kept = {(entry.value or {})["metadata"]["name"] for entry in self._entries()}

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from steersman.units import format_time, parse_time
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request import object_encoder
@@ -37,7 +37,7 @@ def plan_deletion(
     deadline, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
     changed: dict[str, Any] = {}
     graceful = False
-    if served.rules.grace_seconds is not None:
+    if served.strategy.grace_seconds is not None:
         if deadline is not None and grace:
             wanted = options.grace_seconds
             if wanted is None or wanted >= grace:
@@ -48,13 +48,13 @@ def plan_deletion(
             changed = _deletion_fields(moved, wanted)
             graceful = True
         elif deadline is None:
-            wanted = served.rules.grace_seconds(obj, options.grace_seconds)
+            wanted = served.strategy.grace_seconds(obj, options.grace_seconds)
             changed = _deletion_fields(now + timedelta(seconds=wanted), wanted)
             graceful = True
     finalizers = metadata.get("finalizers") or []
     pending = finalizers
-    if served.rules.has_dependents:
-        pending = options.finalizers(finalizers, orphans=served.rules.orphans)
+    if served.strategy.has_dependents:
+        pending = options.finalizers(finalizers, orphans=served.strategy.orphan_by_default)
     if pending is not finalizers:
         changed["finalizers"] = pending
     if not graceful and pending:
@@ -104,18 +104,18 @@ def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: Delet
         return
     obj, served, store = entry.value or {}, request.served, scope.store
     options.check(obj, served)
-    if served.rules.begin_end is not None:
+    if served.strategy.begin_deletion is not None:
         if not _is_terminating(obj):
             # Namespaces are marked only if the UID is unchanged.
             bound = replace(options, uid=options.uid or obj["metadata"]["uid"])
             _admit(request, scope, obj, bound, grace_seconds=options.grace_seconds)
-        elif not served.rules.is_held(obj):
+        elif not served.strategy.blocks_deletion(obj):
             _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
     plan = plan_deletion(obj, options, served, now=store.clock.now())
     if plan.is_pending:
         return
-    if served.rules.grace_seconds is None:
+    if served.strategy.grace_seconds is None:
         _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
     marked = plan.updated or obj
@@ -158,10 +158,12 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
     """Delete ``entry``'s object, or mark it as terminating."""
     obj = entry.value or {}
     options.check(obj, served)
-    begin_end = served.rules.begin_end
-    if begin_end is not None and (served.rules.is_held(obj) or not _is_terminating(obj)):
+    begin_deletion = served.strategy.begin_deletion
+    if begin_deletion is not None and (
+        served.strategy.blocks_deletion(obj) or not _is_terminating(obj)
+    ):
         is_ending = _is_terminating(obj)
-        obj = begin_end(obj, format_time(store.clock.now()))
+        obj = begin_deletion(obj, format_time(store.clock.now()))
         if is_ending:
             return Deletion(obj, is_removed=False)
         current = obj["metadata"].get("finalizers") or []
@@ -170,17 +172,17 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
             obj = {**obj, "metadata": {**obj["metadata"], "finalizers": wanted}}
         if obj is not entry.value and not options.dry_run:
             obj = {**obj, "metadata": {**obj["metadata"]}}
-            store.write(entry.key, obj, rules=served.rules, replacing=entry)
+            store.write(entry.key, obj, strategy=served.strategy, replacing=entry)
         return Deletion(obj, is_removed=False)
     plan = plan_deletion(obj, options, served, now=store.clock.now())
     if options.dry_run:
         return Deletion(plan.updated or obj, is_removed=plan.removes)
-    if plan.updated is not None and not (plan.removes and served.rules.grace_seconds is None):
+    if plan.updated is not None and not (plan.removes and served.strategy.grace_seconds is None):
         marked = {**plan.updated, "metadata": {**plan.updated["metadata"]}}
-        entry = store.write(entry.key, marked, rules=served.rules, replacing=entry)
+        entry = store.write(entry.key, marked, strategy=served.strategy, replacing=entry)
     if not plan.removes:
         return Deletion(entry.value or obj, is_removed=False)
-    tombstone = store.delete(entry, rules=served.rules)
+    tombstone = store.delete(entry, strategy=served.strategy)
     return Deletion(object_encoder.last_seen(tombstone), is_removed=True)
 
 
@@ -190,7 +192,7 @@ def response_body(deletion: Deletion, served: ServedResource, encoder: ResponseE
     The body is the deleted object if it is still stored, or if its kind returns deleted objects.
     Otherwise, the body is a Status.
     """
-    if not deletion.is_removed or served.rules.returns_deleted:
+    if not deletion.is_removed or served.strategy.return_deleted_object:
         return encoder.unstored(deletion.obj, served)
     metadata = deletion.obj["metadata"]
     details = {"name": metadata["name"], "group": served.gvk.group, "kind": served.plural}

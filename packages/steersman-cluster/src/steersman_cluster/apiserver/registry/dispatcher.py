@@ -77,8 +77,8 @@ def dispatch(request: APIRequest, scope: RequestScope) -> APIResponse | AsyncGen
     The result is an ``APIResponse``; for a watch, it is a generator of lines.
     """
     info, served = request.info, request.served
-    if served.rules.kept_seconds is not None:
-        scope.store.delete_expired(served.stored_as, rules=served.rules)
+    if served.strategy.ttl_seconds is not None:
+        scope.store.delete_expired(served.stored_as, strategy=served.strategy)
     if request.http.method == "HEAD" and not served.custom:
         raise not_allowed()
     if info.subresource:
@@ -175,7 +175,7 @@ def _admit_all(
 
 
 def _warn_of_orphans(request: APIRequest, options: DeleteOptions) -> None:
-    warning = request.served.rules.orphan_warning
+    warning = request.served.strategy.orphan_warning
     if warning and not options.names_policy:
         request.warnings.append(warning)
 

@@ -8,7 +8,7 @@ import msgspec
 from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects
 from steersman_cluster.apiserver.meta import object_meta
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.builtin_resources import FieldManagers
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
@@ -66,11 +66,11 @@ def create_initial_objects(
         found = store.view.get(key)
         if found is not None:
             if (moved := _moved(found.value or {}, obj)) is not None:
-                store.write(key, moved, rules=served.rules, replacing=found)
+                store.write(key, moved, strategy=served.strategy, replacing=found)
         else:
             object_meta.prepare_create(about, rng=store.rng, time=format_time(now))
             owned = owners.of(obj, served)
-            store.write(key, owned, rules=served.rules, replacing=None)
+            store.write(key, owned, strategy=served.strategy, replacing=None)
 
 
 def _moved(kept: Object, wanted: Object) -> Object | None:

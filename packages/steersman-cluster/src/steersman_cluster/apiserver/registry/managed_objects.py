@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.meta.group_versions import (
     VERSION_PRIORITY,
     GroupVersionInfo,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry import deletion
 from steersman_cluster.apiserver.registry.builtin_resources import FieldManagers
 from steersman_cluster.apiserver.registry.store import Store
@@ -151,7 +151,7 @@ class ManagedObjects:
         field_manager = self._field_managers.of(served, part)
         field_manager.update(entry.value, fresh, manager=SERVER, time=self._now())
         with suppress(RevisionConflict):  # as above
-            self._store.write(entry.key, fresh, rules=served.rules, replacing=entry)
+            self._store.write(entry.key, fresh, strategy=served.strategy, replacing=entry)
 
     def _create(self, served: ServedResource, obj: Object) -> None:
         about = obj["metadata"]
@@ -164,13 +164,13 @@ class ManagedObjects:
         self._field_managers.of(served, "").update(None, made, manager=SERVER, time=now)
         owned = {**obj, "metadata": made["metadata"]}
         with suppress(RevisionConflict):  # as above
-            self._store.write(key, owned, rules=served.rules, replacing=None)
+            self._store.write(key, owned, strategy=served.strategy, replacing=None)
 
     def _delete(self, served: ServedResource, name: str) -> None:
         entry = self._store.entry(served, "", name)
         if entry is not None:
             with suppress(RevisionConflict):  # as above
-                self._store.delete(entry, rules=served.rules)
+                self._store.delete(entry, strategy=served.strategy)
 
     def _now(self) -> str:
         return format_time(self._store.clock.now())

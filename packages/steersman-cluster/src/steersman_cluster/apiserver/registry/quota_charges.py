@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from steersman_cluster.apiserver.builtin.cluster.quotas import RESOURCE_QUOTA
 from steersman_cluster.apiserver.builtin.plugins.quota_admission import QUOTAS, charged_quotas
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.storage import Key
@@ -28,4 +28,4 @@ def charge(request: APIRequest, scope: RequestScope, quota: Object) -> None:
     key = Key(str(QUOTAS), f"{request.info.namespace}/{quota['metadata']['name']}")
     entry = scope.store.view.get(key)
     if entry is not None:
-        scope.store.write(key, quota, rules=RESOURCE_QUOTA, replacing=entry)
+        scope.store.write(key, quota, strategy=RESOURCE_QUOTA, replacing=entry)

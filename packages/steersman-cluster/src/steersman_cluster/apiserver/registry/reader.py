@@ -155,7 +155,7 @@ def selection(served: ServedResource, options: ListOptions) -> Selects | None:
     )
     if by_label.is_everything and by_field.is_everything:
         return None
-    selectable = served.rules.selectable
+    selectable = served.strategy.selectable
 
     def selects(entry: Entry) -> bool:
         if entry.value is None:

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.admission import Admission
 from steersman_cluster.apiserver.apply import FieldManager
 from steersman_cluster.apiserver.authn import ServiceAccountTokens
 from steersman_cluster.apiserver.authz import Authorizer, Escalation, attributes_of, authorize
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.builtin_resources import FieldManagers
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.api_request import APIRequest
@@ -53,7 +53,7 @@ class RequestScope:
         self.account_tokens = account_tokens
         self.webhooks = webhooks
         self._resources = resources
-        self._subresources = subresources  # subresources with their own rules
+        self._subresources = subresources  # subresources with their own strategy
         self._body_types = body_types
         self._field_managers = field_managers
         self._authorizer = authorizer
@@ -62,8 +62,8 @@ class RequestScope:
     def resolve(self, request: APIRequest) -> APIRequest:
         """Return ``request`` with the ``ServedResource`` that handles it.
 
-        The resource has the rules of the requested subresource. If a webhook converts the objects,
-        the resource uses the webhook responses of this request.
+        The resource has the strategy of the requested subresource. If a webhook converts the
+        objects, the resource uses the webhook responses of this request.
         """
         served, info = request.registered, request.info
         if info.subresource:

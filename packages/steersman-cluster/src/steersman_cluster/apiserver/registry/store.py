@@ -8,8 +8,8 @@ from random import Random
 
 from steersman.clock import Clock
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 from steersman_cluster.apiserver.request.object_encoder import ordered, rest_of
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.depth import MAX_DEPTH, is_deep
@@ -145,7 +145,7 @@ class Store:
         last = max(self.log.resource_log(str(each)).last_revision for each in resources)
         return min(last, self.view.revision)
 
-    def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
+    def write(self, key: Key, obj: Object, *, strategy: Strategy, replacing: Entry | None) -> Entry:
         """Store ``obj`` with a new resourceVersion, and return its entry.
 
         ``replacing`` is the entry that ``obj`` replaces; None for a new object. The stored object
@@ -161,27 +161,27 @@ class Store:
         expected = 0 if replacing is None else replacing.revision
         entry = self.log.append(key, obj, expected=expected)
         entry.rendered = rendered
-        if rules.kept_seconds is not None:
-            due_at = self.clock.monotonic() + rules.kept_seconds
+        if strategy.ttl_seconds is not None:
+            due_at = self.clock.monotonic() + strategy.ttl_seconds
             self._expirations(key.resource, due_at).append((due_at, key, entry.revision))
-        self._notify(entry, rules, None if replacing is None else replacing.value)
+        self._notify(entry, strategy, None if replacing is None else replacing.value)
         return entry
 
-    def delete(self, entry: Entry, *, rules: Rules) -> Entry:
+    def delete(self, entry: Entry, *, strategy: Strategy) -> Entry:
         """Delete the object of ``entry``, and return the entry of the deletion."""
         tombstone = self.log.append(entry.key, None, expected=entry.revision)
-        self._notify(tombstone, rules, entry.value)
+        self._notify(tombstone, strategy, entry.value)
         return tombstone
 
-    def delete_expired(self, resource: str, *, rules: Rules) -> None:
-        """Delete the objects of ``resource`` whose time to live, set by ``rules``, has passed."""
+    def delete_expired(self, resource: str, *, strategy: Strategy) -> None:
+        """Delete the objects of ``resource`` whose time to live in ``strategy`` has passed."""
         now_at = self.clock.monotonic()
-        dues = self._expirations(resource, now_at + (rules.kept_seconds or 0.0))
+        dues = self._expirations(resource, now_at + (strategy.ttl_seconds or 0.0))
         while dues and dues[0][0] <= now_at:
             _, key, revision = dues.popleft()
             # An object that was written again has another entry in the queue.
             if (entry := self.view.get(key)) is not None and entry.revision == revision:
-                self.delete(entry, rules=rules)
+                self.delete(entry, strategy=strategy)
 
     def _expirations(self, resource: str, due_at: float) -> deque[tuple[float, Key, int]]:
         """Return the queue of the expirations of a resource's objects.
@@ -195,8 +195,8 @@ class Store:
             self._expiring[resource] = found
         return found
 
-    def _notify(self, entry: Entry, rules: Rules, old: Object | None) -> None:
-        rules.stored(old, entry.value)
+    def _notify(self, entry: Entry, strategy: Strategy, old: Object | None) -> None:
+        strategy.after_write(old, entry.value)
         self.view.advance(entry.revision)
         resource = entry.key.resource
         self.change_signal(resource).notify()

@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.apply.patches import (
 from steersman_cluster.apiserver.builtin.cluster.namespaces import check_namespace
 from steersman_cluster.apiserver.meta import field_errors, object_meta, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.bodies import (
     applied_body,
     applied_object,
@@ -74,7 +74,7 @@ def update(request: APIRequest, scope: RequestScope) -> APIResponse:
     object_meta.check_name(obj["metadata"], info.name)
     entry = scope.entry(request)
     if entry is None:
-        if not served.rules.create_on_update or info.subresource:
+        if not served.strategy.allow_create_on_update or info.subresource:
             raise status_errors.not_found(served.group_resource, info.name)
         scope.authorize(request, "create")
         _record_manager(request, scope, None, obj, options)
@@ -156,7 +156,7 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
     _set_namespace(request, obj)
     object_meta.check_name(obj["metadata"], request.info.name)
     if not changes_nothing:
-        request.served.rules.default(obj)
+        request.served.strategy.default(obj)
     if entry is None:
         scope.authorize(request, "create")
         # The resourceVersion of a deleted object. kube-apiserver ignores it, too.
@@ -169,7 +169,7 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
 def _mutated(request: APIRequest, scope: RequestScope, entry: Entry | None, obj: Object) -> Object:
     """Run mutating admission: built-in plugins, which change ``obj`` in place, then webhooks."""
     if not request.info.subresource:
-        request.served.rules.admit(obj, None if entry is None else entry.value, scope.store)
+        request.served.strategy.admit(obj, None if entry is None else entry.value, scope.store)
     if scope.admission.is_idle:
         return obj
     return scope.admission.mutated(request, obj, None if entry is None else request.live(entry))
@@ -204,7 +204,7 @@ def check_uid(request: APIRequest, obj: Object, entry: Entry) -> None:
     """Raise a conflict if ``obj`` contains a UID that is not that of the stored object."""
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
-        key = f"/registry/{request.served.registry}/{entry.key.place}"
+        key = f"/registry/{request.served.storage_prefix}/{entry.key.place}"
         raise status_errors.conflict(
             request.served.group_resource,
             request.info.name,
@@ -222,7 +222,7 @@ def _record_manager(
     options: WriteOptions,
 ) -> None:
     """Default ``obj``, and record the manager of its fields."""
-    request.served.rules.default(obj)
+    request.served.strategy.default(obj)
     if entry is None:
         object_meta.clear_system_fields(obj["metadata"])
     request.warnings += object_meta.drop_repeated_owners(obj["metadata"])
@@ -239,7 +239,7 @@ def _generate_name(request: APIRequest, scope: RequestScope, obj: Object) -> Non
     about = obj["metadata"]
     if about.get("name") or not about.get("generateName"):
         return
-    if not request.served.rules.generates_names:
+    if not request.served.strategy.generates_names:
         about["name"] = about["generateName"]
         return
     for _ in range(NAME_ATTEMPTS):
@@ -256,7 +256,7 @@ def _create(
     *,
     is_applied: bool = False,
 ) -> bytes:
-    served, store, rules = request.served, scope.store, request.served.rules
+    served, store, strategy = request.served, scope.store, request.served.strategy
     about = obj["metadata"]
     name = about.get("name") or about.get("generateName", "")
     if served.is_terminating:
@@ -273,18 +273,18 @@ def _create(
     kept = served.validated_form(obj)
     about = kept["metadata"]
     object_meta.prepare_create(about, rng=store.rng, time=format_time(store.clock.now()))
-    if rules.has_status and not rules.status_on_create:
+    if strategy.has_status and not strategy.status_on_create:
         served.drop_status(kept)
-    rules.prepare_create(kept, store)
-    rules.set_requester(kept, request.user)
+    strategy.prepare_create(kept, store)
+    strategy.set_requester(kept, request.user)
     name = about.get("name", "")  # some strategies set the name
-    if rules.generation_of or served.custom:
+    if strategy.generation_fields or served.custom:
         about["generation"] = 1
     errors = _errors_of_create(request, kept)
     if errors:
         raise status_errors.invalid(served.group_kind, name, errors)
-    request.warnings += rules.warnings(kept, None)
-    request.warnings += rules.validate_admission(kept, None, store)
+    request.warnings += strategy.warnings(kept, None)
+    request.warnings += strategy.validate_admission(kept, None, store)
     unknown = _run_validating_admission(request, scope, kept, None, admission_view=_identity)
     charged = charged_quotas_of(request, scope, kept, None)
     key = Key(served.stored_as, served.place(request.info.namespace, name))
@@ -308,24 +308,24 @@ def _create(
 
 def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
     """Return the errors in a new object."""
-    served, rules = request.served, request.served.rules
-    name_rule = rules.name_errors_of
+    served, strategy = request.served, request.served.strategy
+    name_strategy = strategy.name_errors_of
 
     def metadata_errors(*, standard_finalizers: bool) -> list[FieldError]:
         return object_meta.validate_create(
             kept["metadata"],
             namespaced=served.namespaced,
-            name_errors=rules.name_errors if name_rule is None else name_rule(kept),
+            name_errors=strategy.name_errors if name_strategy is None else name_strategy(kept),
             standard_finalizers=standard_finalizers,
         )
 
-    errors = rules.validate(kept)
-    if rules.metadata_errors_order == "last":
-        errors += rules.validate_create(kept)
+    errors = strategy.validate(kept)
+    if strategy.metadata_errors_order == "last":
+        errors += strategy.validate_create(kept)
         return errors or metadata_errors(standard_finalizers=False)
     about = metadata_errors(standard_finalizers=served.has_standard_finalizers)
-    errors = about + errors if rules.metadata_errors_order == "first" else errors + about
-    return errors + rules.validate_create(kept)
+    errors = about + errors if strategy.metadata_errors_order == "first" else errors + about
+    return errors + strategy.validate_create(kept)
 
 
 def _already_exists(request: APIRequest, obj: Object, current: Entry) -> status_errors.StatusError:
@@ -354,7 +354,7 @@ def replace(
     Validating admission receives the result of ``admission_view``. If ``is_applied`` is true,
     ``obj`` is pruned only after admission.
     """
-    served, store, rules = request.served, scope.store, request.served.rules
+    served, store, strategy = request.served, scope.store, request.served.strategy
     stored = entry.value or {}
     old = request.live(entry) if served.custom else stored
     scope.check_grant(request, obj, old)
@@ -365,24 +365,24 @@ def replace(
     about, was = kept["metadata"], old["metadata"]
     if request.info.subresource == "status":
         object_meta.prepare_update(about, was)
-        rules.prepare_status(kept, old, store)
+        strategy.prepare_status(kept, old, store)
         errors = _metadata_errors(request, about, was)
-        errors += rules.validate_status(kept, _ratchet_base(request, old))
+        errors += strategy.validate_status(kept, _ratchet_base(request, old))
     else:
-        if rules.has_status:
+        if strategy.has_status:
             served.restore_status(kept, old)
         object_meta.prepare_update(about, was)
-        rules.prepare_update(kept, old, store)
+        strategy.prepare_update(kept, old, store)
         if served.is_new_generation(kept, old) or _turns_into_float(request, old):
             about["generation"] = was.get("generation", 0) + 1
         errors = _errors_of_update(request, kept, _ratchet_base(request, old))
-    request.warnings += rules.ratcheted_errors(kept)
+    request.warnings += strategy.ratcheted_errors(kept)
     if errors:
         raise status_errors.invalid(served.group_kind, request.info.name, errors)
     is_status = request.info.subresource == "status"
-    request.warnings += (rules.status_warnings if is_status else rules.warnings)(kept, old)
+    request.warnings += (strategy.status_warnings if is_status else strategy.warnings)(kept, old)
     if not is_status:
-        request.warnings += rules.validate_admission(kept, old, store)
+        request.warnings += strategy.validate_admission(kept, old, store)
     keep_times(old, kept)
     about["resourceVersion"] = was["resourceVersion"]
     unknown = _run_validating_admission(request, scope, kept, old, admission_view=admission_view)
@@ -393,10 +393,10 @@ def replace(
     kept = served.stored_form(kept)
     if not is_unpruned and same_json(kept, stored) and _is_settled(request, entry):
         return request.encoder.one(entry, served)
-    if should_delete_during_update(kept, stored) and not rules.is_held(kept):
+    if should_delete_during_update(kept, stored) and not strategy.blocks_deletion(kept):
         body = request.encoder.unstored(kept, served)
         if not options.dry_run:
-            store.delete(entry, rules=rules)
+            store.delete(entry, strategy=strategy)
         return body
     return _store_object(
         request,
@@ -425,7 +425,7 @@ def _turns_into_float(request: APIRequest, old: Object) -> bool:
     Such a write increments the generation. Metadata is ignored, and so is the status if the kind
     has a status subresource.
     """
-    excluded = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
+    excluded = {"metadata", "status"} if request.served.strategy.has_status else {"metadata"}
     return any(
         path[0] not in excluded and type(_at(old, path)) is int for path in request.whole_floats
     )
@@ -463,7 +463,7 @@ def _is_settled(request: APIRequest, entry: Entry) -> bool:
     """
     if entry.is_unpruned:
         return False
-    return not request.served.rules.settles_late or entry.previous is not None
+    return not request.served.strategy.stores_unchanged_first_update or entry.previous is not None
 
 
 def _is_stored_current(request: APIRequest, entry: Entry, live: Object) -> bool:
@@ -496,7 +496,7 @@ def _store_object(
     request.served.prefetch([kept])
     for quota in charged:
         charge(request, scope, quota)
-    entry = scope.store.write(key, kept, rules=request.served.rules, replacing=replacing)
+    entry = scope.store.write(key, kept, strategy=request.served.strategy, replacing=replacing)
     if is_unpruned:
         entry.is_unpruned = True
     return request.encoder.one(entry, request.served)
@@ -509,11 +509,11 @@ def _metadata_errors(request: APIRequest, about: Object, was: Object) -> list[Fi
 
 def _errors_of_update(request: APIRequest, kept: Object, old: Object) -> list[FieldError]:
     """Return the errors in an object that replaces another one."""
-    rules = request.served.rules
+    strategy = request.served.strategy
     errors = _metadata_errors(request, kept["metadata"], old["metadata"])
-    if rules.update_first:
-        return errors + rules.validate_update(kept, old) + rules.validate(kept)
-    return errors + rules.validate(kept) + rules.validate_update(kept, old)
+    if strategy.update_first:
+        return errors + strategy.validate_update(kept, old) + strategy.validate(kept)
+    return errors + strategy.validate(kept) + strategy.validate_update(kept, old)
 
 
 def _check_resource_version(request: APIRequest, obj: Object, old: Object) -> None:
@@ -521,7 +521,7 @@ def _check_resource_version(request: APIRequest, obj: Object, old: Object) -> No
     wanted = obj["metadata"].get("resourceVersion", "")
     served = request.served
     if not wanted or wanted == "0":
-        if served.rules.unconditional_update:
+        if served.strategy.allow_unconditional_update:
             return
         error = field_errors.invalid(
             "metadata.resourceVersion", 0, "must be specified for an update"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from steersman.wire import Request
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.negotiation import body_type, header
 from steersman_cluster.apiserver.request.options import MAX_MANAGER_LENGTH
@@ -24,7 +24,7 @@ class APIRequest(msgspec.Struct, kw_only=True):
     info: RequestInfo
     user: User
     registered: ServedResource  # the resource as the registry has it
-    # The same with the rules of the subresource, and with webhook conversion.
+    # The same with the strategy of the subresource, and with webhook conversion.
     served: ServedResource
     encoder: ResponseEncoder
     webhook_responses: WebhookResponses

@@ -8,8 +8,8 @@ import msgspec
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.options import boolean, dry_run_errors, integer
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.resources import ServedResource
@@ -98,7 +98,7 @@ class DeleteOptions:
             (self.resource_version, metadata["resourceVersion"], "ResourceVersion", "modified"),
         ):
             if wanted is not None and wanted != actual:
-                if served.rules.begin_end is not None:
+                if served.strategy.begin_deletion is not None:
                     raise status_errors.conflict(
                         served.group_resource,
                         metadata["name"],

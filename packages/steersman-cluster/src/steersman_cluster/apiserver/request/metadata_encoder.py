@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.request.response_encoders import WatchEncoder

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from steersman_cluster.apiserver.meta.object_meta import IN_ORDER
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry
 
@@ -45,10 +45,10 @@ def rest_of_entry(entry: Entry, served: ServedResource) -> bytes:
     For a deletion, this is the deleted object with the revision of the deletion.
     """
     if served.converts:
-        if entry.converted is None or entry.converted[0] is not served.mark:
+        if entry.converted is None or entry.converted[0] is not served.encoding_id:
             kept = _shown(entry)
             shown = served.from_stored(kept)
-            entry.converted = served.mark, _kept(entry) if shown is kept else rest_of(shown)
+            entry.converted = served.encoding_id, _kept(entry) if shown is kept else rest_of(shown)
         return entry.converted[1]
     return entry.rendered or _kept(entry)
 
@@ -85,12 +85,12 @@ def shown_in(entry: Entry, served: ServedResource) -> Object:
 
 def one(entry: Entry, served: ServedResource) -> bytes:
     """Encode ``entry``'s object."""
-    return served.opening + rest_of_entry(entry, served)
+    return served.json_prefix + rest_of_entry(entry, served)
 
 
 def unstored(obj: Object, served: ServedResource) -> bytes:
     """Encode ``obj``, which has no stored entry."""
-    return served.opening + rest_of(ordered(served.from_stored(obj)))
+    return served.json_prefix + rest_of(ordered(served.from_stored(obj)))
 
 
 def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]) -> bytes:
@@ -105,7 +105,7 @@ def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str
     prefetch(entries, served)
     if not entries:
         return opening + b"]}\n"
-    begin = served.list_opening
+    begin = served.list_item_prefix
     items = (b"," + begin).join([rest_of_entry(entry, served) for entry in entries])
     return b"".join((opening, begin, items, b"]}\n"))
 
@@ -122,7 +122,7 @@ def event(kind: bytes, entry: Entry, served: ServedResource) -> bytes:
             b'{"type":"',
             kind,
             b'","object":',
-            served.opening,
+            served.json_prefix,
             rest_of_entry(entry, served),
             b"}\n",
         )
@@ -133,13 +133,13 @@ def deleted(entry: Entry, served: ServedResource) -> bytes:
     """Encode the DELETED event of an object that was deleted or no longer matches a watch."""
     if entry.value is None:
         return event(b"DELETED", entry, served)
-    return line(b"DELETED", served.opening + rest_of(served.from_stored(last_seen(entry))))
+    return line(b"DELETED", served.json_prefix + rest_of(served.from_stored(last_seen(entry))))
 
 
 def bookmark(revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
     """Encode a BOOKMARK event whose resourceVersion is ``revision``."""
     obj = bookmark_object(revision, served, initial_events_end=initial_events_end)
-    return line(b"BOOKMARK", served.opening + msgspec.json.encode(obj)[1:])
+    return line(b"BOOKMARK", served.json_prefix + msgspec.json.encode(obj)[1:])
 
 
 def bookmark_object(revision: int, served: ServedResource, *, initial_events_end: bool) -> Object:
@@ -148,10 +148,10 @@ def bookmark_object(revision: int, served: ServedResource, *, initial_events_end
     Only the metadata of the object is set.
     """
     metadata = bookmark_metadata(revision, initial_events_end=initial_events_end)
-    if served.rules.hidden_annotation:
-        annotations = {served.rules.hidden_annotation: "0", **metadata.get("annotations", {})}
+    if served.strategy.hidden_annotation:
+        annotations = {served.strategy.hidden_annotation: "0", **metadata.get("annotations", {})}
         metadata = {**metadata, "annotations": annotations}
-    return {"metadata": metadata, **served.blank}
+    return {"metadata": metadata, **served.empty_fields}
 
 
 def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def deleted_object(entry: Entry, served: ServedResource) -> Object:
 
 def metadata_in(entry: Entry, served: ServedResource) -> bytes:
     """Return the JSON of the metadata of ``entry``'s object, if possible from cached JSON."""
-    if (served.custom and served.converts) or served.rules.hidden_annotation:
+    if (served.custom and served.converts) or served.strategy.hidden_annotation:
         return msgspec.json.encode(metadata_of(entry_partial_view(entry, served), served))
     end = entry.metadata_end
     if end is None:
@@ -199,7 +199,7 @@ def metadata_in(entry: Entry, served: ServedResource) -> bytes:
 def metadata_of(obj: Object, served: ServedResource) -> dict[str, Any]:
     """Return the metadata of ``obj``, without the annotation that its kind hides."""
     metadata: dict[str, Any] = obj["metadata"]
-    hidden = served.rules.hidden_annotation
+    hidden = served.strategy.hidden_annotation
     if not hidden or hidden not in (metadata.get("annotations") or ()):
         return metadata
     fewer = {**metadata, "annotations": {**metadata["annotations"]}}

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataEncoder
 from steersman_cluster.apiserver.request.resources import ServedResource
@@ -138,9 +138,9 @@ def _object_body(message: bytes, served: ServedResource) -> bytes:
 def _message_of(entry: Entry, served: ServedResource) -> bytes:
     """Return the message of an entry's object; it is encoded once for all requests."""
     kept = entry.message
-    if kept is None or kept[0] is not served.mark:
+    if kept is None or kept[0] is not served.encoding_id:
         obj = object_encoder.shown_in(entry, served)
-        kept = entry.message = served.mark, _encoders().message(obj, served)
+        kept = entry.message = served.encoding_id, _encoders().message(obj, served)
     return kept[1]
 
 

@@ -12,7 +12,7 @@ from steersman.units import same_json
 from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
 from steersman_cluster.apiserver.meta.object_meta import has_standard_finalizers
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet, reset_fields
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request.selectors import NOT_KNOWN, NOT_SUPPORTED
 from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
@@ -74,7 +74,7 @@ class ServedResource:
     namespaced: bool
     verbs: frozenset[str]
     schema: Schema
-    rules: Rules
+    strategy: Strategy
     stored_as: str  # the log's name of the resource; all versions of a resource share it
     stored_version: str = ""  # empty if the resource has only one version
     custom: bool = False
@@ -90,11 +90,11 @@ class ServedResource:
     to_stored: Callable[[Object], Object] = _same
     from_stored: Callable[[Object], Object] = _same
     # With webhook conversion: the resource for one request, with the responses that it has.
-    for_request: Callable[[WebhookResponses, RuleContext], "ServedResource"] | None = None
+    for_request: Callable[[WebhookResponses, StrategyContext], "ServedResource"] | None = None
     # With webhook conversion: converts all objects of a response with one call.
     prefetch: Callable[[Iterable[Object]], None] = _nothing
     # Equal for resources whose encoded objects are equal.
-    mark: object = field(default_factory=object)
+    encoding_id: object = field(default_factory=object)
 
     @cached_property
     def group_resource(self) -> GroupResource:
@@ -122,36 +122,36 @@ class ServedResource:
         )
 
     @cached_property
-    def opening(self) -> bytes:
+    def json_prefix(self) -> bytes:
         """The start of the JSON of each object: kind and apiVersion."""
         head = {"kind": self.gvk.kind, "apiVersion": self.gvk.api_version}
         return msgspec.json.encode(head)[:-1] + b","
 
     @cached_property
-    def blank(self) -> Object:
+    def empty_fields(self) -> Object:
         """The fields that Go encodes for an empty object; none for a custom resource."""
         if self.custom:
             return {}
         whole: Object = _as_go_writes(self.schema)({})
-        blank = {
+        empty_fields = {
             name: value
             for name, value in whole.items()
             if name not in ("kind", "apiVersion", "metadata")
         }
         if self.scale is not None:
             # The internal type has an integer; only ReplicationController omits an empty one.
-            blank["spec"].pop("replicas", None)
+            empty_fields["spec"].pop("replicas", None)
             if self.gvk.group:
-                blank["spec"]["replicas"] = 0
-        return blank
+                empty_fields["spec"]["replicas"] = 0
+        return empty_fields
 
     @cached_property
-    def list_opening(self) -> bytes:
+    def list_item_prefix(self) -> bytes:
         """The start of the JSON of each item in a list; built-in items omit kind and apiVersion."""
-        return self.opening if self.custom else b"{"
+        return self.json_prefix if self.custom else b"{"
 
     @cached_property
-    def registry(self) -> str:
+    def storage_prefix(self) -> str:
         """The prefix of the resource's keys in etcd, which some errors contain."""
         if self.custom:
             return f"{self.gvk.group}/{self.plural}"
@@ -160,7 +160,7 @@ class ServedResource:
     @cached_property
     def selectable_fields(self) -> frozenset[str]:
         """The fields that field selectors support."""
-        return frozenset(self.rules.selectable({"metadata": {}, "spec": {}, "status": {}}))
+        return frozenset(self.strategy.selectable({"metadata": {}, "spec": {}, "status": {}}))
 
     @cached_property
     def unsupported_field(self) -> str:
@@ -173,7 +173,7 @@ class ServedResource:
     def status_resets(self) -> FieldSet:
         """The fields that a write of the status never changes."""
         return reset_fields(
-            self.group_resource, "status", has_status=self.rules.has_status, custom=self.custom
+            self.group_resource, "status", has_status=self.strategy.has_status, custom=self.custom
         )
 
     @cached_property
@@ -182,10 +182,10 @@ class ServedResource:
         return has_standard_finalizers(self.gvk.group, custom=self.custom)
 
     def validated_form(self, obj: Object) -> Object:
-        """Return the object in the version that its rules validate.
+        """Return the object in the version that its strategy validates.
 
-        Rules of built-in kinds validate the stored version. Each version of a custom resource has
-        its own rules.
+        Strategies of built-in kinds validate the stored version. Each version of a custom resource
+        has its own strategy.
         """
         return obj if self.custom else self.to_stored(obj)
 
@@ -245,10 +245,10 @@ class ServedResource:
     def is_new_generation(self, obj: Object, old: Object) -> bool:
         """Return whether ``obj`` differs from ``old`` in a field that increments the generation."""
         if not self.custom:
-            parts = self.rules.generation_of
+            parts = self.strategy.generation_fields
             return any(not same_json(_part(obj, part), _part(old, part)) for part in parts)
         # Without a status subresource, the status is a field like all others.
-        apart = _APART if self.rules.has_status else _APART - {"status"}
+        apart = _APART if self.strategy.has_status else _APART - {"status"}
         names = (obj.keys() | old.keys()) - apart
         return any(not same_json(obj.get(name), old.get(name)) for name in names)
 

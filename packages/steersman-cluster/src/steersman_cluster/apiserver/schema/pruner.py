@@ -7,8 +7,8 @@ ignores nulls in fields that are not nullable, and decodes metadata as ObjectMet
 from typing import Any, Final, TypeAlias
 
 from steersman_cluster.apiserver.meta.go_json import NoFloat, no_float
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.embedded_resources import (
     BadEmbeddedResource,
     decode_metadata,

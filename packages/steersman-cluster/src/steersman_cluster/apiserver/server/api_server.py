@@ -86,7 +86,7 @@ MAX_BODY_BYTES = 3 * 1024 * 1024
 _PODS = GroupResource("", "pods")
 _SIGNING_REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
 # Subresources that return the whole object and change only a part of it.
-_SUBRESOURCE_RULES = (
+_SUBRESOURCE_STRATEGIES = (
     (NAMESPACES, "finalize", NAMESPACE_FINALIZE),
     (_PODS, "ephemeralcontainers", POD_DEBUGGING),
     (_SIGNING_REQUESTS, "approval", SIGNING_REQUEST_APPROVAL),
@@ -132,8 +132,8 @@ class ApiServer:
             builtin_resources_with(schemas, network, plugins=options.admission_plugins)
         )
         subresources = {
-            (resource, name): replace(self._served(resource), rules=rules)
-            for resource, name, rules in _SUBRESOURCE_RULES
+            (resource, name): replace(self._served(resource), strategy=strategy)
+            for resource, name, strategy in _SUBRESOURCE_STRATEGIES
         }
         body_types = BodyTypes(schemas)
         self._field_managers = FieldManagers(self.registry, schemas)
@@ -147,7 +147,7 @@ class ApiServer:
         self._definitions = DefinitionController(
             self.store,
             self.registry,
-            rules=self._served(DEFINITIONS).rules,
+            strategy=self._served(DEFINITIONS).strategy,
             object_meta=schemas.named(OBJECT_META),
             status=self._field_managers.of(self._served(DEFINITIONS), "status"),
         )

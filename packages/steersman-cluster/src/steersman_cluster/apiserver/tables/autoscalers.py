@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, UNSET, amount
 from steersman_cluster.apiserver.tables.printers import (
     age_column,

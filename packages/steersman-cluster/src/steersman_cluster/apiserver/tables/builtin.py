@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Column, Printer
 from steersman_cluster.apiserver.tables import (
     cluster,

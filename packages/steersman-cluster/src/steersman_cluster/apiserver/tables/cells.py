@@ -6,7 +6,7 @@ from typing import Any
 from steersman.errors import BadValue
 from steersman.units import Quantity
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import CellOf
 from steersman_cluster.apiserver.tables.printers import ColumnCell, part, wide_column
 

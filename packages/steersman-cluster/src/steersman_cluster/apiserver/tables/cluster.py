@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from steersman_cluster.apiserver.meta.ages import Ages, human_duration
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import CellOf, Column
 from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, amount, condition
 from steersman_cluster.apiserver.tables.printers import (

@@ -7,7 +7,7 @@ import msgspec
 
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.go_messages import go_text
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
 from steersman_cluster.apiserver.tables.json_path import BadJsonPath, JsonPath
 from steersman_cluster.apiserver.tables.printers import (

@@ -1,7 +1,7 @@
 """The table rows of devices and device claims, for dynamic resource allocation."""
 
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.tables.printers import (
     age_column,
     at,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.tables.cells import (
     NONE,
     UNKNOWN,

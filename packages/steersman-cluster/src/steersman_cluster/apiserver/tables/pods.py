@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, Column, Printer
 from steersman_cluster.apiserver.tables.cells import NONE, is_true
 from steersman_cluster.apiserver.tables.printers import age_of, filled, name_of, part

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf
 from steersman_cluster.apiserver.tables.cells import NONE, UNSET, amount, joined
 from steersman_cluster.apiserver.tables.printers import (

@@ -9,7 +9,7 @@ import msgspec
 from steersman.clock import Clock
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.ages import Ages
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.metadata_encoder import (

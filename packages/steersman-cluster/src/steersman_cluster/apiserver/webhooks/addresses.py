@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.webhooks import (
     WebhookResponse,
     WebhookTransport,
@@ -64,7 +64,7 @@ class WebhookAddress:
             raise WebhookUnreachable(f'Post "{url}": {undelivered.why}') from undelivered
 
 
-def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
+def webhook_address(client: Object, around: StrategyContext) -> WebhookAddress:
     """Return the address in ``client``, the ``clientConfig`` of a webhook.
 
     A Service in ``client`` is looked up in ``around``, the stored objects.
@@ -98,7 +98,7 @@ def _normalized(url: str) -> str:
     return urlunsplit(parts._replace(path=f"/{path}"))
 
 
-def _address(around: RuleContext, namespace: str, name: str, port: int) -> str:
+def _address(around: StrategyContext, namespace: str, name: str, port: int) -> str:
     """Return the address of a service port; raise ``LookupError`` if the port has no address."""
     service = around.find(SERVICES, namespace, name)
     if service is None:
@@ -115,7 +115,7 @@ def _address(around: RuleContext, namespace: str, name: str, port: int) -> str:
 
 
 def _endpoints(
-    around: RuleContext, namespace: str, service: str, port: str
+    around: StrategyContext, namespace: str, service: str, port: str
 ) -> Iterable[tuple[str, int]]:
     """Yield the addresses of the ready endpoints of one service port."""
     for each in around.every(SLICES):

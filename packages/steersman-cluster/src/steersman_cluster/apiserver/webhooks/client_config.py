@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     port_number,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 REVIEWS: Final = ("v1", "v1beta1")
 

@@ -6,7 +6,7 @@ import msgspec
 
 from steersman_cluster.apiserver.meta.field_errors import shown
 from steersman_cluster.apiserver.meta.go_messages import TYPE_META, cannot_unmarshal
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.depth import EXCEEDED, MAX_DEPTH, is_deep
 from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 from steersman_cluster.apiserver.webhooks import WebhookResponse

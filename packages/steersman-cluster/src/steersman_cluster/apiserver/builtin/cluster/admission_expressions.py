@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.cel.cel_types import (
     map_of,
     opaque,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 # A compiled expression, or its errors.
 Compiled: TypeAlias = Expression | NotCompiled

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.builtin.cluster.admission_rules import (
 from steersman_cluster.apiserver.builtin.common_defaults import fill
 from steersman_cluster.apiserver.builtin.common_rules import needs
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 
 def _default_webhooks(**more: Any) -> Callable[[Object], None]:
@@ -53,29 +53,29 @@ def _default_scopes(rules: list[Object]) -> None:
         fill(rule, scope="*")
 
 
-VALIDATING_WEBHOOKS = Rules(
+VALIDATING_WEBHOOKS = Strategy(
     default=_default_webhooks(),
     validate=webhook_errors,
     name_errors=subdomain_name,
-    generation_of=("webhooks",),
-    unconditional_update=False,
+    generation_fields=("webhooks",),
+    allow_unconditional_update=False,
 )
-MUTATING_WEBHOOKS = Rules(
+MUTATING_WEBHOOKS = Strategy(
     default=_default_webhooks(reinvocationPolicy="Never"),
     validate=webhook_errors,
     name_errors=subdomain_name,
-    generation_of=("webhooks",),
-    unconditional_update=False,
+    generation_fields=("webhooks",),
+    allow_unconditional_update=False,
 )
-VALIDATING_POLICY = Rules(
+VALIDATING_POLICY = Strategy(
     default=_default_policy,
     validate=policy_errors,
     name_errors=subdomain_name,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
-    unconditional_update=False,
+    allow_unconditional_update=False,
 )
-MUTATING_POLICY = Rules(
+MUTATING_POLICY = Strategy(
     default=_default_policy,
     validate=needs(
         "spec.matchConstraints",
@@ -84,14 +84,14 @@ MUTATING_POLICY = Rules(
         mutations="mutations must contain at least one item",
     ),
     name_errors=subdomain_name,
-    generation_of=("spec",),
-    unconditional_update=False,
+    generation_fields=("spec",),
+    allow_unconditional_update=False,
 )
-MUTATING_BINDING = Rules(
+MUTATING_BINDING = Strategy(
     default=_default_binding,
     validate=binding_errors(actions=False),
     name_errors=subdomain_name,
-    generation_of=("spec",),
-    unconditional_update=False,
+    generation_fields=("spec",),
+    allow_unconditional_update=False,
 )
 VALIDATING_BINDING = replace(MUTATING_BINDING, validate=binding_errors(actions=True))

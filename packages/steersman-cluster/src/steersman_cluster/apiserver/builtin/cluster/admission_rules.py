@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     path_segment,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.webhooks.client_config import REVIEWS, client_errors, review_errors
 
 MAX_CONDITIONS: Final = 64

@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     path_segment,
     port_number,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _STATUSES: Final = ("True", "False", "Unknown")
 # Metadata that a write of the status does not change.
@@ -31,7 +31,7 @@ def _default(api_service: Object) -> None:
         fill(service, port=443)
 
 
-def _prepare_create(api_service: Object, around: RuleContext) -> None:
+def _prepare_create(api_service: Object, around: StrategyContext) -> None:
     if api_service.get("spec", {}).get("service") is None:
         available = {
             "type": "Available",
@@ -43,7 +43,7 @@ def _prepare_create(api_service: Object, around: RuleContext) -> None:
         api_service["status"] = {"conditions": [available]}
 
 
-def _prepare_status(api_service: Object, old: Object, _: RuleContext) -> None:
+def _prepare_status(api_service: Object, old: Object, _: StrategyContext) -> None:
     metadata, before = api_service["metadata"], old["metadata"]
     for name in _METADATA_KEPT_BY_STATUS:
         metadata.pop(name, None)
@@ -114,7 +114,7 @@ def _validate_status(api_service: Object, _: Object) -> list[FieldError]:
     ]
 
 
-API_SERVICE = Rules(
+API_SERVICE = Strategy(
     default=_default,
     prepare_create=_prepare_create,
     prepare_status=_prepare_status,
@@ -123,5 +123,5 @@ API_SERVICE = Rules(
     validate_status=_validate_status,
     name_errors_of=_names,
     has_status=True,
-    unconditional_update=False,
+    allow_unconditional_update=False,
 )

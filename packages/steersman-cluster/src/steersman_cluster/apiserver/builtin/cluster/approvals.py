@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 _CONDITIONS = "status.conditions"
 _DECIDED = ("Approved", "Denied")
@@ -29,7 +29,7 @@ def _conditions(request: Object, *types: str) -> list[Object]:
     return [each for each in found if not types or each.get("type") in types]
 
 
-def _set_times(request: Object, old: Object, around: RuleContext) -> None:
+def _set_times(request: Object, old: Object, around: StrategyContext) -> None:
     now = format_time(around.clock.now())
     for condition in _conditions(request):
         if not condition.get("lastUpdateTime"):
@@ -45,7 +45,7 @@ def _set_times(request: Object, old: Object, around: RuleContext) -> None:
             condition["lastTransitionTime"] = next(before, now)
 
 
-def _prepare_approval(request: Object, old: Object, around: RuleContext) -> None:
+def _prepare_approval(request: Object, old: Object, around: StrategyContext) -> None:
     _set_times(request, old, around)
     conditions = _conditions(request)
     status = {**(old.get("status") or {})}
@@ -54,7 +54,7 @@ def _prepare_approval(request: Object, old: Object, around: RuleContext) -> None
     request["status"] = status | ({"conditions": conditions} if conditions else {})
 
 
-def _prepare_status(request: Object, old: Object, around: RuleContext) -> None:
+def _prepare_status(request: Object, old: Object, around: StrategyContext) -> None:
     for type_ in _DECIDED:
         olds, news = _conditions(old, type_), _conditions(request, type_)
         if len(olds) == len(news):

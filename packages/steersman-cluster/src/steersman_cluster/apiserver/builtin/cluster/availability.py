@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.field_errors import shown
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 SERVICES = GroupResource("", "services")
 SLICES = GroupResource("discovery.k8s.io", "endpointslices")
@@ -23,7 +23,7 @@ class Availability(NamedTuple):
 LOCAL = Availability("True", "Local", "Local APIServices are always available")
 
 
-def availability(api_service: Object, around: RuleContext) -> Availability:
+def availability(api_service: Object, around: StrategyContext) -> Availability:
     """Return the status, reason and message of the ``Available`` condition of ``api_service``.
 
     This server serves its own API groups, but forwards no requests to other servers.

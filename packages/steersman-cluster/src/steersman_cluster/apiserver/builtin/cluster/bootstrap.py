@@ -14,7 +14,7 @@ from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.cluster.bootstrap_flows import flow_control_objects
 from steersman_cluster.apiserver.builtin.cluster.namespaces import NAME_LABEL
 from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 

@@ -7,7 +7,7 @@ that read them.
 from collections.abc import Iterator
 from typing import Any
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 API_VERSION = "flowcontrol.apiserver.k8s.io/v1"
 

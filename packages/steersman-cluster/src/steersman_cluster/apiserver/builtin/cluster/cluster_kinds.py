@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     path_segment_name,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 if TYPE_CHECKING:
     from steersman_cluster.apiserver.meta.users import User
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
 
 
-def _prepare_account(account: Object, _: RuleContext) -> None:
+def _prepare_account(account: Object, _: StrategyContext) -> None:
     if secrets := account.get("secrets"):
         # Only the name of a reference is stored.
         account["secrets"] = [
@@ -36,7 +36,7 @@ def _prepare_account(account: Object, _: RuleContext) -> None:
         ]
 
 
-def _prepare_account_update(account: Object, _: Object, around: RuleContext) -> None:
+def _prepare_account_update(account: Object, _: Object, around: StrategyContext) -> None:
     _prepare_account(account, around)
 
 
@@ -74,7 +74,7 @@ def _set_requester(request: Object, user: "User") -> None:
     request["spec"] = spec | {key: value for key, value in said.items() if value}
 
 
-def _prepare_request_update(request: Object, old: Object, _: RuleContext) -> None:
+def _prepare_request_update(request: Object, old: Object, _: StrategyContext) -> None:
     request["spec"] = old["spec"]
 
 
@@ -104,28 +104,28 @@ def _revision_change_errors(revision: Object, old: Object) -> list[FieldError]:
     return [immutable("data", shown)] if data != old.get("data") else []
 
 
-SERVICE_ACCOUNT = Rules(
+SERVICE_ACCOUNT = Strategy(
     prepare_create=_prepare_account,
     prepare_update=_prepare_account_update,
     warnings=_account_warnings,
     name_errors=subdomain_name,
-    returns_deleted=True,
+    return_deleted_object=True,
 )
-FLOW_SCHEMA = Rules(
+FLOW_SCHEMA = Strategy(
     default=_default_flow_schema,
     validate=needs("spec.priorityLevelConfiguration.name", name="must reference a priority level"),
     name_errors=subdomain_name,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
 )
-PRIORITY_LEVEL = Rules(
+PRIORITY_LEVEL = Strategy(
     default=_default_priority_level,
     validate=priority_level_errors,
     name_errors=subdomain_name,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
 )
-CERTIFICATE_SIGNING_REQUEST = Rules(
+CERTIFICATE_SIGNING_REQUEST = Strategy(
     set_requester=_set_requester,
     prepare_update=_prepare_request_update,
     validate_create=request_errors,
@@ -133,7 +133,7 @@ CERTIFICATE_SIGNING_REQUEST = Rules(
     selectable=_selectable_request,
     has_status=True,
 )
-CONTROLLER_REVISION = Rules(
+CONTROLLER_REVISION = Strategy(
     validate=_revision_errors,
     validate_create=_new_revision_errors,
     validate_update=_revision_change_errors,

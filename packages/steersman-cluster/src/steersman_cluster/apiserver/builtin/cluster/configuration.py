@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.name_validation import config_key, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, name_and_namespace
 
 MAX_BYTES = 1024 * 1024
 SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
@@ -160,13 +160,13 @@ def _decoded_size(encoded: str) -> int:
     return len(encoded) * 3 // 4 - encoded[-2:].count("=")
 
 
-CONFIG_MAP = Rules(
+CONFIG_MAP = Strategy(
     validate=_config_map_errors,
     validate_update=_config_map_change_errors,
     update_first=True,
     name_errors=subdomain_name,
 )
-SECRET = Rules(
+SECRET = Strategy(
     default=_default_secret,
     validate=_secret_errors,
     validate_update=_secret_change_errors,

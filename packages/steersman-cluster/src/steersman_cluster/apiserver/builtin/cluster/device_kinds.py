@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.builtin.common_rules import keeps, needs
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.meta.field_errors import FieldError, immutable, invalid, required
 from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 # A slice has exactly one of these.
 _FOR_NODES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
@@ -76,28 +76,28 @@ def _selectable_slice(resource_slice: Object) -> Mapping[str, str]:
     }
 
 
-RESOURCE_CLAIM = Rules(
+RESOURCE_CLAIM = Strategy(
     default=_default_claim,
     validate_update=_claim_change_errors,
     name_errors=subdomain_name,
     has_status=True,
-    returns_deleted=True,
+    return_deleted_object=True,
 )
-RESOURCE_CLAIM_TEMPLATE = Rules(
+RESOURCE_CLAIM_TEMPLATE = Strategy(
     default=_default_template,
     validate_update=_template_change_errors,
     name_errors=subdomain_name,
-    returns_deleted=True,
+    return_deleted_object=True,
 )
-DEVICE_CLASS = Rules(
-    name_errors=declared_subdomain_name, generation_of=("spec",), returns_deleted=True
+DEVICE_CLASS = Strategy(
+    name_errors=declared_subdomain_name, generation_fields=("spec",), return_deleted_object=True
 )
-RESOURCE_SLICE = Rules(
+RESOURCE_SLICE = Strategy(
     validate=_slice_errors,
     validate_create=_slice_nodes_errors,
     validate_update=_slice_change_errors,
     name_errors=subdomain_name,
     selectable=_selectable_slice,
-    generation_of=("spec",),
-    returns_deleted=True,
+    generation_fields=("spec",),
+    return_deleted_object=True,
 )

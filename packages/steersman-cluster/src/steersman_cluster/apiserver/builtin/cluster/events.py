@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     path_segment_name,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, name_and_namespace
 
 MAX_LENGTH = 128
 MAX_MESSAGE_LENGTH = 1024
@@ -176,23 +176,23 @@ def _selectable_by_new_names(event: Object) -> Mapping[str, str]:
     return found
 
 
-EVENT = Rules(
+EVENT = Strategy(
     validate=_v1_errors,
     name_errors=path_segment_name,
     selectable=_selectable,
     metadata_errors_order="last",
-    create_on_update=True,
+    allow_create_on_update=True,
     has_dependents=False,
-    kept_seconds=KEPT_SECONDS,
+    ttl_seconds=KEPT_SECONDS,
 )
-NEW_EVENT = Rules(
+NEW_EVENT = Strategy(
     validate_create=_created_errors,
     validate=_new_errors,
     validate_update=_changed_errors,
     name_errors=subdomain_name,
     selectable=_selectable_by_new_names,
     metadata_errors_order="second",
-    create_on_update=True,
+    allow_create_on_update=True,
     has_dependents=False,
-    kept_seconds=KEPT_SECONDS,
+    ttl_seconds=KEPT_SECONDS,
 )

@@ -2,16 +2,16 @@
 
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 
-def _drop_disabled_fields(lease: Object, _: RuleContext) -> None:
+def _drop_disabled_fields(lease: Object, _: StrategyContext) -> None:
     # CoordinatedLeaderElection is disabled.
     for field in ("strategy", "preferredHolder"):
         lease["spec"].pop(field, None)
 
 
-def _prepare_update(lease: Object, _: Object, around: RuleContext) -> None:
+def _prepare_update(lease: Object, _: Object, around: StrategyContext) -> None:
     _drop_disabled_fields(lease, around)
 
 
@@ -30,12 +30,12 @@ def _default(lease: Object) -> None:
     lease.setdefault("spec", {})
 
 
-LEASE = Rules(
+LEASE = Strategy(
     default=_default,
     prepare_create=_drop_disabled_fields,
     prepare_update=_prepare_update,
     validate=_errors,
     name_errors=subdomain_name,
-    create_on_update=True,
-    unconditional_update=False,
+    allow_create_on_update=True,
+    allow_unconditional_update=False,
 )

@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import label_key, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 _ONE: Final = Quantity(1)
@@ -40,7 +40,7 @@ def _default(limit_range: Object) -> None:
                     item[field] = value
 
 
-def _prepare_create(limit_range: Object, around: RuleContext) -> None:
+def _prepare_create(limit_range: Object, around: StrategyContext) -> None:
     if not limit_range["metadata"].get("name"):
         limit_range["metadata"]["name"] = object_meta.new_uid(around.rng)
 
@@ -154,10 +154,10 @@ def _ratio(most: str, least: str) -> float:
     return above / below if below else float("inf")
 
 
-LIMIT_RANGE = Rules(
+LIMIT_RANGE = Strategy(
     default=_default,
     prepare_create=_prepare_create,
     validate=_errors,
     name_errors=subdomain_name,
-    create_on_update=True,
+    allow_create_on_update=True,
 )

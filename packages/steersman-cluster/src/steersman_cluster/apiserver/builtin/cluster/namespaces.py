@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError, all_invalid, invalid
 from steersman_cluster.apiserver.meta.name_validation import label_key, label_name
 from steersman_cluster.apiserver.meta.object_meta import STANDARD_FINALIZERS
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 NAMESPACES = GroupResource("", "namespaces")
 IMMORTAL = ("default", "kube-system", "kube-public")
@@ -22,7 +22,7 @@ FINALIZER = "kubernetes"
 
 
 def check_namespace(
-    around: RuleContext, namespace: str, *, resource: GroupResource, name: str, creating: bool
+    around: StrategyContext, namespace: str, *, resource: GroupResource, name: str, creating: bool
 ) -> None:
     """Reject any write into a missing namespace, and a create in a terminating namespace.
 
@@ -67,7 +67,7 @@ def _begin_end(namespace: Object, now: str) -> Object:
     return namespace if ending else terminating(namespace, now)
 
 
-def _is_held(namespace: Object) -> bool:
+def _blocks_deletion(namespace: Object) -> bool:
     return bool(namespace.get("spec", {}).get("finalizers"))
 
 
@@ -83,7 +83,7 @@ def _label(metadata: Object) -> None:
         metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: name}
 
 
-def _prepare_create(namespace: Object, _: RuleContext) -> None:
+def _prepare_create(namespace: Object, _: StrategyContext) -> None:
     _label(namespace["metadata"])  # with generateName, the name is new
     namespace["status"] = {"phase": "Active"}
     finalizers = namespace.get("spec", {}).get("finalizers", [])
@@ -92,11 +92,11 @@ def _prepare_create(namespace: Object, _: RuleContext) -> None:
     namespace["spec"] = {"finalizers": finalizers}
 
 
-def _prepare_update(namespace: Object, old: Object, _: RuleContext) -> None:
+def _prepare_update(namespace: Object, old: Object, _: StrategyContext) -> None:
     namespace["spec"] = old["spec"]
 
 
-def _prepare_finalize(namespace: Object, old: Object, _: RuleContext) -> None:
+def _prepare_finalize(namespace: Object, old: Object, _: StrategyContext) -> None:
     namespace["status"] = old["status"]
 
 
@@ -142,7 +142,7 @@ def _selectable(namespace: Object) -> Mapping[str, str]:
     }
 
 
-NAMESPACE = Rules(
+NAMESPACE = Strategy(
     default=_default,
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,
@@ -151,9 +151,9 @@ NAMESPACE = Rules(
     name_errors=label_name,
     selectable=_selectable,
     has_status=True,
-    returns_deleted=True,
-    begin_end=_begin_end,
-    is_held=_is_held,
+    return_deleted_object=True,
+    begin_deletion=_begin_end,
+    blocks_deletion=_blocks_deletion,
 )
 
 # For ``namespaces/NAME/finalize``, the only path that changes the finalizers of the spec.

@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     sloppy_cidr,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -47,7 +47,7 @@ def _default(node: Object) -> None:
         spec["podCIDR"] = ranges[0]
 
 
-def _admit(node: Object, old: Object | None, _: RuleContext) -> None:
+def _admit(node: Object, old: Object | None, _: StrategyContext) -> None:
     if old is not None:
         return
     # The admission plugin TaintNodesByCondition: no Pods before the Node reports that it is ready.
@@ -56,18 +56,18 @@ def _admit(node: Object, old: Object | None, _: RuleContext) -> None:
         node["spec"]["taints"] = [*taints, dict(NOT_READY)]
 
 
-def _prepare_create(node: Object, _: RuleContext) -> None:
+def _prepare_create(node: Object, _: StrategyContext) -> None:
     # Fields of the removed DynamicKubeletConfig.
     (node.get("spec") or {}).pop("configSource", None)
     (node.get("status") or {}).pop("config", None)
 
 
-def _prepare_update(node: Object, old: Object, _: RuleContext) -> None:
+def _prepare_update(node: Object, old: Object, _: StrategyContext) -> None:
     if "configSource" not in (old.get("spec") or {}):
         (node.get("spec") or {}).pop("configSource", None)
 
 
-def _prepare_status(node: Object, old: Object, _: RuleContext) -> None:
+def _prepare_status(node: Object, old: Object, _: StrategyContext) -> None:
     if "config" not in (old.get("status") or {}):
         (node.get("status") or {}).pop("config", None)
 
@@ -215,7 +215,7 @@ def _selectable(node: Object) -> Mapping[str, str]:
     }
 
 
-NODE = Rules(
+NODE = Strategy(
     default=_default,
     admit=_admit,
     prepare_create=_prepare_create,

@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 EXEMPT: Final = "exempt"
 MAX_QUEUES: Final = 10_000_000

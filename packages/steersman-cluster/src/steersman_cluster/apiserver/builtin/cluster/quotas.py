@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
 )
 from steersman_cluster.apiserver.meta.field_errors import FieldError, immutable, invalid, required
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 _OF_PODS: Final = frozenset(
     ("pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory")
@@ -152,11 +152,11 @@ def _status_errors(quota: Object, _: Object) -> list[FieldError]:
     ]
 
 
-RESOURCE_QUOTA = Rules(
+RESOURCE_QUOTA = Strategy(
     validate=_errors,
     validate_update=_change_errors,
     validate_status=_status_errors,
     name_errors=subdomain_name,
     has_status=True,
-    returns_deleted=True,
+    return_deleted_object=True,
 )

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     path_segment_name,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -117,14 +117,14 @@ def _binding_change_errors(binding: Object, old: Object) -> list[FieldError]:
     return [invalid("roleRef", go_form("RoleRef", reference), "cannot change roleRef")]
 
 
-ROLE = Rules(validate=_role_errors, name_errors=path_segment_name, create_on_update=True)
+ROLE = Strategy(validate=_role_errors, name_errors=path_segment_name, allow_create_on_update=True)
 CLUSTER_ROLE = replace(ROLE, validate=_cluster_role_errors)
-ROLE_BINDING = Rules(
+ROLE_BINDING = Strategy(
     default=_default_binding,
     validate=_binding_errors(("Role", "ClusterRole"), namespaced=True),
     validate_update=_binding_change_errors,
     name_errors=path_segment_name,
-    create_on_update=True,
+    allow_create_on_update=True,
 )
 CLUSTER_ROLE_BINDING = replace(
     ROLE_BINDING, validate=_binding_errors(("ClusterRole",), namespaced=False)

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     too_long,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 REQUEST_PEM = b"-----BEGIN CERTIFICATE REQUEST-----"
 MIN_SECONDS = 600

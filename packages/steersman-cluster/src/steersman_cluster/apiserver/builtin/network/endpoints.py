@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     port_number,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
@@ -119,12 +119,12 @@ def _default_slice(endpoint_slice: Object) -> None:
         fill(port, name="", protocol="TCP")
 
 
-def _prepare_slice(endpoint_slice: Object, _: RuleContext) -> None:
+def _prepare_slice(endpoint_slice: Object, _: StrategyContext) -> None:
     for endpoint in endpoint_slice.get("endpoints") or ():
         endpoint.pop("deprecatedTopology", None)
 
 
-def _prepare_slice_update(endpoint_slice: Object, old: Object, around: RuleContext) -> None:
+def _prepare_slice_update(endpoint_slice: Object, old: Object, around: StrategyContext) -> None:
     # The only kind for which changed labels increment the generation.
     about, was = endpoint_slice["metadata"], old["metadata"]
     if about.get("labels") != was.get("labels"):
@@ -241,14 +241,14 @@ def _slice_warnings(endpoint_slice: Object, old: Object | None) -> list[str]:
     ]
 
 
-ENDPOINTS = Rules(
+ENDPOINTS = Strategy(
     default=_default_endpoints,
     validate=_endpoints_errors,
     warnings=_endpoints_warnings,
     name_errors=subdomain_name,
-    create_on_update=True,
+    allow_create_on_update=True,
 )
-ENDPOINT_SLICE = Rules(
+ENDPOINT_SLICE = Strategy(
     default=_default_slice,
     name_errors=subdomain_name,
     prepare_create=_prepare_slice,
@@ -256,5 +256,5 @@ ENDPOINT_SLICE = Rules(
     validate=_slice_errors,
     validate_update=keeps({"addressType": ""}),
     warnings=_slice_warnings,
-    generation_of=("addressType", "endpoints", "ports"),
+    generation_fields=("addressType", "endpoints", "ports"),
 )

@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     subdomain_name,
     wildcard_subdomain,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 DEFAULT_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
@@ -40,7 +40,7 @@ _NOT_INSIDE: Final = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_LAST: Final = ("/..", "/.")
 
 
-def _admit(ingress: Object, old: Object | None, around: RuleContext) -> None:
+def _admit(ingress: Object, old: Object | None, around: StrategyContext) -> None:
     """Set the newest default class on a new Ingress that names no class."""
     if old is not None:
         return
@@ -240,7 +240,7 @@ def _parameters_errors(parameters: Object, path: str) -> list[FieldError]:
     return errors
 
 
-INGRESS = Rules(
+INGRESS = Strategy(
     admit=_admit,
     validate=_errors,
     validate_create=_create_errors,
@@ -248,14 +248,14 @@ INGRESS = Rules(
     warnings=_warnings,
     status_warnings=_status_warnings,
     name_errors=subdomain_name,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
 )
-INGRESS_CLASS = Rules(
+INGRESS_CLASS = Strategy(
     default=_default_class,
     validate=_class_errors,
     validate_update=keeps({"spec.controller": ""}),
     update_first=True,
     name_errors=subdomain_name,
-    generation_of=("spec",),
+    generation_fields=("spec",),
 )

@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     sloppy_cidr,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 
 def _parent(address: Object) -> Mapping[str, Any] | None:
@@ -91,13 +91,13 @@ def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
     return errors + (_range_errors(service_cidr) if joined else [])
 
 
-IP_ADDRESS = Rules(
+IP_ADDRESS = Strategy(
     validate=_address_errors,
     validate_update=_address_change_errors,
     name_errors=_address_name,
     generates_names=False,
 )
-SERVICE_CIDR = Rules(
+SERVICE_CIDR = Strategy(
     validate_create=_range_errors,
     validate_update=_range_change_errors,
     name_errors=subdomain_name,

@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     sloppy_cidr,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 _PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 _TYPES: Final = ("Ingress", "Egress")
@@ -127,10 +127,10 @@ def _warnings(policy: Object, _: Object | None) -> list[str]:
     return warnings
 
 
-NETWORK_POLICY = Rules(
+NETWORK_POLICY = Strategy(
     default=_default,
     validate=_errors,
     warnings=_warnings,
     name_errors=subdomain_name,
-    generation_of=("spec",),
+    generation_fields=("spec",),
 )

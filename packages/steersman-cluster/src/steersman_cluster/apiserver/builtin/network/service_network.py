@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from ipaddress import IPv4Address, IPv4Network, ip_address
 from random import Random
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 ADDRESSES = IPv4Network("10.0.0.0/16")
 PORTS = range(30000, 32768)

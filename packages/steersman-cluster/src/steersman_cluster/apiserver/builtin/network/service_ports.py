@@ -3,7 +3,7 @@
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork, ports_of
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.field_errors import invalid
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 

@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     port_number,
     sloppy_ip,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 PROTOCOLS = ("SCTP", "TCP", "UDP")

@@ -18,15 +18,20 @@ from steersman_cluster.apiserver.builtin.network.service_validation import (
     service_status_errors,
 )
 from steersman_cluster.apiserver.meta.name_validation import label_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.strategy import (
+    Object,
+    Strategy,
+    StrategyContext,
+    name_and_namespace,
+)
 
 AFFINITY_SECONDS = 10800  # three hours, kube-apiserver's default
 
 
-def service_rules(network: ServiceNetwork) -> Rules:
+def service_rules(network: ServiceNetwork) -> Strategy:
     """Return the rules of Services, which allocate addresses and ports from ``network``."""
 
-    def prepare_create(service: Object, _: RuleContext) -> None:
+    def prepare_create(service: Object, _: StrategyContext) -> None:
         name, spec = service["metadata"].get("name", ""), service["spec"]
         addresses.align(spec, None)
         addresses.settle_families(name, spec, None)
@@ -35,7 +40,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         _drop_internal_traffic_policy(spec)
         service["status"] = {"loadBalancer": {}}
 
-    def prepare_update(service: Object, old_service: Object, _: RuleContext) -> None:
+    def prepare_update(service: Object, old_service: Object, _: StrategyContext) -> None:
         name, spec, old = old_service["metadata"]["name"], service["spec"], old_service["spec"]
         addresses.keep(spec, old)
         node_ports.keep_ports(spec, old)
@@ -49,7 +54,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         if spec.get("type") != "LoadBalancer":
             service["status"] = {**old_service.get("status", {}), "loadBalancer": {}}
 
-    return Rules(
+    return Strategy(
         default=default_service,
         prepare_create=prepare_create,
         prepare_update=prepare_update,
@@ -60,11 +65,11 @@ def service_rules(network: ServiceNetwork) -> Rules:
         warnings=service_warnings,
         status_warnings=_status_warnings,
         selectable=_selectable,
-        stored=network.stored,
+        after_write=network.stored,
         update_first=True,
         has_status=True,
-        create_on_update=True,
-        returns_deleted=True,
+        allow_create_on_update=True,
+        return_deleted_object=True,
     )
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.object_meta import generate_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidden
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 DEFAULT_ACCOUNT: Final = "default"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -23,7 +23,7 @@ _VOLUME: Final = "kube-api-access-"
 _TRUE: Final = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 
 
-def admit_account(pod: Object, around: RuleContext) -> None:
+def admit_account(pod: Object, around: StrategyContext) -> None:
     """Set the Pod's service account and mount a token.
 
     A Pod whose account does not exist is rejected.

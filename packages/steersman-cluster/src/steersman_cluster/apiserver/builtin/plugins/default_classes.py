@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def newest_default(classes: Iterable[Object], *annotations: str) -> str | None:

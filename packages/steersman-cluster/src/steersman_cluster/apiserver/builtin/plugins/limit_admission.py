@@ -9,8 +9,8 @@ from typing import Final
 from steersman.names import GroupResource
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import aggregated
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import forbidden
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 LIMIT_RANGES: Final = GroupResource("", "limitranges")
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
@@ -20,7 +20,7 @@ _OF_POD: Final = ("cpu", "memory")
 Amounts = Mapping[str, Quantity]
 
 
-def limit_pod(pod: Object, around: RuleContext) -> None:
+def limit_pod(pod: Object, around: StrategyContext) -> None:
     """Set the default requests and limits from LimitRanges on the containers of ``pod``."""
     for limit_range in around.every(LIMIT_RANGES, namespace=pod["metadata"].get("namespace", "")):
         requests, limits = _usual(limit_range)
@@ -59,7 +59,7 @@ def _filled(container: Object, part: str, usual: Mapping[str, str], what: str) -
         yield f"{', '.join(missing)} {what} {container.get('name', '')}"
 
 
-def validate_pod_limits(pod: Object, around: RuleContext) -> None:
+def validate_pod_limits(pod: Object, around: StrategyContext) -> None:
     """Reject a Pod that requests more, or less, than a LimitRange permits."""
     about, spec = pod["metadata"], pod["spec"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):
@@ -98,7 +98,7 @@ def _is_of_pod(name: str) -> bool:
     return name in _OF_POD or name.startswith("hugepages-")
 
 
-def validate_claim_limits(claim: Object, around: RuleContext) -> None:
+def validate_claim_limits(claim: Object, around: StrategyContext) -> None:
     """Reject a PersistentVolumeClaim that requests more, or less, than a LimitRange permits."""
     about = claim["metadata"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):

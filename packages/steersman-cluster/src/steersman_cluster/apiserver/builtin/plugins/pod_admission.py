@@ -8,8 +8,8 @@ from steersman_cluster.apiserver.builtin.plugins.account_admission import admit_
 from steersman_cluster.apiserver.builtin.plugins.limit_admission import limit_pod
 from steersman_cluster.apiserver.builtin.plugins.runtime_admission import set_runtime
 from steersman_cluster.apiserver.builtin.pods.security import APP_ARMOR, app_armor_profile
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import forbidden
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 _PODS: Final = GroupResource("", "pods")
 _PRIORITY_CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
@@ -30,7 +30,7 @@ USUAL_PLUGINS: Final = frozenset(
 )
 
 
-def admit_pod(pod: Object, around: RuleContext, *, plugins: AbstractSet[str]) -> None:
+def admit_pod(pod: Object, around: StrategyContext, *, plugins: AbstractSet[str]) -> None:
     """Run the enabled ``plugins`` on a new Pod, in their order; they change or reject the Pod."""
     if LIMIT_RANGER in plugins:
         limit_pod(pod, around)
@@ -45,7 +45,7 @@ def admit_pod(pod: Object, around: RuleContext, *, plugins: AbstractSet[str]) ->
     _set_profiles(pod)
 
 
-def _set_priority(pod: Object, around: RuleContext) -> None:
+def _set_priority(pod: Object, around: StrategyContext) -> None:
     spec, name = pod["spec"], pod["metadata"].get("name", "")
     chosen: Object | None
     if class_name := spec.get("priorityClassName"):

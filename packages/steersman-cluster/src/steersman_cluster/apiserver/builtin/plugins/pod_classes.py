@@ -1,4 +1,4 @@
-"""Rules of PriorityClasses and RuntimeClasses, which Pods reference by name."""
+"""Strategy of PriorityClasses and RuntimeClasses, which Pods reference by name."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,8 +21,8 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 from steersman_cluster.apiserver.meta.status_errors import forbidden as refused
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
 _POLICIES: Final = ("PreemptLowerPriority", "Never")
@@ -75,7 +75,7 @@ def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldEr
 
 
 def _validate_priority(
-    priority_class: Object, old: Object | None, around: RuleContext
+    priority_class: Object, old: Object | None, around: StrategyContext
 ) -> Sequence[str]:
     """Reject ``priority_class`` if it and another class set ``globalDefault``."""
     if not priority_class.get("globalDefault"):
@@ -116,19 +116,19 @@ def _runtime_warnings(runtime_class: Object, _: Object | None) -> list[str]:
     return [f"scheduling.nodeSelector: {each}" for each in warnings if each]
 
 
-PRIORITY_CLASS = Rules(
+PRIORITY_CLASS = Strategy(
     default=_default_priority,
     validate_create=_priority_errors,
     validate_update=_priority_change_errors,
     validate_admission=_validate_priority,
     name_errors=subdomain_name,
-    generation_of=("value",),  # immutable, so that the generation stays 1
+    generation_fields=("value",),  # immutable, so that the generation stays 1
 )
-RUNTIME_CLASS = Rules(
+RUNTIME_CLASS = Strategy(
     validate=_runtime_errors,
     validate_update=keeps({"handler": ""}),
     warnings=_runtime_warnings,
     name_errors=subdomain_name,
-    unconditional_update=False,
-    create_on_update=True,
+    allow_unconditional_update=False,
+    allow_create_on_update=True,
 )

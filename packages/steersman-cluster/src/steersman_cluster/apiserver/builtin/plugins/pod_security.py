@@ -9,7 +9,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.pod_standards import NEWEST, Pod, violations
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 _LABEL: Final = "pod-security.kubernetes.io/"
 _LEVELS: Final = ("privileged", "baseline", "restricted")
@@ -82,7 +82,7 @@ def _detail(found: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{reason} ({detail})" if detail else reason for reason, detail in found)
 
 
-def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str]:
+def secure_pod(pod: Object, old: Object | None, around: StrategyContext) -> list[str]:
     """Reject a Pod that violates the standard which its namespace enforces.
 
     Returns warnings if the Pod violates only the standard of the mode ``warn``.
@@ -117,13 +117,13 @@ def _images(pod: Object, kind: str) -> list[tuple[str, str]]:
 
 def template_validator(
     *path: str,
-) -> Callable[[Object, Object | None, RuleContext], Sequence[str]]:
+) -> Callable[[Object, Object | None, StrategyContext], Sequence[str]]:
     """Return a ``validate_admission`` function that warns about the Pod template at ``path``."""
     return partial(_validate_template, path=path)
 
 
 def _validate_template(
-    obj: Object, _: Object | None, around: RuleContext, *, path: Sequence[str]
+    obj: Object, _: Object | None, around: StrategyContext, *, path: Sequence[str]
 ) -> Sequence[str]:
     namespace = around.find(_NAMESPACES, "", obj["metadata"].get("namespace", ""))
     if namespace is None or not _is_labelled(namespace):
@@ -135,7 +135,7 @@ def _validate_template(
 
 
 def validate_namespace_policy(
-    namespace: Object, old: Object | None, around: RuleContext
+    namespace: Object, old: Object | None, around: StrategyContext
 ) -> Sequence[str]:
     """Reject Pod Security labels of a namespace that became invalid with this write.
 
@@ -157,7 +157,7 @@ def validate_namespace_policy(
     return _existing(name, enforced, around)
 
 
-def _existing(namespace: str, enforced: Standard, around: RuleContext) -> list[str]:
+def _existing(namespace: str, enforced: Standard, around: StrategyContext) -> list[str]:
     pods = _prioritized([*around.every(_PODS, namespace=namespace)])
     blamed: dict[str, list[str]] = {}
     for pod in pods[:_MAX_PODS]:

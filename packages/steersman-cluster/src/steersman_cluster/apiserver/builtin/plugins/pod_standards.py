@@ -7,7 +7,7 @@ forbidden and where it occurs, or None if there is no violation.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 NEWEST: Final = 35  # no check has changed since
 

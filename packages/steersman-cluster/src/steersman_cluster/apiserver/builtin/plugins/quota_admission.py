@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.builtin.plugins.quota_usage import (
     missing,
     usage,
 )
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import forbidden
+from steersman_cluster.apiserver.meta.strategy import Object
 
 QUOTAS: Final = GroupResource("", "resourcequotas")
 # The plugin ignores these resources.

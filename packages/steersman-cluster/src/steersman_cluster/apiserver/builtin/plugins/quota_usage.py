@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
     is_native,
     quality_of_service,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 ONE: Final = Quantity(1)
 _PODS: Final = GroupResource("", "pods")

@@ -3,15 +3,15 @@
 from typing import Final
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidden
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 _PODS: Final = GroupResource("", "pods")
 _CLASSES: Final = GroupResource("node.k8s.io", "runtimeclasses")
 _OTHER_OVERHEAD: Final = "Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
 
-def set_runtime(pod: Object, around: RuleContext) -> None:
+def set_runtime(pod: Object, around: StrategyContext) -> None:
     """Set the overhead, node selector and tolerations of the RuntimeClass on ``pod``."""
     spec = pod["spec"]
     if not (class_name := spec.get("runtimeClassName")):
@@ -27,7 +27,7 @@ def set_runtime(pod: Object, around: RuleContext) -> None:
         _set_scheduling(pod, scheduling)
 
 
-def validate_overhead(pod: Object, around: RuleContext) -> None:
+def validate_overhead(pod: Object, around: StrategyContext) -> None:
     """Reject a Pod whose overhead differs from the one in its RuntimeClass."""
     spec = pod["spec"]
     class_name = spec.get("runtimeClassName")

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     too_many,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, port_name, port_number
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")

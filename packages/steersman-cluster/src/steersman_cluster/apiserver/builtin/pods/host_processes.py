@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from steersman_cluster.apiserver.builtin.pods.security import containers_of
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 from steersman_cluster.apiserver.meta.go_messages import go_text
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def host_process_errors(spec: Object, path: str) -> Iterator[FieldError]:

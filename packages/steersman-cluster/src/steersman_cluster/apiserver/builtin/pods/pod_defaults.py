@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
     round_up,
 )
 from steersman_cluster.apiserver.builtin.pods.volumes import has_source
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _FILE_MODE: Final = 0o644
 _TOKEN_SECONDS: Final = 3600

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.builtin.pods.pod_specs import MIRROR_POD
 from steersman_cluster.apiserver.builtin.pods.pods import POD
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import quality_of_service
 from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, invalid
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 
 _SIZES = ("cpu", "memory")
 _AMOUNTS = ("requests", "limits")
@@ -20,11 +20,11 @@ _CONTAINERS = ("containers", "initContainers")
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
-def _prepare_debugging(pod: Object, old: Object, _: RuleContext) -> None:
+def _prepare_debugging(pod: Object, old: Object, _: StrategyContext) -> None:
     _keep_all_but(pod, old, ephemeralContainers=pod["spec"].get("ephemeralContainers"))
 
 
-def _prepare_resizing(pod: Object, old: Object, _: RuleContext) -> None:
+def _prepare_resizing(pod: Object, old: Object, _: StrategyContext) -> None:
     if any(len(_all(pod, kind)) != len(_all(old, kind)) for kind in _CONTAINERS):
         return  # the validation rejects this
     containers = {kind: _resized(pod, old, kind) for kind in _CONTAINERS}

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     user_or_group_id,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _OF_SPEC: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
 _EPHEMERAL: Final = "ephemeralContainerStatuses"

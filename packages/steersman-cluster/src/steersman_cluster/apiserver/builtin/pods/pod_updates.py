@@ -31,7 +31,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     sloppy_ip,
     within,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _MAX_SECONDS: Final = 2**31 - 1
 _UPDATABLE: Final = ",".join(

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.builtin.pods.volume_warnings import (
     overlap_warnings,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, label_value
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _NULL_SELECTOR: Final = "a null labelSelector results in matching no pod"
 _OLD_SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'

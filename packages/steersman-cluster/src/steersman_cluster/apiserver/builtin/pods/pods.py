@@ -36,8 +36,13 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request, conflict
+from steersman_cluster.apiserver.meta.strategy import (
+    Object,
+    Strategy,
+    StrategyContext,
+    name_and_namespace,
+)
 
 _BINDING: Final = GroupResource("", "pods/binding")
 _TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
@@ -61,7 +66,7 @@ def _default_addresses(status: Object) -> None:
 
 
 def _admit(
-    pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
+    pod: Object, old: Object | None, around: StrategyContext, *, plugins: AbstractSet[str]
 ) -> None:
     if old is None:
         admit_pod(pod, around, plugins=plugins)
@@ -74,7 +79,7 @@ def _admit(
 
 
 def _validate_admission(
-    pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
+    pod: Object, old: Object | None, around: StrategyContext, *, plugins: AbstractSet[str]
 ) -> list[str]:
     if old is None and LIMIT_RANGER in plugins:
         validate_pod_limits(pod, around)
@@ -84,7 +89,7 @@ def _validate_admission(
     return warnings
 
 
-def _prepare_create(pod: Object, around: RuleContext) -> None:
+def _prepare_create(pod: Object, around: StrategyContext) -> None:
     spec = pod["spec"]
     if node := spec.get("nodeName"):
         _add_topology(pod, around.find(GroupResource("", "nodes"), "", node))
@@ -103,7 +108,7 @@ def _prepare_create(pod: Object, around: RuleContext) -> None:
     merge_label_keys(pod)
 
 
-def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
+def _prepare_status(new: Object, old: Object, _: StrategyContext) -> None:
     new["metadata"].pop("ownerReferences", None)
     if owners := old["metadata"].get("ownerReferences"):
         new["metadata"]["ownerReferences"] = owners
@@ -281,9 +286,9 @@ def eviction_options(eviction: Object, name: str) -> Object:
     return options
 
 
-def pod_rules(plugins: AbstractSet[str]) -> Rules:
+def pod_rules(plugins: AbstractSet[str]) -> Strategy:
     """Return the rules of Pods with the admission plugins in ``plugins`` enabled."""
-    return Rules(
+    return Strategy(
         default=_default,
         admit=partial(_admit, plugins=plugins),
         validate_admission=partial(_validate_admission, plugins=plugins),
@@ -296,9 +301,9 @@ def pod_rules(plugins: AbstractSet[str]) -> Rules:
         name_errors=subdomain_name,
         warnings=_warnings,
         selectable=_selectable,
-        generation_of=("spec",),
+        generation_fields=("spec",),
         has_status=True,
-        returns_deleted=True,
+        return_deleted_object=True,
         grace_seconds=grace_seconds,
     )
 

@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, dns_label, label_key
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 Amounts: TypeAlias = Mapping[str, str]
 

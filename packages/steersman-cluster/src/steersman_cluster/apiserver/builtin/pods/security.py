@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     too_long,
 )
 from steersman_cluster.apiserver.meta.name_validation import user_or_group_id
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"

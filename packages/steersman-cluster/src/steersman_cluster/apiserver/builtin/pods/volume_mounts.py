@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 _RECURSIONS: Final = ("Disabled", "Enabled", "IfPossible")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import claim_spec_warnings
 from steersman_cluster.apiserver.meta.field_errors import shown
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 class _File(NamedTuple):

@@ -35,7 +35,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 _VOLUME_FIELDS: Final = (

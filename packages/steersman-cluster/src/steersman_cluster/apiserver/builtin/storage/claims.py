@@ -24,8 +24,8 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import label_key, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 from steersman_cluster.apiserver.meta.status_errors import forbidden as refused
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _CLAIMS: Final = GroupResource("", "persistentvolumeclaims")
@@ -59,22 +59,22 @@ def _default(claim: Object) -> None:
     fill_empty(claim.setdefault("status", {}), phase="Pending")
 
 
-def _admit(claim: Object, old: Object | None, around: RuleContext) -> None:
+def _admit(claim: Object, old: Object | None, around: StrategyContext) -> None:
     if old is None:
         _choose_class(claim, around)
     _protect(claim, old, around)
 
 
-def _prepare_create(claim: Object, _: RuleContext) -> None:
+def _prepare_create(claim: Object, _: StrategyContext) -> None:
     _join_data_sources(claim["spec"])
     claim["status"] = {"phase": "Pending"}
 
 
-def _prepare_update(claim: Object, old: Object, _: RuleContext) -> None:
+def _prepare_update(claim: Object, old: Object, _: StrategyContext) -> None:
     _join_data_sources(claim["spec"], old["spec"])
 
 
-def _choose_class(claim: Object, around: RuleContext) -> None:
+def _choose_class(claim: Object, around: StrategyContext) -> None:
     """Set the newest default StorageClass on a PersistentVolumeClaim that names no class."""
     spec = claim["spec"]
     if spec.get("storageClassName") is None and _annotated_class(claim) is None:
@@ -83,7 +83,9 @@ def _choose_class(claim: Object, around: RuleContext) -> None:
             spec["storageClassName"] = chosen
 
 
-def _validate_admission(claim: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
+def _validate_admission(
+    claim: Object, old: Object | None, around: StrategyContext
+) -> Sequence[str]:
     """Reject the expansion of a claim that is not bound, or whose class does not permit it."""
     if (old or claim)["metadata"].get("deletionTimestamp") is None:
         validate_claim_limits(claim, around)
@@ -253,7 +255,7 @@ def _warnings(claim: Object, _: Object | None) -> list[str]:
     return [f"metadata.annotations[{CLASS_ANNOTATION}]: {why}", *warnings]
 
 
-PERSISTENT_VOLUME_CLAIM = Rules(
+PERSISTENT_VOLUME_CLAIM = Strategy(
     default=_default,
     admit=_admit,
     prepare_create=_prepare_create,
@@ -265,6 +267,6 @@ PERSISTENT_VOLUME_CLAIM = Rules(
     warnings=_warnings,
     name_errors=subdomain_name,
     has_status=True,
-    returns_deleted=True,
-    settles_late=True,
+    return_deleted_object=True,
+    stores_unchanged_first_update=True,
 )

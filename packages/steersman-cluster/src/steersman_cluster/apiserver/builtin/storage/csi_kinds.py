@@ -30,7 +30,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     label_key,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _MAX_NODE_ID_LENGTH: Final = 256
 _GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
@@ -51,12 +51,12 @@ def _default_driver(driver: Object) -> None:
     fill_empty(spec, volumeLifecycleModes=["Persistent"])
 
 
-def _prepare_driver(driver: Object, _: RuleContext) -> None:
+def _prepare_driver(driver: Object, _: StrategyContext) -> None:
     # The feature gate of this field is disabled.
     driver["spec"].pop("preventPodSchedulingIfMissing", None)
 
 
-def _prepare_driver_update(driver: Object, old: Object, around: RuleContext) -> None:
+def _prepare_driver_update(driver: Object, old: Object, around: StrategyContext) -> None:
     _prepare_driver(driver, around)
     # A driver has no generation until its spec changes.
     if driver.get("spec") != old.get("spec"):
@@ -205,7 +205,7 @@ def _capacity_warnings(capacity: Object, _: Object | None) -> list[str]:
     ]
 
 
-CSI_DRIVER = Rules(
+CSI_DRIVER = Strategy(
     default=_default_driver,
     prepare_create=_prepare_driver,
     prepare_update=_prepare_driver_update,
@@ -213,20 +213,20 @@ CSI_DRIVER = Rules(
     validate_update=_driver_change_errors,
     warnings=_driver_warnings,
     name_errors=subdomain_name,
-    unconditional_update=False,
-    returns_deleted=True,
+    allow_unconditional_update=False,
+    return_deleted_object=True,
 )
-CSI_NODE = Rules(
+CSI_NODE = Strategy(
     validate=_node_errors,
     validate_update=_node_change_errors,
     name_errors=subdomain_name,
-    unconditional_update=False,
-    returns_deleted=True,
+    allow_unconditional_update=False,
+    return_deleted_object=True,
 )
-CSI_STORAGE_CAPACITY = Rules(
+CSI_STORAGE_CAPACITY = Strategy(
     validate=_capacity_errors,
     validate_update=_capacity_change_errors,
     warnings=_capacity_warnings,
     name_errors=subdomain_name,
-    unconditional_update=False,
+    allow_unconditional_update=False,
 )

@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def source_errors(spec: Object, path: str, *, name: str, inline: bool) -> list[FieldError]:

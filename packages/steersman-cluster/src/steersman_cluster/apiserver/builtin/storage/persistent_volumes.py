@@ -24,7 +24,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_subdomain, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _POLICIES: Final = ("Delete", "Recycle", "Retain")
 _ZERO: Final = Quantity(0)
@@ -66,12 +66,12 @@ def default_volume_spec(spec: Object) -> None:
         fill(disk, readOnly=False)
 
 
-def _prepare_create(volume: Object, around: RuleContext) -> None:
+def _prepare_create(volume: Object, around: StrategyContext) -> None:
     now = format_time(around.clock.now())
     volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
 
 
-def _prepare_status(volume: Object, old: Object, around: RuleContext) -> None:
+def _prepare_status(volume: Object, old: Object, around: StrategyContext) -> None:
     now, before = volume.setdefault("status", {}), old.get("status", {})
     when, was = now.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
     if now.get("phase") != before.get("phase"):
@@ -260,7 +260,7 @@ def _warnings(volume: Object, _: Object | None) -> list[str]:
     return warnings + [f"spec.{text}" for kind, text in _OLD_SOURCES.items() if kind in spec]
 
 
-PERSISTENT_VOLUME = Rules(
+PERSISTENT_VOLUME = Strategy(
     default=_default,
     admit=protected_by("kubernetes.io/pv-protection"),
     prepare_create=_prepare_create,
@@ -270,5 +270,5 @@ PERSISTENT_VOLUME = Rules(
     warnings=_warnings,
     name_errors=subdomain_name,
     has_status=True,
-    returns_deleted=True,
+    return_deleted_object=True,
 )

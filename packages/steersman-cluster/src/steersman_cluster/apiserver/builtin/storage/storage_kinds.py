@@ -29,7 +29,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     subdomain_name,
     within,
 )
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 _MAX_PARAMETERS: Final = 512
 _LARGEST: Final = 256 * 1024  # of parameters, and of an attachment's metadata
@@ -191,29 +191,29 @@ def _attributes_change_errors(attributes: Object, old: Object) -> list[FieldErro
     ]
 
 
-STORAGE_CLASS = Rules(
+STORAGE_CLASS = Strategy(
     default=_default_class,
     validate=_class_errors,
     validate_update=_class_change_errors,
     warnings=_class_warnings,
     name_errors=subdomain_name,
-    returns_deleted=True,
+    return_deleted_object=True,
 )
-VOLUME_ATTACHMENT = Rules(
+VOLUME_ATTACHMENT = Strategy(
     default=_default_attachment,
     validate=_attachment_errors,
     validate_update=_attachment_change_errors,
     validate_status=_attachment_status_errors,
     name_errors=subdomain_name,
     has_status=True,
-    unconditional_update=False,
-    returns_deleted=True,
+    allow_unconditional_update=False,
+    return_deleted_object=True,
 )
-VOLUME_ATTRIBUTES_CLASS = Rules(
+VOLUME_ATTRIBUTES_CLASS = Strategy(
     admit=protected_by("kubernetes.io/vac-protection"),
     validate=_attributes_errors,
     validate_update=_attributes_change_errors,
     update_first=True,
     name_errors=subdomain_name,
-    returns_deleted=True,
+    return_deleted_object=True,
 )

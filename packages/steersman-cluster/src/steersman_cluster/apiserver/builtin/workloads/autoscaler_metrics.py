@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, path_segment
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 # The field with the details of each metric type, in kube-apiserver's order of validation.
 _SOURCES: Final = {

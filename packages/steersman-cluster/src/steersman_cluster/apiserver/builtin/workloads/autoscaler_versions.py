@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from steersman_cluster.apiserver.builtin.common_defaults import fill
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 ANNOTATION = "autoscaling.alpha.kubernetes.io/"
 METRICS = f"{ANNOTATION}metrics"

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 # Metrics that exist without Pods, so that they allow minReplicas 0.
 _POD_INDEPENDENT_METRICS: Final = ("Object", "External")
@@ -44,7 +44,7 @@ def _default(autoscaler: Object) -> None:
         default_behavior(spec["behavior"])
 
 
-def _prepare_create(autoscaler: Object, _: RuleContext) -> None:
+def _prepare_create(autoscaler: Object, _: StrategyContext) -> None:
     autoscaler["status"] = {"desiredReplicas": 0, "currentMetrics": None}
 
 
@@ -138,7 +138,7 @@ def _status_errors(autoscaler: Object, _: Object) -> list[FieldError]:
     return negative_errors(status, ("currentReplicas", "desiredReplicas"), "status")
 
 
-HORIZONTAL_POD_AUTOSCALER = Rules(
+HORIZONTAL_POD_AUTOSCALER = Strategy(
     default=_default,
     prepare_create=_prepare_create,
     validate_create=_create_errors,

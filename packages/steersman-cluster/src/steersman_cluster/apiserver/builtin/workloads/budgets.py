@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
 )
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, not_supported
 from steersman_cluster.apiserver.meta.name_validation import path_segment_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 _POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS: Final = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
@@ -43,12 +43,12 @@ def _status_errors(budget: Object, _: Object) -> list[FieldError]:
     ]
 
 
-POD_DISRUPTION_BUDGET = Rules(
+POD_DISRUPTION_BUDGET = Strategy(
     validate=_errors,
     validate_status=_status_errors,
     name_errors=path_segment_name,
     metadata_errors_order="last",
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
-    unconditional_update=False,
+    allow_unconditional_update=False,
 )

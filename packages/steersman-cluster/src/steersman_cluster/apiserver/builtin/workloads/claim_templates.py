@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def claim_template_errors(template: Object, path: str) -> list[FieldError]:

@@ -24,7 +24,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 _CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
 _MAX_NAME_LENGTH: Final = 52
@@ -110,12 +110,12 @@ def _cron_warnings(new: Object, old: Object | None) -> list[str]:
     return warnings
 
 
-CRON_JOB = Rules(
+CRON_JOB = Strategy(
     default=_default_cron_job,
     validate_create=_validate_cron_create,
     validate_update=_validate_cron_change,
     name_errors=subdomain_name,
     warnings=_cron_warnings,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
 )

@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _DAEMON_COUNTS: Final = (
@@ -60,16 +60,16 @@ def _template_generation(daemon_set: Object) -> int:
     return int(text) if text.isascii() and text.isdecimal() else 0
 
 
-def _prepare_daemon_set(daemon_set: Object, _: RuleContext) -> None:
+def _prepare_daemon_set(daemon_set: Object, _: StrategyContext) -> None:
     _write_generation(daemon_set, max(1, _template_generation(daemon_set)))
 
 
-def _prepare_daemon_update(new: Object, old: Object, _: RuleContext) -> None:
+def _prepare_daemon_update(new: Object, old: Object, _: StrategyContext) -> None:
     has_changed = new["spec"]["template"] != old["spec"].get("template")
     _write_generation(new, _template_generation(old) + has_changed)
 
 
-def _prepare_daemon_status(new: Object, old: Object, _: RuleContext) -> None:
+def _prepare_daemon_status(new: Object, old: Object, _: StrategyContext) -> None:
     _write_generation(new, _template_generation(old))
 
 
@@ -121,7 +121,7 @@ def _validate_daemon_status(new: Object, old: Object) -> list[FieldError]:
     return negative_errors(status, _DAEMON_COUNTS, "status") + collision_errors(new, old)
 
 
-DAEMON_SET = Rules(
+DAEMON_SET = Strategy(
     default=_default_daemon_set,
     prepare_create=_prepare_daemon_set,
     prepare_update=_prepare_daemon_update,
@@ -132,7 +132,7 @@ DAEMON_SET = Rules(
     name_errors=subdomain_name,
     warnings=template_warnings(names_hosts=False),
     hidden_annotation=TEMPLATE_GENERATION,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
     update_first=True,
 )

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     not_supported,
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _COUNTS: Final = (
     "observedGeneration",
@@ -90,7 +90,7 @@ def _rolling_errors(rolling: Object, path: str) -> list[FieldError]:
     return errors + too_large_share_errors(unavailable, f"{path}.maxUnavailable")
 
 
-def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
+def _prepare_status(new: Object, old: Object, _: StrategyContext) -> None:
     new["metadata"].pop("labels", None)
     if labels := old["metadata"].get("labels"):
         new["metadata"]["labels"] = labels
@@ -105,7 +105,7 @@ def _validate_status(new: Object, old: Object) -> list[FieldError]:
     ]
 
 
-DEPLOYMENT = Rules(
+DEPLOYMENT = Strategy(
     default=_default,
     prepare_status=_prepare_status,
     validate=_validate,
@@ -114,6 +114,6 @@ DEPLOYMENT = Rules(
     name_errors=subdomain_name,
     warnings=template_warnings(),
     # Annotations count as well: kubectl records the cause of a rollout in one.
-    generation_of=("spec", "metadata.annotations"),
+    generation_fields=("spec", "metadata.annotations"),
     has_status=True,
 )

@@ -8,8 +8,8 @@ from steersman.names import GroupResource
 from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.pods.pods import set_condition
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.selectors import label_selector
 
 BUDGETS = GroupResource("policy", "poddisruptionbudgets")

@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     too_many,
 )
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, label_key
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS: Final = ("In", "NotIn")

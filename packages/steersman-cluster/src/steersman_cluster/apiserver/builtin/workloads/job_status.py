@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     invalid,
     required,
 )
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 _COUNTS: Final = ("active", "succeeded", "failed", "ready", "terminating")
 _FOREVER: Final = ("Failed", "Complete", "FailureTarget")

@@ -36,7 +36,12 @@ from steersman_cluster.apiserver.meta.name_validation import (
     http_path,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.strategy import (
+    Object,
+    Strategy,
+    StrategyContext,
+    name_and_namespace,
+)
 
 _UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
@@ -98,7 +103,7 @@ def default_failure_policy(spec: Object) -> None:
                 pattern["status"] = "True"
 
 
-def _prepare_job(job: Object, _: RuleContext) -> None:
+def _prepare_job(job: Object, _: StrategyContext) -> None:
     """Generate the labels and the selector of a Job.
 
     The labels and the selector contain the Job's uid, so the selector selects only Pods of this
@@ -376,7 +381,7 @@ def _selectable_job(job: Object) -> Mapping[str, str]:
     }
 
 
-JOB = Rules(
+JOB = Strategy(
     default=_default_job,
     prepare_create=_prepare_job,
     validate=_validate_job,
@@ -385,9 +390,9 @@ JOB = Rules(
     name_errors=subdomain_name,
     warnings=job_warnings(),
     selectable=_selectable_job,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
-    orphans=True,
+    orphan_by_default=True,
     orphan_warning=(
         "child pods are preserved by default when jobs are deleted; set"
         " propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress"

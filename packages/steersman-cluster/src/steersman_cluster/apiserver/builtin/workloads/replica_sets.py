@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, name_and_namespace
 
 _SET_COUNTS: Final = (
     "replicas",
@@ -101,34 +101,34 @@ def _validate_pod_template(pod_template: Object) -> list[FieldError]:
     return template_errors(pod_template["template"], "template")
 
 
-REPLICA_SET = Rules(
+REPLICA_SET = Strategy(
     default=_default_replica_set,
     validate=_validate_replica_set,
     validate_update=selector_change_errors,
     validate_status=_validate_replica_status,
     name_errors=subdomain_name,
     warnings=template_warnings(),
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
 )
 
-REPLICATION_CONTROLLER = Rules(
+REPLICATION_CONTROLLER = Strategy(
     default=_default_replication_controller,
     validate=_validate_replication_controller,
     validate_status=_validate_replica_status,
     name_errors=declared_subdomain_name,
     warnings=_controller_warnings,
     selectable=_selectable_controller,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
-    orphans=True,
+    orphan_by_default=True,
 )
 
-POD_TEMPLATE = Rules(
+POD_TEMPLATE = Strategy(
     default=_default_pod_template,
     validate=_validate_pod_template,
     name_errors=subdomain_name,
     warnings=template_warnings(path="template", names_hosts=False),
-    generation_of=("template",),
-    returns_deleted=True,
+    generation_fields=("template",),
+    return_deleted_object=True,
 )

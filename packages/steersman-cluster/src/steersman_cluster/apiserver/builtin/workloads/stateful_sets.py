@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, label_name
-from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
 _STATEFUL_PARTS: Final = (
     "readyReplicas",
@@ -198,7 +198,7 @@ def _stateful_warnings(new: Object, old: Object | None) -> list[str]:
     return warnings
 
 
-STATEFUL_SET = Rules(
+STATEFUL_SET = Strategy(
     default=_default_stateful_set,
     prepare_create=_drop_unavailable,
     prepare_update=_drop_unavailable,
@@ -207,6 +207,6 @@ STATEFUL_SET = Rules(
     validate_status=_validate_stateful_status,
     name_errors=label_name,
     warnings=_stateful_warnings,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
 )

@@ -1,4 +1,4 @@
-"""Rules that all kinds with a Pod template share."""
+"""Strategy that all kinds with a Pod template share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, percent
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 
 def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:

@@ -6,7 +6,7 @@ this process, is always healthy.
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.reader import selection
 from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest

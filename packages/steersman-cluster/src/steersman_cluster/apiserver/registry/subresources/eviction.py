@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.workloads.disruptions import (
     marked_disrupted,
 )
 from steersman_cluster.apiserver.meta import object_meta, status_errors
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, AUTHENTICATED, User
 from steersman_cluster.apiserver.registry import deletion, writer
 from steersman_cluster.apiserver.registry.request_scope import RequestScope
@@ -83,4 +83,4 @@ def _marked(
     marked = marked_disrupted(pod, now=scope.store.clock.now())
     if marked == pod:
         return entry
-    return scope.store.write(entry.key, marked, rules=request.served.rules, replacing=entry)
+    return scope.store.write(entry.key, marked, strategy=request.served.strategy, replacing=entry)

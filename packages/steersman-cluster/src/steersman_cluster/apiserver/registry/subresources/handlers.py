@@ -7,7 +7,7 @@ import msgspec
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry import reader, writer
 from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.registry.subresources import kubelet_proxy, scale
@@ -49,7 +49,7 @@ def _bound(
     node = scope.store.find(_NODES, "", binding["target"].get("name", ""))
     pod = bound(request.live(entry), binding, node=node, now=scope.store.clock.now())
     if not options.dry_run:
-        scope.store.write(entry.key, pod, rules=request.served.rules, replacing=entry)
+        scope.store.write(entry.key, pod, strategy=request.served.strategy, replacing=entry)
     return _created(request)
 
 

@@ -7,8 +7,8 @@ address, or a closed port.
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 

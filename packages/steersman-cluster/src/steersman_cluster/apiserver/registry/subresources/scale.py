@@ -10,7 +10,7 @@ from steersman.units import format_time
 from steersman_cluster.apiserver.apply.scale_entries import entries_after_scale, scale_entries
 from steersman_cluster.apiserver.custom.scale import scale_of, scaled
 from steersman_cluster.apiserver.meta import object_meta, status_errors
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry import writer
 from steersman_cluster.apiserver.registry.bodies import applied_body, read_body, settle_applied
 from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope

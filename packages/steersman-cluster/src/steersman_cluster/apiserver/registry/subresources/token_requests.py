@@ -8,7 +8,7 @@ from steersman.units import format_time
 from steersman_cluster.apiserver.authn.account_tokens import ACCOUNTS, BINDABLE, claims_of
 from steersman_cluster.apiserver.meta import field_errors, object_meta, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry.request_scope import APIResponse, RequestScope
 from steersman_cluster.apiserver.registry.subresources.posted_body import read_post
 from steersman_cluster.apiserver.request.api_request import APIRequest

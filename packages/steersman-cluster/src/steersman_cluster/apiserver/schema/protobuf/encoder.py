@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.protobuf.messages import MAGIC, is_struct, type_name
 from steersman_cluster.apiserver.schema.protobuf.wire_format import BYTES, FIXED64, VARINT

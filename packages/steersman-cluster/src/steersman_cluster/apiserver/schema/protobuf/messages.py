@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.units import format_micro_time, format_time
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.protobuf.wire_format import (
     BASE64,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from struct import unpack
 from typing import Any, NamedTuple, TypeAlias
 
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 
 VARINT, FIXED64, BYTES, GROUP, GROUP_END, FIXED32 = range(6)
 _SIZES = {FIXED64: 8, FIXED32: 4}

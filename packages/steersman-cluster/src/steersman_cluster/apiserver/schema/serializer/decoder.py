@@ -12,7 +12,7 @@ import msgspec
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta import field_errors, go_json, status_errors
 from steersman_cluster.apiserver.meta.go_messages import TYPE_META, cannot_unmarshal
-from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.schema.builtin_schemas import (
     OBJECT_META,
     BuiltinSchemas,

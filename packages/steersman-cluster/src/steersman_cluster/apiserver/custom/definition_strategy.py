@@ -1,4 +1,4 @@
-"""The validation and defaulting rules of the kind CustomResourceDefinition itself."""
+"""The strategy of CustomResourceDefinitions: their validation and their defaults."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     subdomain_name,
 )
-from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 from steersman_cluster.apiserver.schema.formats import recognized
 from steersman_cluster.apiserver.schema.structural import JUNCTORS
 
@@ -66,7 +66,7 @@ def _storage_version(crd: Object) -> str | None:
     return next((each["name"] for each in versions if each.get("storage")), None)
 
 
-def _prepare_create(crd: Object, _: RuleContext) -> None:
+def _prepare_create(crd: Object, _: StrategyContext) -> None:
     version = _storage_version(crd)
     crd["status"] = {
         "conditions": None,
@@ -75,7 +75,7 @@ def _prepare_create(crd: Object, _: RuleContext) -> None:
     }
 
 
-def _prepare_update(crd: Object, old: Object, _: RuleContext) -> None:
+def _prepare_update(crd: Object, old: Object, _: StrategyContext) -> None:
     status, version = dict(old["status"]), _storage_version(crd)
     stored = status.get("storedVersions") or []
     if version is not None and version not in stored:
@@ -83,7 +83,7 @@ def _prepare_update(crd: Object, old: Object, _: RuleContext) -> None:
     crd["status"] = status
 
 
-def _prepare_status(crd: Object, _: Object, __: RuleContext) -> None:
+def _prepare_status(crd: Object, _: Object, __: StrategyContext) -> None:
     status = crd.get("status") or {}
     if not status.get("storedVersions") and (version := _storage_version(crd)) is not None:
         crd["status"] = {**status, "storedVersions": [version]}
@@ -297,7 +297,7 @@ def _unknown_in(schema: bytes) -> tuple[str, ...]:
     )
 
 
-DEFINITION: Final = Rules(
+DEFINITION: Final = Strategy(
     default=_default,
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,
@@ -307,8 +307,8 @@ DEFINITION: Final = Rules(
     validate_status=_validate_status,
     name_errors_of=_name_errors_of,
     warnings=_warnings,
-    generation_of=("spec",),
+    generation_fields=("spec",),
     has_status=True,
-    unconditional_update=False,
-    begin_end=terminating,
+    allow_unconditional_update=False,
+    begin_deletion=terminating,
 )

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
 from steersman_cluster.apiserver.custom.definition_status import accepted
+from steersman_cluster.apiserver.custom.definition_strategy import DEFINITION
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
     definition,

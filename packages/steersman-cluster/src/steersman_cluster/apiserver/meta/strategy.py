@@ -1,6 +1,6 @@
 """The interface of a kind's strategy: defaults, admission, preparation and validation.
 
-The rules of a kind are functions over plain JSON, and add to what the schema requires. They may
+The functions of a strategy use plain JSON, and add to what the schema requires. They may
 change only the new object, which belongs to the request. The old object is the stored one, which
 all requests share.
 """
@@ -18,8 +18,8 @@ from steersman_cluster.apiserver.meta.users import User
 Object: TypeAlias = dict[str, Any]
 
 
-class RuleContext(Protocol):
-    """A protocol for what rules use besides the object: time, random numbers, other objects."""
+class StrategyContext(Protocol):
+    """What a strategy uses besides the object: time, random numbers, other objects."""
 
     @property
     def clock(self) -> Clock: ...
@@ -42,7 +42,7 @@ class RuleContext(Protocol):
         ...
 
 
-class ObjectReader(RuleContext, Protocol):
+class ObjectReader(StrategyContext, Protocol):
     """Access to the stored objects, for code that caches what it derives from them."""
 
     def last_change(self, *resources: GroupResource) -> int:
@@ -76,7 +76,7 @@ def name_and_namespace(obj: Object) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Strategy:
     """The strategy of a kind. Every function that is not set does nothing.
 
     The functions run in this order. Create: default, admit, prepare_create, set_requester,
@@ -91,14 +91,14 @@ class Rules:
     default: Callable[[Object], None] = _nothing
     # (new, old or None, context): the changes of built-in admission plugins, before webhooks see
     # the object. The object has the version of the request.
-    admit: Callable[[Object, Object | None, RuleContext], None] = _nothing
+    admit: Callable[[Object, Object | None, StrategyContext], None] = _nothing
     # (new, context): allocates and normalizes; also runs for dry runs.
-    prepare_create: Callable[[Object, RuleContext], None] = _nothing
+    prepare_create: Callable[[Object, StrategyContext], None] = _nothing
     # (new, user): sets the fields that identify the requester.
     set_requester: Callable[[Object, User], None] = _nothing
     # Arguments: new, old, context.
-    prepare_update: Callable[[Object, Object, RuleContext], None] = _nothing
-    prepare_status: Callable[[Object, Object, RuleContext], None] = _nothing
+    prepare_update: Callable[[Object, Object, StrategyContext], None] = _nothing
+    prepare_status: Callable[[Object, Object, StrategyContext], None] = _nothing
     # Arguments: new, and old for updates. They return all errors.
     validate: Callable[[Object], list[FieldError]] = _no_errors
     validate_create: Callable[[Object], list[FieldError]] = _no_errors
@@ -106,11 +106,11 @@ class Rules:
     validate_status: Callable[[Object, Object], list[FieldError]] = _no_errors
     # (new, old or None, context): built-in admission plugins, after all other validation. They
     # reject the object, or return warnings.
-    validate_admission: Callable[[Object, Object | None, RuleContext], Iterable[str]] = (
+    validate_admission: Callable[[Object, Object | None, StrategyContext], Iterable[str]] = (
         _no_sentences
     )
     # (old, new), None if there is none: called after every stored write.
-    stored: Callable[[Object | None, Object | None], None] = _nothing
+    after_write: Callable[[Object | None, Object | None], None] = _nothing
     # (name, is_prefix): the errors in a name, or in a generateName.
     name_errors: Callable[[str, bool], list[str]] = _no_sentences
     # For kinds whose names depend on the rest of the object: returns its name_errors.
@@ -128,27 +128,29 @@ class Rules:
     # show it.
     hidden_annotation: str = ""
     # The parts of an object whose changes increment the generation; empty: it has no generation.
-    generation_of: tuple[str, ...] = ()
+    generation_fields: tuple[str, ...] = ()
     # Whether the metadata errors of a new object precede or follow those of validate, or are
     # reported only without other errors. With "last", finalizers may have any name.
     metadata_errors_order: Literal["first", "second", "last"] = "first"
     update_first: bool = False  # the errors of validate_update precede those of validate
     has_status: bool = False  # only writes of the status subresource change the status
     status_on_create: bool = False  # a new object keeps the status in the request
-    unconditional_update: bool = True  # a PUT may omit the resourceVersion
-    create_on_update: bool = False  # a PUT creates a missing object
-    settles_late: bool = False  # the first update is stored even if it changes nothing
+    allow_unconditional_update: bool = True  # a PUT may omit the resourceVersion
+    allow_create_on_update: bool = False  # a PUT creates a missing object
+    stores_unchanged_first_update: bool = (
+        False  # the first update is stored even if it changes nothing
+    )
     generates_names: bool = True  # otherwise, generateName is used as the name, without a suffix
-    returns_deleted: bool = False  # DELETE returns the object; otherwise a Status
+    return_deleted_object: bool = False  # DELETE returns the object; otherwise a Status
     has_dependents: bool = True  # otherwise, DELETE ignores propagation policies
-    orphans: bool = False  # the default propagation policy of DELETE is Orphan
+    orphan_by_default: bool = False  # the default propagation policy of DELETE is Orphan
     orphan_warning: str = ""  # the warning for a DELETE without a propagation policy
     # How long an object is kept after its last write; None: until it is deleted.
-    kept_seconds: float | None = None
+    ttl_seconds: float | None = None
     # Returns the grace period of a deletion: (obj, requested seconds or None).
     grace_seconds: Callable[[Object, int | None], int] | None = None
     # For kinds that are deleted only when they are empty: returns the object that DELETE stores
     # first. (obj, now)
-    begin_end: Callable[[Object, str], Object] | None = None
+    begin_deletion: Callable[[Object, str], Object] | None = None
     # Whether something other than metadata.finalizers blocks the deletion.
-    is_held: Callable[[Object], bool] = _no
+    blocks_deletion: Callable[[Object], bool] = _no
