@@ -1,7 +1,7 @@
 """Processes beside this one: started in one way, waited for with patience, gone when this one is.
 
 Who does not come to an end in time is killed, and ``Hung`` says who it was and what it should have
-done. Should this process itself be killed, a guardian ends all that it has started.
+done. Should this process itself be killed, a watchdog ends all that it has started.
 """
 
 import atexit
@@ -18,8 +18,8 @@ from tempfile import mkdtemp
 from threading import Event, Lock, Timer
 from typing import IO, TypeAlias
 
-from steersman_cluster.testing.control_plane.enclosure import GUARDIAN
 from steersman_cluster.testing.control_plane.programs import cache_directory
+from steersman_cluster.testing.control_plane.sandbox import WATCHDOG
 
 ROOT = Path(__file__).parents[2]
 
@@ -168,24 +168,24 @@ def _name_of(process: subprocess.Popen[bytes]) -> str:
 def guarded_group() -> int:
     """The process group of all children; the first to ask waits until there is one."""
     with _LOCK:
-        return _guardian().pid
+        return _watchdog().pid
 
 
 @cache
-def _guardian() -> subprocess.Popen[bytes]:
+def _watchdog() -> subprocess.Popen[bytes]:
     """Leads the process group of all children, and ends it when its other end is closed."""
     directory = mkdtemp(prefix="steersman-bench-")
-    command = [sys.executable, "-I", "-S", str(GUARDIAN), directory]
-    guardian = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)
-    atexit.register(_dismiss, guardian)
-    return guardian
+    command = [sys.executable, "-I", "-S", str(WATCHDOG), directory]
+    watchdog = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)
+    atexit.register(_dismiss, watchdog)
+    return watchdog
 
 
-def _dismiss(guardian: subprocess.Popen[bytes]) -> None:
-    assert guardian.stdin is not None
-    guardian.stdin.close()
-    guardian.wait()
+def _dismiss(watchdog: subprocess.Popen[bytes]) -> None:
+    assert watchdog.stdin is not None
+    watchdog.stdin.close()
+    watchdog.wait()
 
 
-# Turns may be taken side by side, and there is one guardian for all.
+# Turns may be taken side by side, and there is one watchdog for all.
 _LOCK = Lock()

@@ -17,7 +17,7 @@ from bench.harness.children import PATIENCE_SECONDS, ROOT, child, child_environ
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
 from bench.harness.go_programs import GoProgram
 from bench.harness.kernel import cpu_in, memory_in, scheduled_in
-from steersman_cluster.testing.control_plane.enclosure import tail
+from steersman_cluster.testing.control_plane.sandbox import tail
 
 PEERS = Path(__file__).parents[1] / "peers"
 PEER = GoProgram(

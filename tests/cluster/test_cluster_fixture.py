@@ -70,7 +70,7 @@ async def test_a_stopped_operator_writes_nothing(cluster: Cluster, operator: Any
     await cluster.apply(app(size=1))
     await cluster.settle()
     await operator.stop()
-    before = cluster.moment()
+    before = cluster.history_position()
 
     await cluster.apply(app(size=2))
     await cluster.settle()

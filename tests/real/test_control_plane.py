@@ -249,7 +249,7 @@ def test_nothing_is_left_when_the_block_ends_or_the_process_is_killed() -> None:
         waiting = [os.pidfd_open(int(process)) for process in processes]
 
         starter.kill()
-        # The guardian holds this pipe too: it ends when the directory is gone.
+        # The watchdog holds this pipe too: it ends when the directory is gone.
         starter.communicate()
 
     for process in waiting:

@@ -32,7 +32,7 @@ def test_children_of_an_owner_that_is_gone_are_not_made_again_and_again() -> Non
         await cluster.run_operator(appservice.controller)
         await cluster.apply(APP)
         await cluster.settle()
-        before = cluster.moment()
+        before = cluster.history_position()
         await cluster.delete(AppService, "web")
         await cluster.advance(2 * SILENCE_SECONDS)
         await cluster.settle()

@@ -214,7 +214,7 @@ def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
         await cluster.run_operator(sm.Controller(Note, reconcile=nothing, owns=TEN_KINDS))
         await cluster.apply(note())
         await cluster.settle()
-        leaps, moment = cluster.loop.leaps, cluster.moment()
+        leaps, moment = cluster.loop.leaps, cluster.history_position()
         await cluster.advance(7 * 86400.0 - 3600.0)
         asked = [each for each in cluster.history.requests[moment:] if each.actor == "operator"]
         return cluster.loop.leaps - leaps, [each.target for each in asked]
@@ -237,7 +237,7 @@ def test_an_hour_of_eleven_watches_and_an_hourly_job_costs_what_the_job_costs() 
         await cluster.run_operator(sm.Controller(Note, reconcile=hourly, owns=TEN_KINDS))
         await cluster.apply(note())
         await cluster.settle()
-        leaps, moment = cluster.loop.leaps, cluster.moment()
+        leaps, moment = cluster.loop.leaps, cluster.history_position()
         await cluster.advance(86400.0)
         asked = Counter(each.actor for each in cluster.history.requests[moment:])
         assert len(await cluster.list(batch_v1.Job)) == 3  # as many as are kept
@@ -314,7 +314,7 @@ def test_writes_are_those_of_operators_since_a_moment() -> None:
         await cluster.run_operator(controller)
         await cluster.apply(note())
         await cluster.settle()
-        before = cluster.moment()
+        before = cluster.history_position()
         await cluster.apply(note(copies=2))
         await cluster.settle()
         return [

@@ -181,7 +181,7 @@ async def test_its_pods_are_deleted_one_after_the_other_before_it(cluster: Clust
     await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
-    start = cluster.moment()
+    start = cluster.history_position()
 
     await cluster.delete(PodSet, "web")
     await cluster.settle()

@@ -107,7 +107,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
     await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
-    before = cluster.moment()
+    before = cluster.history_position()
 
     await cluster.restart_operators()
     await cluster.settle()
@@ -232,7 +232,7 @@ async def test_an_invalid_spec_is_rejected_and_changes_nothing(
     await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
-    before = cluster.moment()
+    before = cluster.history_position()
 
     with pytest.raises(Invalid, match=problem):
         await cluster.patch(Robot, "robot-one", MergePatch({"spec": spec}))

@@ -352,7 +352,7 @@ def test_a_settled_daemonset_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set())
         await cluster.settle()
-        since = cluster.moment()
+        since = cluster.history_position()
         await add_node(cluster, "far", taints=[core_v1.Taint(key="own", effect="NoExecute")])
         await cluster.advance(3600)
         await cluster.settle()

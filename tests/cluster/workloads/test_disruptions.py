@@ -395,7 +395,7 @@ def test_an_unrelated_pod_change_writes_no_budget() -> None:
         await cluster.apply(deployment(replicas=2))
         await cluster.apply(budget(max_unavailable=1))
         await cluster.settle()
-        since = cluster.moment()
+        since = cluster.history_position()
         for name in await names(cluster):
             await cluster.patch(Pod, name, MergePatch({"metadata": {"annotations": {"a": "b"}}}))
         await cluster.create(bare_pod("another"))

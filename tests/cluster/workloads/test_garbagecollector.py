@@ -288,7 +288,7 @@ def test_objects_of_a_new_kind_are_collected_as_soon_as_the_kind_is_defined() ->
         await cluster.create(tender)
         await cluster.create(config_map("log", of(boat)))
         await cluster.settle()
-        before, since = cluster.clock.monotonic(), cluster.moment()
+        before, since = cluster.clock.monotonic(), cluster.history_position()
 
         await delete(cluster, boat)
 

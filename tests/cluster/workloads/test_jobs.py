@@ -407,7 +407,7 @@ def test_a_settled_job_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(completions=3, parallelism=1))
         await cluster.settle()
-        before = cluster.moment()
+        before = cluster.history_position()
         await cluster.advance(3600.0)
         await cluster.settle()
 

@@ -207,7 +207,7 @@ def test_an_object_that_the_server_has_already_counted_is_not_counted_twice() ->
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "9"}))
         await cluster.settle()
-        since = cluster.moment()
+        since = cluster.history_position()
         for name in ("a", "b", "c"):
             await cluster.create(bare_pod(name))
         await cluster.settle()
@@ -284,7 +284,7 @@ def test_a_change_costs_only_the_evaluation_of_the_object_that_changed() -> None
             await cluster.create(bare_pod(f"pod-{number}", **AT_ONCE))
         await cluster.apply(quota({"pods": "99"}))
         await cluster.settle()
-        since = cluster.moment()
+        since = cluster.history_position()
 
         await cluster.delete(Pod, "pod-7")
         await cluster.settle()
@@ -309,7 +309,7 @@ def test_an_unserved_kind_is_rediscovered_periodically_and_not_at_each_change() 
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "99", "count/widgets.test.example.com": "9"}))
         await cluster.settle()
-        since = cluster.moment()
+        since = cluster.history_position()
 
         for number in range(5):
             await cluster.create(bare_pod(f"pod-{number}"))

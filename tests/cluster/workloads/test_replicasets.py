@@ -154,7 +154,7 @@ def test_two_replicasets_with_the_same_selector_have_separate_pods() -> None:
 def test_a_rejected_creation_is_tried_once_and_not_a_thousand_times() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await no_more(cluster, "pods", 0)
-        before = cluster.moment()
+        before = cluster.history_position()
 
         await cluster.create(replica_set(replicas=1000))
         await cluster.clock.sleep(0.5)

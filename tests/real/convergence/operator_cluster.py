@@ -20,7 +20,7 @@ from steersman.kinds import Resource, apps_v1, coordination_v1, core_v1, meta_v1
 from steersman.manifests import crd_of
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 from tests.real.clients import connected
 from tests.real.convergence.audit_log import AuditLog, Following, Written
 from tests.real.convergence.checks import Sight, flaws
@@ -52,7 +52,7 @@ STOPPED_WITHIN_SECONDS = 30.0
 class OperatorCluster:
     """A cluster, the operator under test, and the specs that the AppServices are to have."""
 
-    def __init__(self, plane: RealControlPlane, audit: AuditLog, inside: Enclosure) -> None:
+    def __init__(self, plane: RealControlPlane, audit: AuditLog, inside: Sandbox) -> None:
         self.plane = plane
         self.audit = audit
         self.wanted: dict[str, Spec] = {}
@@ -277,7 +277,7 @@ def full_cluster(directory: Path) -> Iterator[OperatorCluster]:
     with (
         running_real_control_plane(binaries, clock=clock, api_server_flags=audit.flags) as plane,
         plane.running_controllers(*CONTROLLERS, flags=QUICK),
-        enclosure(prefix="steersman-operator-") as inside,
+        open_sandbox(prefix="steersman-operator-") as inside,
     ):
         cluster = OperatorCluster(plane, audit, inside)
         asyncio.run(cluster.set_up())

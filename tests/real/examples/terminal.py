@@ -10,7 +10,7 @@ from shlex import quote
 
 from steersman.clock import Clock
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 from tools.transcripts import Step, steps
 
 # Longer than anything takes on a busy machine.
@@ -23,7 +23,7 @@ class Terminal:
     """Commands of bash, with kubectl and python on the path and the cluster in ~/.kube/config."""
 
     def __init__(
-        self, cluster: ControlPlane, inside: Enclosure, *, directory: Path, clock: Clock
+        self, cluster: ControlPlane, inside: Sandbox, *, directory: Path, clock: Clock
     ) -> None:
         self._directory = directory
         self._inside = inside
@@ -108,7 +108,7 @@ class Terminal:
 @contextmanager
 def terminal(cluster: ControlPlane, *, directory: Path, clock: Clock) -> Iterator[Terminal]:
     """A terminal in a directory, of which nothing is left when the block ends."""
-    with enclosure(prefix="steersman-terminal-") as inside:
+    with open_sandbox(prefix="steersman-terminal-") as inside:
         opened = Terminal(cluster, inside, directory=directory, clock=clock)
         try:
             yield opened

@@ -23,7 +23,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 from tests.real.clients import connected
 from tests.real.failover.rounds import NAMESPACE, QUICK, ROOT, USERS, Rhythm
 from tests.real.failover.store import Store, storing
@@ -54,7 +54,7 @@ class Stage:
     """Both replicas, their proxies to the server, and the store."""
 
     def __init__(
-        self, plane: RealControlPlane, store: Store, inside: Enclosure, rhythm: Rhythm
+        self, plane: RealControlPlane, store: Store, inside: Sandbox, rhythm: Rhythm
     ) -> None:
         self.plane = plane
         self.store = store
@@ -147,7 +147,7 @@ async def staged(*, rhythm: Rhythm = QUICK) -> AsyncIterator[Stage]:
         binaries = find_binaries(environ=os.environ)
         plane = stack.enter_context(running_real_control_plane(binaries, clock=SystemClock()))
         store = await stack.enter_async_context(storing())
-        inside = stack.enter_context(enclosure(prefix="replicas-"))
+        inside = stack.enter_context(open_sandbox(prefix="replicas-"))
         stage = Stage(plane, store, inside, rhythm)
         client = await stack.enter_async_context(connected(plane, observe=ignore))
         await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))

@@ -17,7 +17,7 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.control_plane.credentials import ADMIN, CERTIFICATE
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 from tests.real.clients import connected
 from tests.real.failover.audit_log import POLICY, Round, Written, accepted
 
@@ -51,9 +51,7 @@ QUICK = Rhythm(lease_seconds=3, renew_seconds=2.0, retry_seconds=0.3)
 class Stage:
     """The server, its audit log, and both replicas."""
 
-    def __init__(
-        self, plane: RealControlPlane, log: Path, inside: Enclosure, rhythm: Rhythm
-    ) -> None:
+    def __init__(self, plane: RealControlPlane, log: Path, inside: Sandbox, rhythm: Rhythm) -> None:
         self.plane = plane
         self.clock = SystemClock()
         self._log = log
@@ -157,7 +155,7 @@ def staged(directory: Path, *, rhythm: Rhythm = QUICK) -> Iterator[Stage]:
         running_real_control_plane(
             find_binaries(environ=os.environ), clock=SystemClock(), api_server_flags=flags
         ) as plane,
-        enclosure(prefix="replicas-") as inside,
+        open_sandbox(prefix="replicas-") as inside,
     ):
         yield Stage(plane, log, inside, rhythm)
 

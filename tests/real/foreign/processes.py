@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from steersman_cluster.testing.control_plane.enclosure import enclosure
+from steersman_cluster.testing.control_plane.sandbox import open_sandbox
 from tests.real.foreign.go_programs import CLIENT_GO_GREETER
 from tests.real.foreign.kubectl import Server
 
@@ -64,7 +64,7 @@ LIGHTKUBE = Operator(
 @contextmanager
 def running(command: Sequence[str | Path], *, server: Server) -> Iterator[None]:
     """Run an operator while the block does; what it says is shown if the test fails."""
-    with enclosure(prefix="steersman-foreign-") as inside:
+    with open_sandbox(prefix="steersman-foreign-") as inside:
         log = inside.directory / "log"
         process = inside.start(
             command,

@@ -9,15 +9,15 @@ from steersman.kinds.base import replace
 from steersman_cluster.kubelet.containers import wait_seconds
 from steersman_cluster.kubelet.pending_changes import has_pending_changes
 from steersman_cluster.kubelet.pod_lifecycle import (
-    Place,
-    Step,
+    PodAddresses,
+    SyncResult,
     killing_events,
     sync_pod,
     terminated_status,
 )
 from tests.unit.workloads.nodes.samples import NOW, container, pod
 
-PLACE = Place(host_ip="172.20.0.2", pod_ip="10.128.0.9")
+PLACE = PodAddresses(host_ip="172.20.0.2", pod_ip="10.128.0.9")
 PREFIX = "nodes.steersman.dev/"
 
 
@@ -25,7 +25,7 @@ def after(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-def step(each: core_v1.Pod, *, seconds: float = 0, start_seconds: float = 0) -> Step:
+def step(each: core_v1.Pod, *, seconds: float = 0, start_seconds: float = 0) -> SyncResult:
     return sync_pod(each, PLACE, now=after(seconds), start_seconds=start_seconds)
 
 

@@ -259,7 +259,7 @@ def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
         half_done = machine.notes.read_text()
 
         build.send_signal(number)
-        # The guardian holds the pipes too: they end when it has cleaned up.
+        # The watchdog holds the pipes too: they end when it has cleaned up.
         build.communicate()
 
     assert half_done == "half done\n"

@@ -8,24 +8,24 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing import Component
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox
 
 WORKING = "touch ready; exec sleep 600"
 DEAF_TO_SIGTERM = f"trap '' TERM; {WORKING}"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Enclosure]:
-    with enclosure(prefix="component-", inside=tmp_path) as place:
+def place(tmp_path: Path) -> Iterator[Sandbox]:
+    with open_sandbox(prefix="component-", inside=tmp_path) as place:
         yield place
 
 
 def component(
-    place: Enclosure, script: str, *, start_seconds: float = 10.0, grace_seconds: float = 10.0
+    place: Sandbox, script: str, *, start_seconds: float = 10.0, grace_seconds: float = 10.0
 ) -> Component:
     return Component(
         ["/bin/sh", "-c", script],
-        enclosure=place,
+        sandbox=place,
         ready=(place.directory / "ready").exists,
         clock=SystemClock(),
         start_seconds=start_seconds,
@@ -38,7 +38,7 @@ def state(pid: int | None) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_a_component_runs_while_its_block_does(place: Enclosure) -> None:
+def test_a_component_runs_while_its_block_does(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         pid_inside = running.pid
 
@@ -46,7 +46,7 @@ def test_a_component_runs_while_its_block_does(place: Enclosure) -> None:
     assert running.pid is None
 
 
-def test_a_component_ends_when_its_block_raises(place: Enclosure) -> None:
+def test_a_component_ends_when_its_block_raises(place: Sandbox) -> None:
     running = component(place, WORKING)
 
     with pytest.raises(LookupError), running.running():
@@ -55,13 +55,13 @@ def test_a_component_ends_when_its_block_raises(place: Enclosure) -> None:
     assert running.pid is None
 
 
-def test_a_component_that_ignores_sigterm_is_killed_after_a_grace_period(place: Enclosure) -> None:
+def test_a_component_that_ignores_sigterm_is_killed_after_a_grace_period(place: Sandbox) -> None:
     with component(place, DEAF_TO_SIGTERM, grace_seconds=0.01).running() as deaf:
         with deaf.stopped():
             assert deaf.pid is None
 
 
-def test_a_crashed_component_is_another_process_after_the_block(place: Enclosure) -> None:
+def test_a_crashed_component_is_another_process_after_the_block(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         before = running.pid
 
@@ -73,7 +73,7 @@ def test_a_crashed_component_is_another_process_after_the_block(place: Enclosure
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look into")
-def test_a_paused_component_is_frozen_until_the_block_ends(place: Enclosure) -> None:
+def test_a_paused_component_is_frozen_until_the_block_ends(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         with running.paused():
             inside = state(running.pid)
@@ -82,7 +82,7 @@ def test_a_paused_component_is_frozen_until_the_block_ends(place: Enclosure) -> 
         assert state(running.pid) != "T"
 
 
-def test_a_component_can_be_stopped_while_it_is_paused(place: Enclosure) -> None:
+def test_a_component_can_be_stopped_while_it_is_paused(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         with running.paused():
             running.restart()
@@ -91,7 +91,7 @@ def test_a_component_can_be_stopped_while_it_is_paused(place: Enclosure) -> None
 
 
 def test_a_component_that_exits_immediately_is_an_error_with_its_log_tail(
-    place: Enclosure,
+    place: Sandbox,
 ) -> None:
     failing = component(place, "for n in $(seq 100); do echo line $n; done; exit 4")
 
@@ -103,7 +103,7 @@ def test_a_component_that_exits_immediately_is_an_error_with_its_log_tail(
 
 
 def test_a_component_that_does_not_become_ready_is_an_error_and_is_stopped(
-    place: Enclosure,
+    place: Sandbox,
 ) -> None:
     idle = component(place, "exec sleep 600", start_seconds=0.05)
 
@@ -115,7 +115,7 @@ def test_a_component_that_does_not_become_ready_is_an_error_and_is_stopped(
 
 
 def test_a_component_inherits_nothing_from_the_environment(
-    place: Enclosure, monkeypatch: pytest.MonkeyPatch
+    place: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ETCD_LOG_LEVEL", "debug")
 

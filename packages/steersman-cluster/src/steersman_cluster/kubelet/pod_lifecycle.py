@@ -34,7 +34,7 @@ _NO_STATUS: Final = core_v1.PodStatus()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class SyncResult:
     """The result of one sync of a Pod.
 
     The kubelet writes ``status``, records ``events``, and syncs the Pod again after
@@ -48,14 +48,16 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PodAddresses:
     """The IP address of a node, and the IP address of a Pod on this node."""
 
     host_ip: str
     pod_ip: str
 
 
-def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: float) -> Step:
+def sync_pod(
+    pod: core_v1.Pod, addresses: PodAddresses, *, now: datetime, start_seconds: float
+) -> SyncResult:
     """Return the next step of ``pod``, which is bound to a node and not being deleted.
 
     The containers start ``start_seconds`` after the binding, unless an annotation of the Pod sets
@@ -63,7 +65,7 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
     """
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
-        return Step(status=before)
+        return SyncResult(status=before)
     sync = SyncContext(pod=pod, now=now)
     if is_scripted(pod):
         if before.start_time is None:
@@ -82,14 +84,14 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
         before,
         phase=_phase(pod.spec, inits, mains),
         start_time=start_time,
-        host_ip=place.host_ip,
-        host_ips=(core_v1.HostIP(ip=place.host_ip),),
+        host_ip=addresses.host_ip,
+        host_ips=(core_v1.HostIP(ip=addresses.host_ip),),
         observed_generation=pod.metadata.generation,
         init_container_statuses=inits or None,
         container_statuses=mains,
     )
     if has_sandbox_:
-        after = _at(after, place)
+        after = _at(after, addresses)
     limit = pod.spec.active_deadline_seconds
     is_alive = after.phase not in ("Succeeded", "Failed")
     if limit is not None and is_alive and sync.is_past(start_time, limit):
@@ -101,20 +103,20 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
     # An ended Pod needs no further sync.
     is_over = status.phase in ("Succeeded", "Failed")
     due_times = () if is_over else sync.due_times
-    return Step(
+    return SyncResult(
         status=status,
         events=tuple(sync.events),
         after_seconds=min(((due - now).total_seconds() for due in due_times), default=None),
     )
 
 
-def with_address(pod: core_v1.Pod, place: Place) -> core_v1.PodStatus:
-    """Return the status of ``pod`` with the IP addresses in ``place``."""
-    return _at(pod.status or _NO_STATUS, place)
+def with_address(pod: core_v1.Pod, addresses: PodAddresses) -> core_v1.PodStatus:
+    """Return the status of ``pod`` with the IP addresses in ``addresses``."""
+    return _at(pod.status or _NO_STATUS, addresses)
 
 
-def _at(status: core_v1.PodStatus, place: Place) -> core_v1.PodStatus:
-    return replace(status, pod_ip=place.pod_ip, pod_ips=(core_v1.PodIP(ip=place.pod_ip),))
+def _at(status: core_v1.PodStatus, addresses: PodAddresses) -> core_v1.PodStatus:
+    return replace(status, pod_ip=addresses.pod_ip, pod_ips=(core_v1.PodIP(ip=addresses.pod_ip),))
 
 
 def terminated_status(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:

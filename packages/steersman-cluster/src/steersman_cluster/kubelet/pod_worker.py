@@ -21,7 +21,7 @@ from steersman_cluster.kubelet.addresses import address_of, pod_address
 from steersman_cluster.kubelet.annotations import STOP_SECONDS, UNRESPONSIVE, seconds_of
 from steersman_cluster.kubelet.containers import PodEvent
 from steersman_cluster.kubelet.pod_lifecycle import (
-    Place,
+    PodAddresses,
     killing_events,
     sync_pod,
     terminated_status,
@@ -75,18 +75,18 @@ class PodWorker:
 
     async def _sync(self, pod: core_v1.Pod, node: core_v1.Node, ctx: Context) -> Outcome:
         now = ctx.now
-        place = Place(host_ip=address_of(node), pod_ip=_pod_ip(pod, node, ctx))
-        step = sync_pod(pod, place, now=now, start_seconds=self.start_seconds)
-        updated = await put_pod_status(ctx, pod, step.status)
+        addresses = PodAddresses(host_ip=address_of(node), pod_ip=_pod_ip(pod, node, ctx))
+        result = sync_pod(pod, addresses, now=now, start_seconds=self.start_seconds)
+        updated = await put_pod_status(ctx, pod, result.status)
         while len(_holders(updated, ctx)) > 1:
             # Another Pod has taken the same address at the same time.
-            place = replace(place, pod_ip=_free_ip(pod, node, ctx))
-            if updated.status is not None and place.pod_ip == updated.status.pod_ip:
+            addresses = replace(addresses, pod_ip=_free_ip(pod, node, ctx))
+            if updated.status is not None and addresses.pod_ip == updated.status.pod_ip:
                 break  # there are more Pods than addresses
-            step = replace(step, status=with_address(updated, place))
-            updated = await put_pod_status(ctx, updated, step.status)
-        self._record(updated, step.events, ctx)
-        return Done() if step.after_seconds is None else Later(after_seconds=step.after_seconds)
+            result = replace(result, status=with_address(updated, addresses))
+            updated = await put_pod_status(ctx, updated, result.status)
+        self._record(updated, result.events, ctx)
+        return Done() if result.after_seconds is None else Later(after_seconds=result.after_seconds)
 
     async def _terminate(self, pod: core_v1.Pod, deletion_time: datetime, ctx: Context) -> Outcome:
         metadata = pod.metadata

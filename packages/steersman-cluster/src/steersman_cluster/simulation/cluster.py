@@ -153,14 +153,14 @@ class Cluster(ABC):
     # Writes of operators
 
     @abstractmethod
-    def moment(self) -> int:
+    def history_position(self) -> int:
         """Return the current length of the history, as the argument of ``writes_since``."""
 
     @abstractmethod
-    def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the requests with which operators changed objects since ``moment``, oldest first.
+    def writes_since(self, position: int) -> list[RecordedRequest]:
+        """Return the requests by which operators changed objects since ``position``, oldest first.
 
-        ``moment`` is an earlier result of the method ``moment``. Requests for events, leases and
+        ``position`` is an earlier result of ``history_position``. Requests for events, leases and
         reviews are left out.
         """
 
@@ -170,7 +170,7 @@ class Cluster(ABC):
         The result should be empty, because the cluster is settled before the restart.
         """
         await self.settle()
-        before = self.moment()
+        before = self.history_position()
         await self.restart_operators()
         await self.settle()
         return self.writes_since(before)

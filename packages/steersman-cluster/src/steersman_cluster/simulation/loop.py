@@ -43,7 +43,7 @@ NAMED: Final = 30
 _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent))
 
 
-class Turn(msgspec.Struct, eq=False):
+class ScheduledCallback(msgspec.Struct, eq=False):
     """A scheduled callback, its context, and the actor to which the callback belongs.
 
     This class replaces ``asyncio.Handle``, which costs more: a simulation creates thousands of
@@ -91,8 +91,10 @@ class VirtualLoop(_Loop):
         #: Now, in microseconds since the loop was made.
         self.micros = 0
         self._deadlock_seconds = deadlock_seconds
-        self._ready: deque[Turn] = deque()
-        self._timers: list[tuple[int, int, Turn]] = []  # by microseconds, then by number
+        self._ready: deque[ScheduledCallback] = deque()
+        self._timers: list[
+            tuple[int, int, ScheduledCallback]
+        ] = []  # by microseconds, then by number
         self._cancelled = 0
         self._numbers = count(1)
         self._generators: WeakSet[AsyncGenerator[Any, Any]] = WeakSet()
@@ -166,15 +168,15 @@ class VirtualLoop(_Loop):
         ready = self._ready
         if not ready:
             self._advance()
-        # Callbacks that they make ready run in the next turn; callbacks of killed actors do not
+        # Callbacks that they make ready run in the next pass; callbacks of killed actors do not
         # run.
         while ready:
-            turn = ready.popleft()
-            callback = turn.callback
+            scheduled = ready.popleft()
+            callback = scheduled.callback
             if callback is None:
                 continue
             try:
-                turn.context.run(callback, *turn.args)
+                scheduled.context.run(callback, *scheduled.args)
             except Exception as error:  # noqa: BLE001 - who is called by a loop has no other caller
                 self._failures.append({"message": f"{callback!r} failed", "exception": error})
             if self._is_stopping:
@@ -191,12 +193,12 @@ class VirtualLoop(_Loop):
         self.leaps += 1
         self.micros = max(self.micros, timers[0][0])
         while timers and timers[0][0] <= self.micros:
-            turn = heappop(timers)[2]
-            if turn.callback is None:
+            scheduled = heappop(timers)[2]
+            if scheduled.callback is None:
                 self._cancelled -= 1
             else:
-                turn.loop = None
-                self._ready.append(turn)
+                scheduled.loop = None
+                self._ready.append(scheduled)
 
     def _waits_in_vain(self, next_at: float) -> bool:
         if next_at <= self._moved / MICROS + self._deadlock_seconds:
@@ -264,15 +266,15 @@ class VirtualLoop(_Loop):
         if context is None:
             context = copy_context()
         actor = context.get(ACTOR)
-        turn = Turn(callback, args, context, actor)
+        scheduled = ScheduledCallback(callback, args, context, actor)
         if actor is None:
             self._moved = self.micros
-            self._ready.append(turn)
+            self._ready.append(scheduled)
         elif actor.is_dead:
-            actor.remains.append(turn)
+            actor.remains.append(scheduled)
         else:
-            self._ready.append(turn)
-        return turn  # type: ignore[return-value]  # it has all that asyncio needs of a handle
+            self._ready.append(scheduled)
+        return scheduled  # type: ignore[return-value]  # it has all that asyncio needs of a handle
 
     def call_soon_threadsafe(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
@@ -297,12 +299,12 @@ class VirtualLoop(_Loop):
         if context is None:
             context = copy_context()
         actor = context.get(ACTOR)
-        turn = Turn(callback, args, context, actor, micros / MICROS, self)
+        scheduled = ScheduledCallback(callback, args, context, actor, micros / MICROS, self)
         if actor is not None and actor.is_dead:
-            actor.remains.append(turn)
+            actor.remains.append(scheduled)
         else:
-            heappush(self._timers, (micros, next(self._numbers), turn))
-        return turn  # type: ignore[return-value]  # as above
+            heappush(self._timers, (micros, next(self._numbers), scheduled))
+        return scheduled  # type: ignore[return-value]  # as above
 
     def call_at(
         self,
@@ -357,11 +359,11 @@ class VirtualLoop(_Loop):
         actor.is_dead = True
         actor.remains += (each for each in self.tasks() if each.actor is actor)
         ready = [*self._ready]
-        # The same queue object, because the current turn reads from it.
+        # The same queue object, because the current pass reads from it.
         self._ready.clear()
         self._ready.extend(each for each in ready if each.actor is not actor)
         actor.remains += [each for each in ready if each.actor is actor]
-        actor.remains += [turn for _, _, turn in self._timers if turn.actor is actor]
+        actor.remains += [scheduled for _, _, scheduled in self._timers if scheduled.actor is actor]
         self._timers = [each for each in self._timers if each[2].actor is not actor]
         heapify(self._timers)
 
@@ -374,7 +376,9 @@ class VirtualLoop(_Loop):
         actor.is_dead = False
         tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]
         self._ready.extend(
-            each for each in actor.remains if isinstance(each, Turn) and each.at is None
+            each
+            for each in actor.remains
+            if isinstance(each, ScheduledCallback) and each.at is None
         )
         actor.remains.clear()
         for task in tasks:

@@ -19,7 +19,7 @@ from steersman.observe import (
     WatchStarted,
 )
 
-Place: TypeAlias = tuple[str, str, ObjectRef]  # actor, controller or resource, object
+_WorkKey: TypeAlias = tuple[str, str, ObjectRef]  # actor, controller or resource, object
 
 
 class Failing(NamedTuple):
@@ -39,9 +39,9 @@ class PendingWork:
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
-        self._due: dict[Place, float] = {}
-        self._failing: dict[Place, str] = {}
-        self._unwatched: dict[Place, None] = {}
+        self._due: dict[_WorkKey, float] = {}
+        self._failing: dict[_WorkKey, str] = {}
+        self._unwatched: dict[_WorkKey, None] = {}
 
     def note(self, actor: str, observation: Observation) -> None:
         """Update the pending work with ``observation``, reported by the operator ``actor``."""

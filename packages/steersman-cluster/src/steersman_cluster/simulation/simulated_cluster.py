@@ -320,7 +320,7 @@ class SimulatedCluster(Cluster):
         error if this takes more than ``limit_seconds``.
         """
         clock = self.clock
-        began_at, mark = clock.monotonic(), self.moment()
+        began_at, mark = clock.monotonic(), self.history_position()
         while True:
             for operator in self.operators:
                 operator.check()
@@ -346,11 +346,11 @@ class SimulatedCluster(Cluster):
         """Advance the time by exactly ``seconds``, and run all work that becomes due meanwhile."""
         await self.clock.sleep(seconds)
 
-    def _hot_since(self, moment: int) -> list[str]:
-        """Return the requests that operators have repeated endlessly since ``moment``."""
+    def _hot_since(self, position: int) -> list[str]:
+        """Return the requests that operators have repeated endlessly since ``position``."""
         often = Counter(
             (each.actor, each.method, each.target.partition("?")[0])
-            for each in self.writes_since(moment)
+            for each in self.writes_since(position)
         )
         return [
             f"{actor} has sent {method} {path} {number} times"
@@ -378,19 +378,19 @@ class SimulatedCluster(Cluster):
 
     # Writes of operators
 
-    def moment(self) -> int:
+    def history_position(self) -> int:
         """Return the current length of the history, as the argument of ``writes_since``."""
         return len(self.history)
 
-    def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the requests with which operators changed objects since ``moment``, oldest first.
+    def writes_since(self, position: int) -> list[RecordedRequest]:
+        """Return the requests by which operators changed objects since ``position``, oldest first.
 
-        ``moment`` is an earlier result of the method ``moment``. Requests for events, leases and
+        ``position`` is an earlier result of ``history_position``. Requests for events, leases and
         reviews are left out.
         """
         return [
             each
-            for each in self.history.writes(since=moment)
+            for each in self.history.writes(since=position)
             if each.actor not in (WORKLOADS, self._users.name)
         ]
 

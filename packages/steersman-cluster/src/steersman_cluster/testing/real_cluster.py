@@ -262,17 +262,17 @@ class RealCluster(Cluster):
 
     # Writes of operators
 
-    def moment(self) -> int:
+    def history_position(self) -> int:
         """Return the current length of the history, as the argument of ``writes_since``."""
         return len(self.history)
 
-    def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the requests with which operators changed objects since ``moment``, oldest first.
+    def writes_since(self, position: int) -> list[RecordedRequest]:
+        """Return the requests by which operators changed objects since ``position``, oldest first.
 
-        ``moment`` is an earlier result of the method ``moment``. Requests for events, leases and
+        ``position`` is an earlier result of ``history_position``. Requests for events, leases and
         reviews are left out.
         """
-        written = self.history.writes(since=moment)
+        written = self.history.writes(since=position)
         return [each for each in written if each.actor not in (USER, WORKLOADS)]
 
     def _check(self) -> None:

@@ -146,7 +146,7 @@ class _ScenarioRun(Cluster):
         """Run the scenario."""
         cluster, scenario = self._cluster, self._scenario
         await self.install(*scenario.kinds)
-        self._beginning, begun = self._log.revision, self.moment()
+        self._beginning, begun = self._log.revision, self.history_position()
         self._there = {each.key: " ".join(each.key) for each in self._log.current_entries()}
         build = scenario.factory(self._fault_injector.wrap(self._system))
 
@@ -230,13 +230,13 @@ class _ScenarioRun(Cluster):
             *operator, name=name, runnables=runnables, settings=settings
         )
 
-    def moment(self) -> int:
-        """Return a number that marks the current time, to pass to ``writes_since`` later."""
-        return self._cluster.moment()
+    def history_position(self) -> int:
+        """Return the current length of the history, as the argument of ``writes_since``."""
+        return self._cluster.history_position()
 
-    def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """Return the operators' changes since ``moment``, oldest first."""
-        return self._cluster.writes_since(moment)
+    def writes_since(self, position: int) -> list[RecordedRequest]:
+        """Return the operators' changes since ``position``, oldest first."""
+        return self._cluster.writes_since(position)
 
     async def second_pass(self) -> list[RecordedRequest]:
         """Reconcile every object once more and return the writes; there should be none."""
@@ -385,7 +385,7 @@ class _ScenarioRun(Cluster):
     def _note(self, what: str, *, is_fault: bool = False) -> None:
         words = " ".join(short_path(each, home=self.namespace) for each in what.split(" "))
         at = self.clock.monotonic()
-        self._noted.append(TraceEntry(self.moment(), at, OPERATOR, words, is_fault))
+        self._noted.append(TraceEntry(self.history_position(), at, OPERATOR, words, is_fault))
 
     def _kill(self) -> None:
         if self._operator is not None:
@@ -406,7 +406,7 @@ class _ScenarioRun(Cluster):
             self._operator = self._operator.again()
 
     async def _check_second_pass(self) -> None:
-        before, state = self.moment(), self._state()
+        before, state = self.history_position(), self._state()
         await self.restart_operators()
         await self._settle_once()
         writes = self.writes_since(before)

@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
 from steersman_cluster.testing.control_plane.programs import (
     ASSETS_VARIABLE,
     CACHE_VARIABLE,
@@ -26,6 +25,7 @@ from steersman_cluster.testing.control_plane.programs import (
     Binaries,
     Program,
 )
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 
 # The interval at which a build reports how long it has taken so far.
 REPORT_SECONDS = 1.0
@@ -108,9 +108,9 @@ def build_missing(
         missing = binaries.missing(missing)
         for number, program in enumerate(missing, start=1):
             step = Building(program=program, number=number, total=len(missing), elapsed_seconds=0.0)
-            with enclosure(prefix=".building-", inside=binaries.directory) as workshop:
-                _build(go, step, workshop, environ=environ, clock=clock, progress=progress)
-                (workshop.directory / program).replace(binaries.directory / program)
+            with open_sandbox(prefix=".building-", inside=binaries.directory) as sandbox:
+                _build(go, step, sandbox, environ=environ, clock=clock, progress=progress)
+                (sandbox.directory / program).replace(binaries.directory / program)
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def _sole_builder(directory: Path, progress: Progress) -> Iterator[None]:
 def _build(
     go: str,
     step: Building,
-    workshop: Enclosure,
+    sandbox: Sandbox,
     *,
     environ: Mapping[str, str],
     clock: Clock,
@@ -146,11 +146,11 @@ def _build(
     source = SOURCES[step.program]
     modules = resources.files("steersman_cluster.testing") / "control_plane_modules" / source.module
     for name in ("go.mod", "go.sum"):
-        (workshop.directory / name).write_bytes((modules / name).read_bytes())
+        (sandbox.directory / name).write_bytes((modules / name).read_bytes())
     flags = ["-mod=readonly", "-trimpath", "-ldflags", source.link_flags, "-o", step.program]
-    log = workshop.directory / "build.log"
+    log = sandbox.directory / "build.log"
     started_at = clock.monotonic()
-    process = workshop.start(
+    process = sandbox.start(
         [go, "build", *flags, source.package],
         log=log,
         # A go.work in a parent directory would replace modules.

@@ -10,7 +10,7 @@ from typing import Self
 
 from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, tail
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, tail
 
 # The interval at which a started process is asked whether it is ready.
 POLL_SECONDS = 0.02
@@ -27,16 +27,16 @@ class Component:
         self,
         arguments: Sequence[str | Path],
         *,
-        enclosure: Enclosure,
+        sandbox: Sandbox,
         ready: Callable[[], bool],
         clock: Clock,
         start_seconds: float,
         grace_seconds: float,
     ) -> None:
         self.name = Path(arguments[0]).name
-        self.log_file = enclosure.directory / f"{self.name}.log"
+        self.log_file = sandbox.directory / f"{self.name}.log"
         self._arguments = arguments
-        self._enclosure = enclosure
+        self._sandbox = sandbox
         self._ready = ready
         self._clock = clock
         self._start_seconds = start_seconds
@@ -104,11 +104,11 @@ class Component:
 
     def _start(self) -> None:
         started_at = self._clock.monotonic()
-        process = self._process = self._enclosure.start(
+        process = self._process = self._sandbox.start(
             self._arguments,
             log=self.log_file,
             # An empty environment: etcd reads ETCD_… variables, and Go reads proxy settings.
-            environ={"HOME": str(self._enclosure.directory)},
+            environ={"HOME": str(self._sandbox.directory)},
         )
         while True:
             try:

@@ -25,8 +25,8 @@ from steersman_cluster.testing.control_plane.credentials import (
     make_credentials,
     write_private,
 )
-from steersman_cluster.testing.control_plane.enclosure import Enclosure
 from steersman_cluster.testing.control_plane.programs import Program, find_binaries
+from steersman_cluster.testing.control_plane.sandbox import Sandbox
 
 LOOPBACK = "127.0.0.1"
 
@@ -44,7 +44,7 @@ class ControlPlane:
 
     api_server: Component
 
-    def __init__(self, inside: Enclosure, *, port: int, clock: Clock) -> None:
+    def __init__(self, inside: Sandbox, *, port: int, clock: Clock) -> None:
         self.url = f"https://{LOOPBACK}:{port}"
         self.directory = inside.directory
         self._inside = inside
@@ -88,7 +88,7 @@ class ControlPlane:
                     self.program(Program.KUBE_CONTROLLER_MANAGER),
                     *(f"--{name}={value}" for name, value in given.items()),
                 ],
-                enclosure=self._inside,
+                sandbox=self._inside,
                 ready=lambda: self._https_caller(port).finds("/healthz"),
                 clock=self._clock,
                 start_seconds=START_SECONDS,

@@ -16,7 +16,7 @@ from steersman_cluster.testing.control_plane.control_plane import (
     ControlPlane,
     reserved_port,
 )
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox
 
 START_SECONDS = 60.0
 GRACE_SECONDS = 5.0
@@ -34,7 +34,7 @@ def running_embedded_control_plane(
     The cluster and its files are removed when the block ends. With ``nodes``, the cluster has that
     many nodes and its own controllers; without ``nodes``, it consists of an API server only.
     """
-    with reserved_port() as port, enclosure(prefix="steersman-") as inside:
+    with reserved_port() as port, open_sandbox(prefix="steersman-") as inside:
         cluster = EmbeddedControlPlane(inside, port=port, clock=clock, nodes=nodes)
         with cluster.api_server.running():
             yield cluster
@@ -43,7 +43,7 @@ def running_embedded_control_plane(
 class EmbeddedControlPlane(ControlPlane):
     """An embedded cluster in a separate process, which tests can pause and restart."""
 
-    def __init__(self, inside: Enclosure, *, port: int, clock: Clock, nodes: int | None) -> None:
+    def __init__(self, inside: Sandbox, *, port: int, clock: Clock, nodes: int | None) -> None:
         super().__init__(inside, port=port, clock=clock)
         self._data = inside.directory / "data"
         given = self.credentials
@@ -74,7 +74,7 @@ class EmbeddedControlPlane(ControlPlane):
                 "--no-workloads" if nodes is None else f"--nodes={nodes}",
                 *(f"--{name}={value}" for name, value in flags.items()),
             ],
-            enclosure=inside,
+            sandbox=inside,
             ready=lambda: self.caller().finds(*expected),
             clock=clock,
             start_seconds=START_SECONDS,

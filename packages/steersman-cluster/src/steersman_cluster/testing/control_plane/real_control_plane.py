@@ -19,8 +19,8 @@ from steersman_cluster.testing.control_plane.control_plane import (
     reserved_port,
 )
 from steersman_cluster.testing.control_plane.credentials import Credentials
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure
 from steersman_cluster.testing.control_plane.programs import Binaries, Program
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox
 
 # Two or three attempts are usual, more on a busy machine.
 START_SECONDS = 60.0
@@ -45,7 +45,7 @@ def running_real_control_plane(
     kube-controller-manager runs too. There is no kubelet: Pods stay Pending until a test sets their
     status.
     """
-    with reserved_port() as port, enclosure(prefix="steersman-") as inside:
+    with reserved_port() as port, open_sandbox(prefix="steersman-") as inside:
         plane = RealControlPlane(
             binaries,
             inside,
@@ -69,7 +69,7 @@ class RealControlPlane(ControlPlane):
     def __init__(
         self,
         binaries: Binaries,
-        inside: Enclosure,
+        inside: Sandbox,
         *,
         port: int,
         clock: Clock,
@@ -122,7 +122,7 @@ class RealControlPlane(ControlPlane):
     def _component(self, program: Program, flags: Flags, *, ready: Callable[[], bool]) -> Component:
         return Component(
             [self._binaries.path(program), *(f"--{name}={flags[name]}" for name in flags)],
-            enclosure=self._inside,
+            sandbox=self._inside,
             ready=ready,
             clock=self._clock,
             start_seconds=self._start_seconds,

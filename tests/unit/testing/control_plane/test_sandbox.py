@@ -1,4 +1,4 @@
-"""An enclosure vanishes with the block, or with the process."""
+"""A sandbox vanishes with the block, or with the process."""
 
 import os
 import signal
@@ -9,28 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from steersman_cluster.testing.control_plane.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 
 ENCLOSING = """\
 import os, sys
 from pathlib import Path
-from steersman_cluster.testing.control_plane.enclosure import enclosure
+from steersman_cluster.testing.control_plane.sandbox import open_sandbox
 
-with enclosure(prefix="enclosure-", inside=Path(sys.argv[1])) as place:
+with open_sandbox(prefix="sandbox-", inside=Path(sys.argv[1])) as place:
     script = f"echo inside > {sys.argv[2]}; exec sleep 600"
     place.start(["/bin/sh", "-c", script], log=place.directory / "log", environ={})
     sys.stdin.read()
 """
 
 
-def start(place: Enclosure, script: str) -> subprocess.Popen[bytes]:
+def start(place: Sandbox, script: str) -> subprocess.Popen[bytes]:
     return place.start(["/bin/sh", "-c", script], log=place.directory / "log", environ={})
 
 
-def test_an_enclosure_is_removed_with_its_contents_when_the_block_raises(tmp_path: Path) -> None:
+def test_a_sandbox_is_removed_with_its_contents_when_the_block_raises(tmp_path: Path) -> None:
     processes: list[subprocess.Popen[bytes]] = []
 
-    with suppress(LookupError), enclosure(prefix="enclosure-", inside=tmp_path) as place:
+    with suppress(LookupError), open_sandbox(prefix="sandbox-", inside=tmp_path) as place:
         processes.append(start(place, "trap '' TERM INT HUP; sleep 600 & exec sleep 600"))
         raise LookupError
 
@@ -39,7 +39,7 @@ def test_an_enclosure_is_removed_with_its_contents_when_the_block_raises(tmp_pat
 
 
 @pytest.mark.timeout(20)
-def test_an_enclosure_is_removed_with_its_contents_when_the_process_is_killed(
+def test_a_sandbox_is_removed_with_its_contents_when_the_process_is_killed(
     tmp_path: Path,
 ) -> None:
     inside = tmp_path / "inside"
@@ -52,7 +52,7 @@ def test_an_enclosure_is_removed_with_its_contents_when_the_process_is_killed(
         assert len(list(inside.iterdir())) == 1
 
         parent.kill()
-        # The guardian holds this pipe too: it ends when everything is cleaned up.
+        # The watchdog holds this pipe too: it ends when everything is cleaned up.
         parent.communicate()
 
     assert list(inside.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Enclosures: a temporary directory and a process group that are removed together."""
+"""Sandboxes: a temporary directory and a process group that are removed together."""
 
 import os
 import shutil
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-GUARDIAN = Path(__file__).with_name("guardian.py")
+WATCHDOG = Path(__file__).with_name("watchdog.py")
 
 
-class Enclosure:
+class Sandbox:
     """A temporary directory, and a process group for the processes that use the directory."""
 
     def __init__(self, directory: Path, *, process_group: int) -> None:
@@ -51,21 +51,21 @@ class Enclosure:
 
 
 @contextmanager
-def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]:
-    """Open an enclosure; remove it when the block or this process ends, even by SIGKILL.
+def open_sandbox(*, prefix: str, inside: Path | None = None) -> Iterator[Sandbox]:
+    """Open a sandbox; remove it when the block or this process ends, even by SIGKILL.
 
     The name of the temporary directory begins with ``prefix``. It is created in the directory
     ``inside``, if given.
     """
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=inside))
-    guardian = [sys.executable, "-I", "-S", str(GUARDIAN), str(directory)]
+    watchdog = [sys.executable, "-I", "-S", str(WATCHDOG), str(directory)]
     try:
-        with subprocess.Popen(guardian, stdin=subprocess.PIPE, process_group=0) as leader:
-            enclosed = Enclosure(directory, process_group=leader.pid)
+        with subprocess.Popen(watchdog, stdin=subprocess.PIPE, process_group=0) as leader:
+            sandbox = Sandbox(directory, process_group=leader.pid)
             try:
-                yield enclosed
+                yield sandbox
             finally:
-                enclosed.kill()
+                sandbox.kill()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
