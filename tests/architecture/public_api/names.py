@@ -31,6 +31,9 @@ SPECIAL = {
 GENERATED_KINDS = "steersman.kinds"
 
 
+MAX_VALUE = 200
+
+
 class Scope(NamedTuple):
     """The top level of a module: what it defines, and what it imports from where."""
 
@@ -61,7 +64,7 @@ def scope(module: str) -> Scope:
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements of a body, also those in ``if`` and ``try``: the first definition of a name wins."""
+    """The statements of a body, also those inside ``if``; the first definition of a name counts."""
     for node in body:
         if isinstance(node, ast.If):
             yield from _statements([*node.body, *node.orelse])
@@ -108,22 +111,32 @@ def public_names(package: str) -> list[str]:
     return sorted(name for name in scope(package).defined if not name.startswith("_"))
 
 
-def lines_of(package: str) -> Iterator[str]:
-    """The lines that describe one package or public module."""
-    for name in public_names(package):
-        home, node = found(package, name)
-        match node:
-            case None:
-                yield f"{package}.{name} = {home}"
-            case ast.ClassDef():
-                yield from _class_lines(f"{package}.{name}", home, node)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                for each in _overloads(by_name()[home].parsed().body, name):
-                    yield _function(f"{package}.{name}", each)
-            case ast.Assign() | ast.AnnAssign():
-                yield _constant(f"{package}.{name}", node)
-            case _:
-                raise LookupError(f"{package}.{name} is a {type(node).__name__}")
+def lines_of(packages: Sequence[str]) -> Iterator[str]:
+    """The lines that describe packages and public modules; one description for each definition."""
+    described: dict[int, str] = {}
+    for package in packages:
+        for name in public_names(package):
+            home, node = found(package, name)
+            if node is not None and id(node) in described:
+                yield f"{package}.{name} = {described[id(node)]}"
+            else:
+                described[id(node)] = f"{package}.{name}"
+                yield from _description(package, name, home, node)
+
+
+def _description(package: str, name: str, home: str, node: ast.stmt | None) -> Iterator[str]:
+    match node:
+        case None:
+            yield f"{package}.{name} = {home}"
+        case ast.ClassDef():
+            yield from _class_lines(f"{package}.{name}", home, node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            for each in _overloads(by_name()[home].parsed().body, name):
+                yield _function(f"{package}.{name}", each)
+        case ast.Assign() | ast.AnnAssign():
+            yield _constant(f"{package}.{name}", node)
+        case _:
+            raise LookupError(f"{package}.{name} is a {type(node).__name__}")
 
 
 def kind_lines(module: str) -> Iterator[str]:
@@ -140,10 +153,11 @@ def _field_names(node: ast.ClassDef) -> Iterator[str]:
 
 
 def _class_lines(title: str, home: str, node: ast.ClassDef) -> Iterator[str]:
-    bases = ", ".join(map(ast.unparse, [*node.bases, *(each.value for each in node.keywords)]))
+    keywords = [f"{each.arg}={ast.unparse(each.value)}" for each in node.keywords]
+    bases = ", ".join([*map(ast.unparse, node.bases), *keywords])
     yield f"class {title}({bases})" if bases else f"class {title}"
     members: dict[str, list[str]] = {}
-    for module, each in _lineage(home, node):
+    for _, each in _lineage(home, node):
         for name, texts in _members(each).items():
             if name not in members:
                 members[name] = texts
@@ -218,6 +232,6 @@ def _function(title: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 def _constant(title: str, node: ast.Assign | ast.AnnAssign) -> str:
     annotation = f": {ast.unparse(node.annotation)}" if isinstance(node, ast.AnnAssign) else ""
-    # Long values are data or types whose text would say nothing to users.
     value = f" = {ast.unparse(node.value)}" if node.value is not None else ""
-    return f"{title}{annotation}{value}"
+    # A long value is data, which may change.
+    return f"{title}{annotation}{value if len(value) <= MAX_VALUE else ''}"

@@ -6,32 +6,36 @@ api-snapshot`` writes it. A commit that changes it also has a fragment in ``chan
 """
 
 import ast
-import sys
+import re
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 from prometheus_client import CollectorRegistry
 
-from steersman import Controller
 from steersman.cli.commands import steersman as command_line
 from steersman.clock import SystemClock
-from steersman.kinds import apps_v1, core_v1
-from steersman.manager import lease_name
-from steersman.manager.settings.manager_settings import settings_of
+from steersman.controller import Context, Controller, Done, Outcome
+from steersman.kinds import core_v1
+from steersman.manager import ManagerSettings
+from steersman.manager.permissions import lease_name
+from steersman.manager.settings.sources import SETTINGS, as_text
 from steersman.observe import MetricsObserver
 from steersman.observe.observation import observation_classes
-from tests.architecture.public_api.names import by_name, kind_lines, lines_of, scope
-from tests.architecture.tree import ROOT, modules, packages
+from tests.architecture.public_api.names import (
+    GENERATED_KINDS,
+    by_name,
+    kind_lines,
+    lines_of,
+    scope,
+)
+from tests.architecture.tree import ROOT, modules
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 
-# Packages without a public interface of their own, and modules that are public as a whole.
-PUBLIC_MODULES = ("steersman.controller.changed", "steersman.kinds.recipes")
-
-# Constants that are stored in clusters, in files, or read from there.
+# Constants that are stored in clusters and in files, which later versions must read.
 STORED = (
     "steersman.cli.crds.FIELD_MANAGER",
     "steersman.controller.pause.PAUSED",
@@ -39,8 +43,12 @@ STORED = (
     "steersman.scaffold.base.BASE",
     "steersman.scaffold.origin.VENDOR",
     "steersman_cluster.apiserver.storage.sqlite.FORMAT",
+    "steersman_cluster.demos.samples.FIELD_MANAGER",
 )
-STORED_PREFIXES = ("steersman_cluster.kubelet.annotations", "steersman_cluster.workloads.volumes.provisioner")
+STORED_MODULES = (
+    "steersman_cluster.kubelet.annotations",
+    "steersman_cluster.workloads.volumes.provisioner",
+)
 
 
 def snapshot() -> str:
@@ -59,3 +67,139 @@ def snapshot() -> str:
         f"# {title}\n\n" + "".join(f"{line}\n" for line in lines)
         for title, lines in sections.items()
     )
+
+
+def distributions() -> Iterator[str]:
+    """What pip, entry points and the oldest Python say of each distribution."""
+    for path in sorted((ROOT / "packages").glob("*/pyproject.toml")):
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        yield f"{project['name']}, Python {project['requires-python']}"
+        for extra, requirements in sorted(project.get("optional-dependencies", {}).items()):
+            yield f"    [{extra}] {', '.join(requirements)}"
+        for group, entries in sorted(project.get("entry-points", {}).items()):
+            yield from (f"    {group}: {name} = {entry}" for name, entry in entries.items())
+        for name, entry in sorted(project.get("scripts", {}).items()):
+            yield f"    {name} = {entry}"
+
+
+def commands(command: click.Command, path: str, parent: click.Context | None) -> Iterator[str]:
+    """A command with its arguments and options, then its subcommands."""
+    context = click.Context(command, info_name=path.rpartition(" ")[2], parent=parent)
+    yield path
+    for parameter in command.get_params(context):
+        if parameter.name != "help":
+            yield f"    {_parameter(parameter)}"
+    if isinstance(command, click.Group):
+        for name in sorted(command.list_commands(context)):
+            below = command.get_command(context, name)
+            assert below is not None, name
+            yield from commands(below, f"{path} {name}", context)
+
+
+def _parameter(parameter: click.Parameter) -> str:
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    if isinstance(parameter, click.Argument):
+        names = parameter.human_readable_name
+    choices = getattr(parameter.type, "choices", ())
+    kind = f"one of {', '.join(map(str, choices))}" if choices else parameter.type.name
+    words = [names, kind]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        words = [names, "flag"]
+    if parameter.multiple or parameter.nargs == -1:
+        words.append("repeatable")
+    if parameter.required:
+        words.append("required")
+    if isinstance(parameter.envvar, str):
+        words.append(f"${parameter.envvar}")
+    return ", ".join(words)
+
+
+def settings() -> Iterator[str]:
+    """The settings of a manager, each with its sources and its default."""
+    defaults = ManagerSettings()
+    for setting in SETTINGS:
+        default = as_text(getattr(defaults, setting.field)) or "not set"
+        yield f"{setting.flag}, ${setting.variable}, {setting.key}: {default}"
+
+
+def pytest_plugin() -> Iterator[str]:
+    """The fixtures and the options of the pytest plugin."""
+    module = by_name()["steersman_cluster.testing.plugin"]
+    for node in ast.walk(module.parsed()):
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=decorators) if any(
+                "fixture" in ast.unparse(each) for each in decorators
+            ) and not name.startswith("_"):
+                yield f"fixture {name}"
+            case ast.Call(
+                func=ast.Attribute(attr="addoption"), args=[ast.Constant(value=str(option))]
+            ):
+                yield f"option {option}"
+            case ast.Dict(keys=[ast.Constant(value=str(key)), *_] as keys) if key.startswith("--"):
+                yield from (f"option {ast.literal_eval(each)}" for each in keys if each)
+            case _:
+                pass
+
+
+def metrics() -> Iterator[str]:
+    """The metrics of operators with their labels, as Prometheus sees them."""
+    registry = CollectorRegistry()
+    MetricsObserver(registry, clock=SystemClock())
+    labels = {each.name: each.labels for kind in observation_classes() for each in kind.METRICS}
+    for metric in registry.collect():
+        found = labels.get(metric.name)
+        yield f"{metric.type} {metric.name}" + (f"{{{', '.join(found)}}}" if found else "")
+
+
+def stored() -> Iterator[str]:
+    """Names and versions of formats that are stored in clusters and files."""
+
+    async def reconcile(obj: core_v1.ConfigMap, ctx: Context) -> Outcome:
+        return Done()
+
+    controller = Controller(core_v1.ConfigMap, reconcile=reconcile, name="example")
+    yield f"finalizer of the controller example: {controller.finalizer}"
+    yield f"its field manager: {controller.field_manager}"
+    yield f"lease of its manager: {lease_name([controller])}"
+    in_modules = (
+        f"{module}.{name}"
+        for module in STORED_MODULES
+        for name in sorted(scope(module).defined)
+        if re.fullmatch("[A-Z][A-Z_]*", name)
+    )
+    for place in (*STORED, *in_modules):
+        module, _, name = place.rpartition(".")
+        value = getattr(import_module(module), name)
+        if isinstance(value, str | int):
+            yield f"{place} = {value!r}"
+
+
+def names() -> Iterator[str]:
+    """The names of each documented package, with their signatures."""
+    yield from lines_of((*documented_packages(), "steersman"))
+
+
+def documented_packages() -> list[str]:
+    """The packages that have a page in the API reference."""
+    pages = sorted((ROOT / "docs" / "reference").rglob("*.md"))
+    return [
+        name
+        for page in pages
+        for name in re.findall(r"^```\{package\} (\S+)", page.read_text(encoding="utf-8"), re.M)
+    ]
+
+
+def kinds() -> Iterator[str]:
+    """The fields of each generated kind."""
+    for module in modules():
+        if module.is_generated and module.package == GENERATED_KINDS:
+            yield from kind_lines(module.name)
+
+
+def main() -> None:
+    """Write the snapshot."""
+    SNAPSHOT.write_text(snapshot(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
