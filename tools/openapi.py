@@ -46,7 +46,7 @@ def facts_from(server: HttpCaller) -> dict[str, Facts]:
 def _read(server: HttpCaller, path: str, *, accept: str = "application/json") -> Any:
     answer = server.call("GET", path, accept=accept)
     if answer.status != 200:
-        raise SystemExit(f"GET {path}: the server answered {answer.status}")
+        raise SystemExit(f"GET {path}: the server responded with {answer.status}")
     return answer.json()
 
 

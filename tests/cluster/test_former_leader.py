@@ -106,7 +106,7 @@ async def test_code_can_check_leadership_before_an_external_effect(scene: Scene)
         await scene.until(lambda: operator.seen(ReconcileFinished))
 
     assert asked[0] is None
-    assert "stopped an effect outside for Widget here/" in str(asked[1])
+    assert "stopped an effect outside the cluster for Widget here/" in str(asked[1])
     assert operator.seen(ReconcileFinished)[0].outcome == "cancelled"
 
 

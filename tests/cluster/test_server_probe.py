@@ -89,7 +89,7 @@ async def test_an_operator_is_not_ready_within_a_minute_after_its_server_hangs(
 
     assert noticed_seconds <= 60.0
     assert status == 503
-    assert f"[-]api-server failed: {SERVER} has not answered for 5" in body
+    assert f"[-]api-server failed: {SERVER} has not responded for 5" in body
     assert "these watches are silent: " in body
     assert "Widget *" in body
     assert "ConfigMap *" in body

@@ -92,7 +92,7 @@ async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive
 
     assert took_seconds < 20.0
     assert (ready, alive) == (503, 200)
-    assert f"[-]api-server failed: {proxy.url} has not answered for" in why_not
+    assert f"[-]api-server failed: {proxy.url} has not responded for" in why_not
     assert f"ConfigMap {namespace}/*" in why_not
 
 

@@ -148,7 +148,7 @@ async def test_a_second_signal_ends_an_operator_immediately(
         await operator.said(RUNNING)
         operator.signal(signal.SIGINT)
         # The kernel may merge two signals of the same kind.
-        await operator.said("asked to stop (SIGINT)")
+        await operator.said("received SIGINT")
         operator.signal(signal.SIGINT)
         status, said = await operator.ended(within_seconds=SLACK_SECONDS)
 

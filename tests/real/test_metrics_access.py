@@ -144,7 +144,7 @@ async def test_an_operator_without_permission_to_create_reviews_rejects_all_clie
         connected(control_plane, observe=ignore, token=poor) as operator,
         exposed(operator, tmp_path) as scraper,
     ):
-        assert await scraper.ask(good) == (500, "cannot find out who is asking\n")
+        assert await scraper.ask(good) == (500, "the token review failed\n")
 
 
 async def test_new_clients_are_rejected_while_the_api_server_is_down(

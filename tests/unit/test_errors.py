@@ -52,7 +52,7 @@ def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
     )
 
     assert str(error) == (
-        "could not apply Deployment default/web: the server answered 409 Conflict:"
+        "could not apply Deployment default/web: the server responded with 409 Conflict:"
         ' conflict with "kubectl": .spec.replicas. Leave out the'
         " fields that another manager owns, or set them with force=True."
     )

@@ -83,7 +83,7 @@ def test_a_version_can_be_requested_although_it_is_not_served() -> None:
     crd = of_versions(version("v1"), version("v0", served=False))
 
     assert sorted(models_tree([crd], version="v0")) == ["widget_v0.py"]
-    with pytest.raises(BadValue, match="it has v1, v0"):
+    with pytest.raises(BadValue, match="its versions are: v1, v0"):
         models_tree([crd], version="v9")
 
 

@@ -254,5 +254,5 @@ def test_a_class_for_a_served_kind_has_its_resource() -> None:
 
 
 def test_there_is_no_class_for_a_kind_that_is_not_served() -> None:
-    with pytest.raises(UnknownKind, match="does not know v1 Gadget"):
+    with pytest.raises(UnknownKind, match="does not have v1 Gadget"):
         Discovery((PODS,)).class_of("v1", "Gadget")

@@ -70,7 +70,7 @@ async def test_an_unknown_kind_does_not_repeat_discovery_too_often() -> None:
     server = Server("Widget")
 
     for _ in range(20):
-        with pytest.raises(UnknownKind, match=r"does not know example\.com/v1 Ghost"):
+        with pytest.raises(UnknownKind, match=r"does not have example\.com/v1 Ghost"):
             await server.mapper.of_kind("example.com/v1", "Ghost")
         server.clock.advance(REFRESH_SECONDS / 10)
 

@@ -121,10 +121,16 @@ async def test_unrequested_pages_are_read_to_the_last() -> None:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ({"kind": "Status", "apiVersion": "v1", "status": "Success"}, "the answer is v1 Status"),
-        ({"kind": "PodList", "apiVersion": "v1", "items": []}, "the answer is v1 PodList"),
-        ({**widgets(), "items": [None]}, "the answer is a list of other things"),
-        ({**widgets(), "items": [{}, 7]}, "the answer is a list of other things"),
+        ({"kind": "Status", "apiVersion": "v1", "status": "Success"}, "the response is v1 Status"),
+        ({"kind": "PodList", "apiVersion": "v1", "items": []}, "the response is v1 PodList"),
+        (
+            {**widgets(), "items": [None]},
+            "the response is a list with an item that is not an object",
+        ),
+        (
+            {**widgets(), "items": [{}, 7]},
+            "the response is a list with an item that is not an object",
+        ),
     ],
 )
 async def test_a_response_that_is_not_a_list_of_the_kind_is_refused(
@@ -137,7 +143,7 @@ async def test_a_response_that_is_not_a_list_of_the_kind_is_refused(
 async def test_a_truncated_list_is_refused() -> None:
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
 
-    with pytest.raises(InvalidResponse, match="not the JSON it should be"):
+    with pytest.raises(InvalidResponse, match="not the expected JSON"):
         await names_in(Fixture(Answer(body=most)), Widget)
 
 

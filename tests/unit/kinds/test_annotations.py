@@ -151,7 +151,7 @@ def test_text_annotations_in_a_function_are_refused_with_the_name_that_they_do_n
 ) -> None:
     branch = load(LOCAL, AS_TEXT).declared()
 
-    with pytest.raises(TypeError, match="Branch: an annotation names Leaf"):
+    with pytest.raises(TypeError, match="Branch: an annotation refers to Leaf"):
         CODEC.decode(branch, b'{"leaf": {"color": "red"}}', wanted=WANTED)
 
 
@@ -238,7 +238,7 @@ def test_an_annotation_of_a_missing_class_is_named(load: Load, flags: int, quote
 
     branch = load(source, flags).Branch
 
-    with pytest.raises(TypeError, match="Branch: an annotation names Missing"):
+    with pytest.raises(TypeError, match="Branch: an annotation refers to Missing"):
         CODEC.decode(branch, b'{"leaf": {}}', wanted=WANTED)
 
 

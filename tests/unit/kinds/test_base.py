@@ -158,7 +158,7 @@ def test_replace_makes_a_changed_copy() -> None:
 
 
 def test_replace_names_the_fields_when_there_is_no_such_one() -> None:
-    with pytest.raises(BadValue, match="its fields are count, ratio, on"):
+    with pytest.raises(BadValue, match="the fields are count, ratio, on"):
         replace(Choices(), size=5)
 
 
@@ -214,7 +214,7 @@ def test_exact_wire_names_are_inherited() -> None:
 
 @pytest.mark.parametrize("keywords", [{"wire_names": {"sise": "Size"}}, {"sensitive": {"sise"}}])
 def test_a_class_keyword_without_a_field_is_refused(keywords: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"Misspelt: .* names sise, which it does not declare"):
+    with pytest.raises(TypeError, match=r"Misspelt: .* contains sise, which is not a field"):
         new_class("Misspelt", (Part,), keywords)
 
 
@@ -244,14 +244,14 @@ def test_a_mutable_base_class_is_refused() -> None:
     class Tight:
         __slots__ = ()
 
-    with pytest.raises(TypeError, match="Mixed: its base Loose needs `__slots__ = "):
+    with pytest.raises(TypeError, match="Mixed: its base Loose must define `__slots__ = "):
         new_class("Mixed", (Choices, Loose))
 
     assert issubclass(new_class("Mixed", (Choices, Tight)), Tight)
 
 
 def test_an_unknown_class_keyword_is_refused() -> None:
-    with pytest.raises(TypeError, match="Thawed: no such class keyword: frozen"):
+    with pytest.raises(TypeError, match="Thawed: unknown class keyword: frozen"):
         new_class("Thawed", (Part,), {"frozen": False})
 
 
@@ -259,7 +259,7 @@ def test_an_unknown_class_keyword_is_refused() -> None:
 def test_a_field_with_options_is_refused(options: Any) -> None:
     body = {"__annotations__": {"size": int}, "size": options}
 
-    with pytest.raises(TypeError, match=r"Odd\.size: a part's field has a plain default"):
+    with pytest.raises(TypeError, match=r"Odd\.size: the default must be a plain value"):
         new_class("Odd", (Part,), exec_body=lambda namespace: namespace.update(body))
 
 

@@ -11,16 +11,19 @@ from steersman.kinds import Cel, Part, rules_of
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"rule": " "}, "rule says something"),
-        ({"rule": "x" * 100_001}, "100,000 letters"),
-        ({"rule": "true", "message": ""}, "message says something"),
-        ({"rule": "true", "message": "one\ntwo"}, "one line"),
+        ({"rule": " "}, "rule of a Cel must not be blank"),
+        ({"rule": "x" * 100_001}, "100,000 characters"),
+        ({"rule": "true", "message": ""}, "message of a Cel must not be blank"),
+        ({"rule": "true", "message": "one\ntwo"}, "a single line"),
         ({"rule": "true", "message": "x" * 2049}, "2,048 bytes"),
-        ({"rule": "true", "message_expression": "\n"}, "message_expression says something"),
-        ({"rule": "true &&\nfalse"}, "needs a message"),
-        ({"rule": "true", "reason": "Wrong"}, "reason is"),
-        ({"rule": "true", "field_path": "spec.size"}, "begins with a dot"),
-        ({"rule": "self > 0", "optional_old_self": True}, "about oldSelf"),
+        (
+            {"rule": "true", "message_expression": "\n"},
+            "message_expression of a Cel must not be blank",
+        ),
+        ({"rule": "true &&\nfalse"}, "must have a message"),
+        ({"rule": "true", "reason": "Wrong"}, "reason of a Cel must be"),
+        ({"rule": "true", "field_path": "spec.size"}, "must begin with a dot"),
+        ({"rule": "self > 0", "optional_old_self": True}, "requires a rule that uses oldSelf"),
     ],
 )
 def test_a_rule_that_every_server_rejects_is_refused(said: dict[str, Any], why: str) -> None:

@@ -124,9 +124,9 @@ def test_null_lists_of_go_are_decoded_in_built_in_kinds() -> None:
         ({**widget(), "kind": "Gadget"}, "app.example.com/v1 Gadget"),
         ({**widget(), "apiVersion": "app.example.com/v2"}, "app.example.com/v2 Widget"),
         ({**widget(), "kind": 5}, "app.example.com/v1 5"),
-        ([], "no object"),
-        (None, "no object"),
-        ("Widget", "no object"),
+        ([], "not a JSON object"),
+        (None, "not a JSON object"),
+        ("Widget", "not a JSON object"),
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
@@ -137,7 +137,8 @@ def test_an_answer_of_another_kind_is_refused(
         CODEC.decode(kind, msgspec.json.encode(body), wanted=WANTED)
 
     assert str(refused.value).startswith(
-        f"could not get Widget default/one: the answer is {found}, not app.example.com/v1 Widget."
+        f"could not get Widget default/one: the response is {found};"
+        " expected app.example.com/v1 Widget."
     )
 
 
@@ -157,7 +158,7 @@ def test_an_answer_of_another_kind_is_refused(
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
 def test_invalid_json_is_refused(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
-    with pytest.raises(InvalidResponse, match="not the JSON it should be"):
+    with pytest.raises(InvalidResponse, match="not the expected JSON"):
         CODEC.decode(kind, data, wanted=WANTED)
     with pytest.raises(InvalidResponse):
         CODEC.decode_list(kind, data, wanted=WANTED)
@@ -194,7 +195,7 @@ def test_an_unresolvable_annotation_is_named() -> None:
     body = {"__annotations__": {"inner": "DefinedInAFunction"}}
     kind = new_class("Lost", (Part,), exec_body=lambda namespace: namespace.update(body))
 
-    with pytest.raises(TypeError, match="Lost: an annotation names DefinedInAFunction"):
+    with pytest.raises(TypeError, match="Lost: an annotation refers to DefinedInAFunction"):
         CODEC.decode(kind, b"{}", wanted=WANTED)
 
 
@@ -266,7 +267,7 @@ def test_the_items_of_a_built_in_list_can_omit_kind_and_api_version() -> None:
 def test_an_answer_that_is_no_list_of_the_kind_is_refused(
     kind: type[Widget] | type[Unstructured], answer: Any
 ) -> None:
-    with pytest.raises(InvalidResponse, match=r"not (a list of )?app\.example\.com/v1 Widget"):
+    with pytest.raises(InvalidResponse, match=r"expected (a list of )?app\.example\.com/v1 Widget"):
         CODEC.decode_list(kind, msgspec.json.encode(answer), wanted="list widgets")
 
 
@@ -353,7 +354,7 @@ def test_a_field_of_any_type_can_contain_objects_and_parts() -> None:
 
 
 def test_a_value_that_json_cannot_represent_is_refused() -> None:
-    with pytest.raises(TypeError, match="no way to send object as JSON"):
+    with pytest.raises(TypeError, match="an object of object cannot be encoded as JSON"):
         CODEC.encode({"x": object()})
 
 

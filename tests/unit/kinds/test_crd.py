@@ -52,26 +52,29 @@ def test_names_that_kubernetes_would_refuse_are_refused(wrong: Callable[[], Crd]
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (lambda: Column(" ", ".spec.size"), "has a name"),
-        (lambda: Column("Size", "spec.size"), "begins with a dot"),
+        (lambda: Column(" ", ".spec.size"), "name of a Column must not be blank"),
+        (lambda: Column("Size", "spec.size"), "must begin with a dot"),
         (lambda: Column("Size", ".spec.size", type=UNKNOWN), "one of integer, number"),
         (lambda: Column("Size", ".spec.size", format=UNKNOWN), "one of int32, int64"),
-        (lambda: ScalePaths(spec=".status.size", status=".status.size"), "begins with .spec."),
-        (lambda: ScalePaths(spec=".spec.size", status=".spec.size"), "begins with .status."),
-        (lambda: ScalePaths(spec=".spec.a[0]", status=".status.size"), "through no list"),
+        (lambda: ScalePaths(spec=".status.size", status=".status.size"), "must begin with .spec."),
+        (lambda: ScalePaths(spec=".spec.size", status=".spec.size"), "must begin with .status."),
+        (
+            lambda: ScalePaths(spec=".spec.a[0]", status=".status.size"),
+            "must not contain a list index",
+        ),
         (
             lambda: ScalePaths(spec=".spec.a", status=".status.a", selector=".metadata.a"),
-            "begins with .spec. or .status.",
+            "must begin with .spec. or .status.",
         ),
-        (lambda: Crd(short_names=LONE_TEXT), "short_names is a tuple, such as"),
-        (lambda: Crd(categories=LONE_TEXT), "categories is a tuple"),
-        (lambda: Crd(selectable_fields=LONE_TEXT), "selectable_fields is a tuple"),
-        (lambda: Crd(short_names=("a", "a")), "a is twice among the short names"),
+        (lambda: Crd(short_names=LONE_TEXT), "short_names must be a tuple, such as"),
+        (lambda: Crd(categories=LONE_TEXT), "categories must be a tuple"),
+        (lambda: Crd(selectable_fields=LONE_TEXT), "selectable_fields must be a tuple"),
+        (lambda: Crd(short_names=("a", "a")), "the short names of a Crd contain a duplicate: a"),
         (
             lambda: Crd(columns=(Column("A", ".spec.a"), Column("A", ".spec.b"))),
-            "A is twice among the columns",
+            "the columns of a Crd contain a duplicate: A",
         ),
-        (lambda: Crd(selectable_fields=("spec.a",)), "begins with a dot"),
+        (lambda: Crd(selectable_fields=("spec.a",)), "must begin with a dot"),
         (lambda: Crd(selectable_fields=tuple(f".spec.f{n}" for n in range(9))), "8 selectable"),
         (lambda: Crd(deprecated=""), "one printable line"),
         (lambda: Crd(deprecated="one\ntwo"), "one printable line"),
@@ -86,27 +89,27 @@ def test_an_inconsistent_definition_is_refused(wrong: Callable[[], object], why:
 @pytest.mark.parametrize(
     ("keywords", "why"),
     [
-        ({"crd": "yes"}, "Widget: crd= is a Crd"),
+        ({"crd": "yes"}, "Widget: crd must be a Crd"),
         (
             {"crd": Crd(also_serves=(declared("Other", kind="Other", version="v2"),))},
-            "Widget: also_serves names Other, which is app.example.com/v2 Other",
+            "Widget: also_serves contains Other, which is app.example.com/v2 Other",
         ),
         (
             {"crd": Crd(also_serves=(declared("Wide", version="v2", namespaced=False),))},
-            "also_serves names Wide",
+            "also_serves contains Wide",
         ),
-        ({"crd": Crd(also_serves=(declared("Same"),))}, "or it itself, are v1"),
+        ({"crd": Crd(also_serves=(declared("Same"),))}, "the version v1 more than once"),
         (
             {
                 "crd": Crd(
                     also_serves=(declared("Two", version="v2"), declared("Too", version="v2"))
                 )
             },
-            "or it itself, are v2",
+            "the version v2 more than once",
         ),
         (
             {"crd": Crd(also_serves=(declared("Old", version="v0", crd=Crd(short_names=("w",))),))},
-            "which has short_names of its own",
+            "which sets short_names",
         ),
     ],
 )
@@ -118,10 +121,12 @@ def test_a_class_statement_with_a_wrong_definition_is_refused(
 
 
 def test_a_definition_without_a_version_is_refused() -> None:
-    with pytest.raises(TypeError, match="Wrong: a kind needs version= beside crd="):
+    with pytest.raises(TypeError, match="Wrong: crd is set, but version is missing"):
         new_class("Wrong", (CustomResource[Spec, Part],), {"crd": Crd()})
 
 
 def test_a_part_that_is_not_a_resource_has_no_definition() -> None:
-    with pytest.raises(TypeError, match="Wrong: only a Resource has a version and a crd"):
+    with pytest.raises(
+        TypeError, match="only a subclass of Resource can have the class keywords version, crd"
+    ):
         new_class("Wrong", (Part,), {"version": "v1", "crd": Crd()})

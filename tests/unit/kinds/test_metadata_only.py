@@ -109,7 +109,7 @@ def test_the_error_for_an_undecodable_object_names_its_kind() -> None:
     ],
 )
 def test_an_answer_that_is_not_the_metadata_is_refused(body: object) -> None:
-    with pytest.raises(InvalidResponse, match=r"not meta\.k8s\.io/v1 PartialObjectMetadata"):
+    with pytest.raises(InvalidResponse, match=r"expected meta\.k8s\.io/v1 PartialObjectMetadata"):
         decoded(body)
 
 
@@ -117,7 +117,7 @@ def test_a_list_of_whole_objects_is_refused() -> None:
     page = {"kind": "SecretList", "apiVersion": "v1", "metadata": {}, "items": []}
 
     with pytest.raises(
-        InvalidResponse, match=r"not a list of meta\.k8s\.io/v1 PartialObjectMetadata"
+        InvalidResponse, match=r"expected a list of meta\.k8s\.io/v1 PartialObjectMetadata"
     ):
         CODEC.decode_list(SecretMetadata, CODEC.encode(page), wanted=WANTED)
 

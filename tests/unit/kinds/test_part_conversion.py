@@ -62,10 +62,10 @@ def test_an_unset_field_keeps_the_default() -> None:
     [
         (
             DeploymentStatus(replicas=3),
-            "'DeploymentStatus' is not all that Demanding needs: it has",
+            "'DeploymentStatus' is not a source for Demanding: it does",
         ),
-        (DeploymentStatus(), "it has no replicas and no url"),
-        (None, "'nothing' is not all that Demanding needs: it has no replicas and no url"),
+        (DeploymentStatus(), "it does not have replicas, url"),
+        (None, "'None' is not a source for Demanding: it does not have replicas, url"),
     ],
 )
 def test_a_required_field_that_is_missing_is_named(source: Part | None, complaint: str) -> None:
@@ -123,7 +123,7 @@ def test_a_resource_keeps_its_own_kind() -> None:
 
 
 def test_only_parts_can_be_inlined() -> None:
-    with pytest.raises(BadValue, match="'dict' is not what Status can inline"):
+    with pytest.raises(BadValue, match="'dict' is not a source for Status"):
         Status.inlining({"replicas": 3})  # type: ignore[arg-type]
 
 
@@ -181,7 +181,9 @@ def test_a_condition_with_missing_required_fields_is_refused() -> None:
     class Careful(Part):
         conditions: tuple[Probed, ...] = ()
 
-    with pytest.raises(BadValue, match="'Condition' is not all that Probed needs: it has no probe"):
+    with pytest.raises(
+        BadValue, match="'Condition' is not a source for Probed: it does not have probe"
+    ):
         Careful().with_condition(READY)
 
 
@@ -190,5 +192,5 @@ def test_a_field_cannot_hide_a_method_of_parts(field: str) -> None:
     def fill(namespace: dict[str, Any]) -> None:
         namespace["__annotations__"] = {field: str}
 
-    with pytest.raises(TypeError, match=f"Wrong: {field} is a property or method already"):
+    with pytest.raises(TypeError, match=f"Wrong: {field} is already a property or method"):
         new_class("Wrong", (Part,), exec_body=fill)

@@ -35,14 +35,14 @@ from steersman.kinds import Rule
 def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError,
-        match=r"together|can satisfy|two bounds|above zero|below zero|to preserve|finite|a tuple",
+        match=r"together|can satisfy|exclude each other|positive|negative|preserve|finite|a tuple",
     ):
         Rule(**constraints)
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b)", "(?!b)a", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\\\1"])
 def test_a_pattern_with_lookaround_is_refused(pattern: str) -> None:
-    with pytest.raises(ValueError, match="looks around or back"):
+    with pytest.raises(ValueError, match="lookaround or backreference"):
         Rule(pattern=pattern)
 
 

@@ -68,7 +68,7 @@ def counter(name: str) -> prometheus_client.Counter:
     ],
 )
 def test_invalid_options_are_refused_when_the_manager_is_created(wrong: Any, says: str) -> None:
-    with pytest.raises(BadManager, match="the manager cannot work") as raised:
+    with pytest.raises(BadManager, match="the manager is invalid") as raised:
         Manager(controllers=[CONTROLLER], **wrong)
 
     assert says in str(raised.value)

@@ -257,9 +257,9 @@ def test_a_value_of_the_wrong_type_in_a_file_is_refused_with_its_place(
 @pytest.mark.parametrize(
     ("key", "hint"),
     [
-        ("health_address", "Write health-address, if that was meant."),
-        ("healthAddress", "Write health-address, if that was meant."),
-        ("lease-secnods", "Write lease-seconds, if that was meant."),
+        ("health_address", "Did you mean health-address?"),
+        ("healthAddress", "Did you mean health-address?"),
+        ("lease-secnods", "Did you mean lease-seconds?"),
         ("qqq", "There are: kubeconfig, context, "),
     ],
 )

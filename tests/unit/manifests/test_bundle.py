@@ -196,7 +196,7 @@ def test_a_version_is_part_of_a_name_in_lower_case_and_without_a_plus() -> None:
 def test_a_name_that_is_too_long_for_a_label_is_refused() -> None:
     what = installation(name="s" * 50, version="1.0.0-a-long-word")
 
-    with pytest.raises(BadName, match="63 characters at most"):
+    with pytest.raises(BadName, match="at most 63 letters"):
         bundle_tree(what)
 
 

@@ -123,7 +123,7 @@ def test_a_label_overridden_for_pods_is_in_the_chart_once() -> None:
 def test_a_bundle_does_not_replace_itself() -> None:
     what = replace(WHAT, bundle=BundleSettings(replaces=WHAT.version))
 
-    with pytest.raises(BadValue, match="an earlier one, and this is the version of the bundle"):
+    with pytest.raises(BadValue, match="it must be an earlier version than that of the bundle"):
         bundle_tree(what)
 
 
@@ -153,7 +153,10 @@ def test_a_bundle_has_the_settings() -> None:
             DeploySettings(env=(core_v1.EnvVar(name="STEERSMAN_LOG_STYLE", value="text"),)),
             "the installation already sets it",
         ),
-        (DeploySettings(limits={"memory": Quantity("1Mi")}), "a limit is at least the request"),
+        (
+            DeploySettings(limits={"memory": Quantity("1Mi")}),
+            "it must not be less than the request",
+        ),
     ],
 )
 def test_settings_that_the_server_would_refuse_are_refused(

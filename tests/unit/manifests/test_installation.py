@@ -97,7 +97,7 @@ def test_a_version_becomes_a_valid_label_value() -> None:
 def test_an_operator_has_a_controller_and_a_replica() -> None:
     with pytest.raises(BadValue, match="at least one controller"):
         replace(installation(), controllers=())
-    with pytest.raises(BadValue, match="there is at least one"):
+    with pytest.raises(BadValue, match="it must be at least 1"):
         installation(replicas=0)
     with pytest.raises(BadName, match="is not a namespace"):
         installation(namespaces=("Team",))

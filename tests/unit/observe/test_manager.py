@@ -75,7 +75,7 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             " replica may lead",
         ),
         (STAGE, NORMAL, "caches synced, after 1.5 s"),
-        (STOP_REQUESTED, NORMAL, "asked to stop (SIGTERM), within 25.0 s"),
+        (STOP_REQUESTED, NORMAL, "received SIGTERM; stops within 25.0 s"),
         (
             STOP_OVERDUE,
             ALARM,
@@ -97,10 +97,9 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             UNRESPONSIVE,
             ALARM,
-            "https://10.0.0.1 has not answered for 50.0 s; watches that are opened again:"
-            " Pod */*, Node *",
+            "https://10.0.0.1 has not responded for 50.0 s; reopened watches: Pod */*, Node *",
         ),
-        (RECOVERED, NORMAL, "https://10.0.0.1 answers again, after 75.0 s"),
+        (RECOVERED, NORMAL, "https://10.0.0.1 responds again, after 75.0 s"),
         (
             SYNC_OVERDUE,
             ALARM,

@@ -27,17 +27,17 @@ def test_a_project_name_that_is_no_namespace_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("package", "rule"),
     [
-        ("", "begins with a letter"),
-        ("3s", "begins with a letter"),
-        ("shop-operator", "begins with a letter"),
-        ("Shop", "begins with a letter"),
-        ("größe", "begins with a letter"),
-        ("class", "a keyword of Python"),
-        ("match", "a keyword of Python"),
-        ("operator", "another module is called so"),
-        ("steersman", "another module is called so"),
-        ("test", "another module is called so"),
-        ("yaml", "another module is called so"),
+        ("", "it must consist of lower-case letters"),
+        ("3s", "it must consist of lower-case letters"),
+        ("shop-operator", "it must consist of lower-case letters"),
+        ("Shop", "it must consist of lower-case letters"),
+        ("größe", "it must consist of lower-case letters"),
+        ("class", "a Python keyword"),
+        ("match", "a Python keyword"),
+        ("operator", "another module already has this name"),
+        ("steersman", "another module already has this name"),
+        ("test", "another module already has this name"),
+        ("yaml", "another module already has this name"),
     ],
 )
 def test_a_package_name_that_cannot_be_imported_is_refused(package: str, rule: str) -> None:

@@ -79,7 +79,11 @@ def test_without_a_project_the_error_says_how_to_create_one(tmp_path: Path) -> N
         ('domain = "example.com"', 'domain = "no_domain"', "'no_domain' is not a domain"),
         ('name = "shop-operator"\ndomain', 'name = "Shop"\ndomain', "'Shop' is not a project's"),
         ("shop_operator.operator:manager", "src/shop.py", "not MODULE:ATTRIBUTE"),
-        ("shop_operator.operator:manager", "yaml.operator:manager", "'yaml' is not a Python"),
+        (
+            "shop_operator.operator:manager",
+            "yaml.operator:manager",
+            "'yaml' is not the name of a package",
+        ),
         ('["shop"]', '"shop"', "'namespaces' is 'shop', not a list of strings"),
         ('["shop"]', '["Shop"]', "'Shop' is not a namespace"),
         ("namespaces =", "namespace =", "'namespace' is unknown (did you mean namespaces?)"),

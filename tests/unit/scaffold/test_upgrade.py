@@ -238,7 +238,7 @@ def test_the_error_for_a_conflicted_pyproject_says_what_to_do(tmp_path: Path) ->
     done = upgraded(project)
 
     assert done.conflicts == ("pyproject.toml",)
-    with pytest.raises(ProjectError, match="Choose between what stands between <<<<<<< and >>>>"):
+    with pytest.raises(ProjectError, match="Resolve the conflicts between <<<<<<< and >>>>"):
         Project.find(project.directory)
 
 

@@ -72,7 +72,7 @@ def test_only_text_is_parsed_as_a_duration(value: object) -> None:
 
 @pytest.mark.parametrize("value", [None, "30", True, b"1"])
 def test_only_numbers_are_printed_as_durations(value: object) -> None:
-    with pytest.raises(BadValue, match="it is a finite number of seconds"):
+    with pytest.raises(BadValue, match="it must be a finite number of seconds"):
         format_duration(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
@@ -81,6 +81,6 @@ def test_the_error_for_an_invalid_duration_states_the_rule() -> None:
         parse_duration("1 day")
 
     assert str(caught.value) == (
-        "'1 day' is not a duration: it is one or more numbers, each with its unit, such as 300ms,"
+        "'1 day' is not a duration: it must consist of numbers, each with a unit, such as 300ms,"
         " 1.5h or 1h30m; the units are ns, us, µs, ms, s, m and h."
     )

@@ -46,6 +46,6 @@ def test_the_error_for_an_invalid_percentage_states_the_rule() -> None:
         scaled("25", 4, round_up=True)
 
     assert str(caught.value) == (
-        "'25' is not a number or a percentage: it is an int, or text of digits and a percent sign,"
-        " such as 25%."
+        "'25' is not a number or a percentage: it must be an int, or a string of digits"
+        " and a percent sign, such as '25%'."
     )

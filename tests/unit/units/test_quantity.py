@@ -152,7 +152,7 @@ def test_a_value_has_no_superfluous_digits() -> None:
 
 @pytest.mark.parametrize("value", [0.5, 1.0, True, None, b"1", Quantity("1")])
 def test_a_quantity_is_made_only_from_text_an_int_or_a_decimal(value: object) -> None:
-    with pytest.raises(BadValue, match="a float would not be exact"):
+    with pytest.raises(BadValue, match="a float is not exact"):
         Quantity(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
@@ -202,8 +202,8 @@ def test_the_error_for_an_invalid_quantity_states_the_rule() -> None:
         Quantity("100mb")
 
     assert caught.value.value == "100mb"
-    assert str(caught.value).startswith("'100mb' is not a quantity: it is a number such as 1,")
-    assert "n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent such as e3" in str(caught.value)
+    assert str(caught.value).startswith("'100mb' is not a quantity: it must be a number such as 1,")
+    assert "n u m k M G T P E Ki Mi Gi Ti Pi Ei or by an exponent such as e3" in str(caught.value)
 
 
 def test_amounts_beyond_the_last_suffix_keep_their_value_where_kubernetes_loses_it() -> None:

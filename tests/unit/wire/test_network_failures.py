@@ -272,6 +272,6 @@ async def test_a_refusing_proxy_means_that_nothing_was_sent() -> None:
             failure = await failure_of(transport, "POST")
 
     assert not failure.may_have_happened
-    assert "the proxy answered 407" in str(failure)
+    assert "the proxy responded with 407" in str(failure)
     assert "canary" not in "".join(everything_said(failure))
     assert proxy.received[0].header("authorization") is None

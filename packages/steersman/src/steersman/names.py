@@ -111,7 +111,7 @@ class ObjectKey(NamedTuple):
             name and "/" not in namespace and bool(namespace) == bool(slash),
             "an object's key",
             text,
-            "it is NAME or NAMESPACE/NAME",
+            "it must be NAME or NAMESPACE/NAME",
         )
         return cls(namespace or None, name)
 
@@ -129,7 +129,8 @@ def split_api_version(api_version: str) -> tuple[str, str]:
         _VERSION.fullmatch(version) and (_SUBDOMAIN.fullmatch(group) or not slash),
         "an apiVersion",
         api_version,
-        "it is VERSION or GROUP/VERSION, a DNS label and a DNS subdomain",
+        "it must be VERSION or GROUP/VERSION, where VERSION is a DNS label that begins with a"
+        " letter, and GROUP is a DNS subdomain",
     )
     return group, version
 
@@ -153,7 +154,7 @@ def check_group(group: str) -> str:
         _SUBDOMAIN.fullmatch(group) and len(group) <= 253 and "." in group,
         "an API group",
         group,
-        "it is a lower-case DNS name with at least one dot, like app.example.com",
+        "it must be a lower-case DNS name with at least one dot, such as app.example.com",
     )
     return group
 
@@ -167,7 +168,7 @@ def check_version(version: str) -> str:
         _VERSION.fullmatch(version) and len(version) <= 63,
         "an API version",
         version,
-        "it is a lower-case DNS label that begins with a letter, like v1 or v1beta2",
+        "it must be a lower-case DNS label that begins with a letter, such as v1 or v1beta2",
     )
     return version
 
@@ -185,8 +186,8 @@ def check_kind(kind: str) -> str:
         and len(kind) <= 63,
         "a kind",
         kind,
-        "it has letters, digits and dashes, begins with a letter and ends with a letter or digit,"
-        " 63 characters at most",
+        "it must consist of at most 63 letters, digits and dashes, begin with a letter, and end"
+        " with a letter or digit",
     )
     return kind
 
@@ -200,7 +201,7 @@ def check_class_kind(kind: str) -> str:
         kind.isascii() and kind.isalnum() and kind[0].isupper() and len(kind) <= 63,
         "a kind",
         kind,
-        "it begins with a capital letter and has letters and digits only, 63 at most",
+        "it must consist of at most 63 letters and digits, and begin with a capital letter",
     )
     return kind
 
@@ -215,8 +216,8 @@ def check_label(name: str, *, wanted: str = "a DNS label") -> str:
             raise BadName(
                 wanted=wanted,
                 value=name,
-                rule="it has lower-case letters, digits and dashes, begins and ends with a letter"
-                " or digit, and is 63 characters at most",
+                rule="it must consist of at most 63 lower-case letters, digits and dashes, and"
+                " begin and end with a letter or digit",
             )
         _remember(name, _labels)
     return name
@@ -232,8 +233,8 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
         _LABEL_1035.fullmatch(name) and len(name) <= 63,
         wanted,
         name,
-        "it has lower-case letters, digits and dashes, begins with a letter, ends with a letter"
-        " or digit, and is 63 characters at most",
+        "it must consist of at most 63 lower-case letters, digits and dashes, begin with a letter,"
+        " and end with a letter or digit",
     )
     return name
 
@@ -248,8 +249,8 @@ def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
             raise BadName(
                 wanted=wanted,
                 value=name,
-                rule="it has lower-case letters, digits, dashes and dots, begins and ends with a"
-                " letter or digit, and is 253 characters at most",
+                rule="it must consist of at most 253 lower-case letters, digits, dashes and dots,"
+                " and each part between dots must begin and end with a letter or digit",
             )
         _remember(name, _subdomains)
     return name
@@ -266,7 +267,7 @@ def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
         raise BadName(
             wanted=wanted,
             value=name,
-            rule="it is one segment of a path: not empty, not . or .., and without / and %",
+            rule="it must be one path segment: not empty, not . or .., and without / and %",
         )
     return name
 
@@ -283,9 +284,9 @@ def check_label_key(key: str) -> str:
             raise BadName(
                 wanted="a label key",
                 value=key,
-                rule="it is NAME or PREFIX/NAME; NAME has letters, digits, -, _ and ., begins and"
-                " ends with a letter or digit, and is 63 characters at most; PREFIX is a DNS"
-                " subdomain",
+                rule="it must be NAME or PREFIX/NAME; NAME must consist of at most 63 letters,"
+                " digits, -, _ and ., and begin and end with a letter or digit; PREFIX must be a"
+                " DNS subdomain",
             )
         _remember(key, _label_keys)
     return key
@@ -298,8 +299,8 @@ def check_label_value(value: str) -> str:
             raise BadName(
                 wanted="a label value",
                 value=value,
-                rule="it is empty, or has letters, digits, -, _ and ., begins and ends with a"
-                " letter or digit, and is 63 characters at most",
+                rule="it must be empty, or consist of at most 63 letters, digits, -, _ and ., and"
+                " begin and end with a letter or digit",
             )
         _remember(value, _label_values)
     return value

@@ -80,7 +80,7 @@ def test_no_subresource_escapes_its_segment(subresource: str) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a%2Fb", "/"])
 def test_a_name_that_could_reach_another_path_is_refused(name: str) -> None:
-    with pytest.raises(BadName, match="one segment of a path"):
+    with pytest.raises(BadName, match="one path segment"):
         object_path(WIDGETS, "default", name)
 
 

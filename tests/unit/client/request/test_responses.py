@@ -127,7 +127,7 @@ def test_an_error_has_the_fields_of_the_status_as_attributes() -> None:
         Cause(reason="", message="odd"),
     )
     assert str(error) == (
-        "could not get Pod default/web: the server answered 422 Invalid: Pod is invalid."
+        "could not get Pod default/web: the server responded with 422 Invalid: Pod is invalid."
         " Change the fields named above."
     )
 
@@ -151,7 +151,7 @@ def test_a_response_that_is_not_a_status_is_not_quoted(body: bytes) -> None:
     assert type(error) is ServerFailed
     assert error.message == "no explanation"
     assert str(error).startswith(
-        "could not get Pod default/web: the server answered 502: no explanation."
+        "could not get Pod default/web: the server responded with 502: no explanation."
     )
 
 

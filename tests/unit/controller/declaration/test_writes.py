@@ -33,15 +33,18 @@ def named(kind: Any, name: str, **metadata: Any) -> Any:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"verbs": ("get",)}, "a verb that writes is one of create, update, patch, delete"),
-        ({"verbs": ("remove",)}, "a verb that writes is one of create, update, patch, delete"),
+        ({"verbs": ("get",)}, "it must be one of create, update, patch, delete"),
+        ({"verbs": ("remove",)}, "it must be one of create, update, patch, delete"),
         ({"verbs": "patch"}, 'they must be a tuple: verbs=("patch",)'),
         ({"verbs": ()}, 'they must be a tuple: verbs=("patch",)'),
         ({"names": "one"}, 'they must be a tuple: names=("one",)'),
-        ({"names": ("a/b",)}, "it is one segment of a path"),
-        ({"names": ("one",), "verbs": ("deletecollection",)}, "a collection has no name"),
-        ({"subresource": "no/such"}, "it is one lower-case word"),
-        ({"subresource": "Status"}, "it is one lower-case word"),
+        ({"names": ("a/b",)}, "it is one path segment"),
+        (
+            {"names": ("one",), "verbs": ("deletecollection",)},
+            "names do not apply to deletecollection",
+        ),
+        ({"subresource": "no/such"}, "it must consist of lower-case letters"),
+        ({"subresource": "Status"}, "it must consist of lower-case letters"),
     ],
 )
 def test_a_rule_that_rbac_cannot_express_is_refused_when_it_is_declared(

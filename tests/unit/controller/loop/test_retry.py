@@ -149,4 +149,4 @@ def test_an_error_without_a_readable_text_is_handled() -> None:
 
     decision = decide(Done(), Shy("x"), failures=0)
 
-    assert decision.note == ("Permanent", "Shy, whose text cannot be read")
+    assert decision.note == ("Permanent", "Shy without a readable text")

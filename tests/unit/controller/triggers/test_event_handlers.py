@@ -685,9 +685,7 @@ def test_an_event_does_not_say_what_the_error_quotes() -> None:
 
     scene.watched(added(config()))
 
-    assert scene.events[0][2] == (
-        "Mapping raised LookupError; the operator's log says where and why"
-    )
+    assert scene.events[0][2] == ("Mapping raised LookupError; see the operator's log")
 
 
 def test_its_repr_has_the_number_of_failing_objects() -> None:

@@ -237,7 +237,7 @@ def test_a_version_can_be_chosen() -> None:
 
 
 def test_a_missing_version_is_refused_with_the_available_ones() -> None:
-    with pytest.raises(BadValue, match="it has v1beta1, v1"):
+    with pytest.raises(BadValue, match="its versions are: v1beta1, v1"):
         models_from_crd(yaml.safe_load(WIDGETS), version="v2")
 
 

@@ -167,7 +167,9 @@ def test_a_schema_of_every_group_belongs_to_meta_v1() -> None:
 def test_documents_that_disagree_are_refused() -> None:
     documents = [document(Thing=thing()), document(Thing=thing(required=[]))]
 
-    with pytest.raises(ValueError, match=r"two documents disagree about io\.k8s\.api\.things"):
+    with pytest.raises(
+        ValueError, match=r"two documents contain different schemas of io\.k8s\.api\.things"
+    ):
         facts_of(documents, [DISCOVERY])
 
 

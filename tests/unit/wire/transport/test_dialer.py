@@ -124,8 +124,8 @@ PROXY_SAYS = {
         b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ncanary",
         "the proxy's response is not HTTP",
     ),
-    "no": (ok(b"canary", status="502 Bad Gateway"), "the proxy answered 502"),
-    "another yes": (ok(b"", status="201 Created"), "the proxy answered 201"),
+    "no": (ok(b"canary", status="502 Bad Gateway"), "the proxy responded with 502"),
+    "another yes": (ok(b"", status="201 Created"), "the proxy responded with 201"),
 }
 
 

@@ -71,7 +71,7 @@ class Discovery(msgspec.Struct, frozen=True):
         if found is None:
             raise UnknownKind(
                 kind=f"{api_version} {kind}",
-                asked="the API server",
+                missing_from="the API server",
                 what_now="Install its CRD or API service, or correct the version.",
             )
         return Unstructured.at(found.resource_type)

@@ -67,7 +67,7 @@ class RestMapper:
         if found is None:
             raise UnknownKind(
                 kind=wanted,
-                asked="the API server",
+                missing_from="the API server",
                 what_now="Install its CRD or API service, or correct the name or version.",
             )
         return found

@@ -59,7 +59,7 @@ def fields(*paths: str | tuple[str, ...]) -> "Predicate[Object]":
     ``"status.readyReplicas"``. If a name contains a dot, write the path as a tuple: ``("metadata",
     "labels", "example.com/tier")``. A number in a path is an index in a list.
     """
-    return _Fields(tuple(_steps(path) for path in _at_least_one(paths, "a path")))
+    return _Fields(tuple(_steps(path) for path in _at_least_one(paths, "one path")))
 
 
 def any_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
@@ -149,7 +149,7 @@ def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
 
 def _at_least_one(given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
     if not given:
-        raise BadValue(wanted="a predicate", value=given, rule=f"it needs at least {what}")
+        raise BadValue(wanted="a predicate", value=given, rule=f"pass at least {what}")
     return given
 
 
@@ -205,7 +205,7 @@ def _attribute(part: type[Struct], step: str) -> str:
     if step in wire:
         return names[wire.index(step)]
     raise BadValue(
-        wanted=f"a field of {part.__name__}", value=step, rule=f"its fields are {', '.join(names)}"
+        wanted=f"a field of {part.__name__}", value=step, rule=f"the fields are {', '.join(names)}"
     )
 
 

@@ -75,7 +75,18 @@ Promises:  - an error can be copied and sent to another process
 Never:     contains a secret: values from credentials or from the data of a Secret
 """
 
-from steersman.errors.answers import (
+from steersman.errors.exits import AUTHOR_ERRORS, ExitRaised, failure_of
+from steersman.errors.project import (
+    BadDefinition,
+    BadProjectSetting,
+    BadTarget,
+    CannotBeACrd,
+    EditedByHand,
+    NoSample,
+    OutOfDate,
+    ProjectError,
+)
+from steersman.errors.requests import (
     AlreadyExists,
     ApiError,
     BadRequest,
@@ -97,17 +108,6 @@ from steersman.errors.answers import (
     Unauthorized,
     Unavailable,
     Unreachable,
-)
-from steersman.errors.exits import AUTHOR_ERRORS, ExitRaised, failure_of
-from steersman.errors.project import (
-    BadDefinition,
-    BadProjectSetting,
-    BadTarget,
-    CannotBeACrd,
-    EditedByHand,
-    NoSample,
-    OutOfDate,
-    ProjectError,
 )
 from steersman.errors.root import (
     SteersmanError,

@@ -100,7 +100,7 @@ class BadController(SteersmanError, ValueError):
     def __init__(self, *, controller: str, problem: str, what_now: str) -> None:
         self.controller = controller
         self.problem = problem
-        super().__init__(f"the controller {controller} cannot work: {problem}. {what_now}")
+        super().__init__(f"the controller {controller} is invalid: {problem}. {what_now}")
 
 
 class Undeclared(SteersmanError):
@@ -196,8 +196,8 @@ class NotAwaited(SteersmanError):
         self.where = where
         self.has_begun = has_begun
         super().__init__(
-            f"the reconcile of {ref} returned before {verb}, called at {where}, was done, and the"
-            f" write was cancelled. Await the task that calls {verb}."
+            f"the reconcile of {ref} returned before {verb}, called at {where}, had returned, and"
+            f" the write was cancelled. Await the task that calls {verb}."
             if has_begun
             else f"the reconcile of {ref} called {verb} at {where} without await, and nothing was"
             f" sent. Write `await {verb}(…)`."
@@ -277,7 +277,7 @@ class BadManager(SteersmanError, ValueError):
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
-        super().__init__(f"the manager cannot work: {problem}. {what_now}")
+        super().__init__(f"the manager is invalid: {problem}. {what_now}")
 
 
 class NoLifespanValue(SteersmanError, LookupError):

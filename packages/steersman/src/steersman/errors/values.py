@@ -39,12 +39,15 @@ class NotAKind(BadValue, AttributeError):
 
 
 class UnknownKind(SteersmanError):
-    """A kind that the scheme does not contain, or that the API server does not serve."""
+    """A kind that the scheme does not contain, or that the API server does not serve.
 
-    def __init__(self, *, kind: str, asked: str, what_now: str) -> None:
+    ``missing_from`` is ``"the scheme"`` or ``"the API server"``.
+    """
+
+    def __init__(self, *, kind: str, missing_from: str, what_now: str) -> None:
         self.kind = kind
-        self.asked = asked
-        super().__init__(f"{asked} does not know {kind}. {what_now}")
+        self.missing_from = missing_from
+        super().__init__(f"{missing_from} does not have {kind}. {what_now}")
 
 
 class NoConversion(SteersmanError):
@@ -54,6 +57,6 @@ class NoConversion(SteersmanError):
         self.source = source
         self.target = target
         super().__init__(
-            f"the Scheme does not convert {source} to {target}."
+            f"the scheme has no conversion from {source} to {target}."
             f" Add a Conversion for each step between them."
         )

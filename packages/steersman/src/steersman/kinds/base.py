@@ -222,5 +222,5 @@ def replace(part: P, /, **changes: Any) -> P:
     raise BadValue(
         wanted=f"a field of {type(part).__name__}",
         value=unknown,
-        rule=f"its fields are {', '.join(fields)}",
+        rule=f"the fields are {', '.join(fields)}",
     )

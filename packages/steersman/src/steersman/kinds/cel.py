@@ -21,8 +21,8 @@ _REASONS: Final = (
 )
 
 # The API server's limits for the length of an expression and of a message.
-_MAX_LETTERS: Final = 100_000
-_MAX_MESSAGE_LENGTH: Final = 2048
+_MAX_CHARACTERS: Final = 100_000
+_MAX_MESSAGE_BYTES: Final = 2048
 
 
 class Cel(msgspec.Struct, frozen=True):
@@ -46,18 +46,28 @@ class Cel(msgspec.Struct, frozen=True):
         for name in ("rule", "message", "message_expression", "field_path"):
             text = getattr(self, name)
             if text is not None and not text.strip():
-                raise ValueError(f"a Cel's {name} says something, got {text!r}")
-            if text is not None and len(text) > _MAX_LETTERS:
-                raise ValueError(f"a Cel's {name} has {_MAX_LETTERS:,} letters at most")
+                raise ValueError(f"{name} of a Cel must not be blank, got {text!r}")
+            if text is not None and len(text) > _MAX_CHARACTERS:
+                raise ValueError(
+                    f"{name} of a Cel must have at most {_MAX_CHARACTERS:,} characters,"
+                    f" got {len(text):,}"
+                )
         if "\n" in self.rule and self.message is None and self.message_expression is None:
-            raise ValueError("a Cel of several lines needs a message, for it is shown in its place")
+            raise ValueError("a Cel whose rule has several lines must have a message")
         if self.message is not None and "\n" in self.message:
-            raise ValueError(f"a Cel's message is one line, got {self.message!r}")
-        if self.message is not None and len(self.message.encode()) > _MAX_MESSAGE_LENGTH:
-            raise ValueError(f"a Cel's message has {_MAX_MESSAGE_LENGTH:,} bytes at most")
+            raise ValueError(f"message of a Cel must be a single line, got {self.message!r}")
+        if self.message is not None and len(self.message.encode()) > _MAX_MESSAGE_BYTES:
+            raise ValueError(
+                f"message of a Cel must have at most {_MAX_MESSAGE_BYTES:,} bytes,"
+                f" got {len(self.message.encode()):,}"
+            )
         if self.reason is not None and self.reason not in _REASONS:
-            raise ValueError(f"a Cel's reason is {' or '.join(_REASONS)}, got {self.reason!r}")
+            raise ValueError(
+                f"reason of a Cel must be {' or '.join(_REASONS)}, got {self.reason!r}"
+            )
         if self.field_path is not None and not self.field_path.startswith((".", "[")):
-            raise ValueError(f"a Cel's field_path begins with a dot, got {self.field_path!r}")
+            raise ValueError(
+                f"field_path of a Cel must begin with a dot or a bracket, got {self.field_path!r}"
+            )
         if self.optional_old_self is not None and "oldSelf" not in self.rule:
-            raise ValueError("optional_old_self is for rules about oldSelf")
+            raise ValueError("optional_old_self of a Cel requires a rule that uses oldSelf")

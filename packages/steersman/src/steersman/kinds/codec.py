@@ -155,7 +155,9 @@ class Codec:
                 pass
         body = _any_json(raw, wanted)
         if not isinstance(body, dict):
-            raise _another_kind(wanted, "a list of other things", str(kind.resource_type))
+            raise _another_kind(
+                wanted, "a list with an item that is not an object", str(kind.resource_type)
+            )
         # The items of a list of a built-in kind have no apiVersion and kind.
         gvk = _wire_gvk(kind)
         return self._decode_slowly(kind, {"apiVersion": gvk.api_version, "kind": gvk.kind, **body})
@@ -243,9 +245,9 @@ def _decoder(kind: type[Any], shape: Any) -> _Decoder:
         return msgspec.json.Decoder(shape, dec_hook=_from_wire)
     except NameError as error:
         raise TypeError(
-            f"{kind.__name__}: an annotation names {error.name}, which its module does not"
-            f" have. Annotations that are text are looked up there: define {error.name} outside"
-            f" of any function, or do without `from __future__ import annotations`"
+            f"{kind.__name__}: an annotation refers to {error.name}, which its module does not"
+            f" define. Define {error.name} at the top level of the module, or remove"
+            f" `from __future__ import annotations`"
         ) from error
 
 
@@ -258,7 +260,7 @@ def _from_wire(wanted: type[Any], value: Any) -> Any:
         return _quantity(value)
     if wanted is MicroTime:
         return MicroTime.of(parse_time(value))
-    raise NotImplementedError(f"no way to decode {wanted}")
+    raise NotImplementedError(f"{wanted} cannot be decoded from JSON")
 
 
 # It takes 30 ms for a Pod, and a list may have thousands to repair.
@@ -286,7 +288,7 @@ def _any_json(data: bytes | msgspec.Raw, wanted: str) -> Any:
 def _check_list(page: _Page[Any], kind: type[Any], wanted: str) -> None:
     gvk = _wire_gvk(kind)
     if not page.kind.endswith("List") or page.api_version != gvk.api_version:
-        found = f"{page.api_version} {page.kind}".strip() or "of no kind"
+        found = f"{page.api_version} {page.kind}".strip() or "an object without a kind"
         raise _another_kind(wanted, found, f"a list of {gvk}")
 
 
@@ -294,7 +296,7 @@ def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
     # Parts and Unstructured itself have no resource type.
     gvk = _wire_gvk(kind) if hasattr(kind, "resource_type") else None
     if not isinstance(body, dict):
-        raise _another_kind(wanted, "no object", str(gvk or kind.__name__))
+        raise _another_kind(wanted, "not a JSON object", str(gvk or kind.__name__))
     if gvk is not None:
         found = (body.get("apiVersion", gvk.api_version), body.get("kind", gvk.kind))
         if found != (gvk.api_version, gvk.kind):
@@ -322,16 +324,16 @@ def _not_json(wanted: str, error: Exception) -> InvalidResponse:
     # Raise it from None: a UnicodeDecodeError contains the text, which may be a Secret's.
     return InvalidResponse(
         wanted=wanted,
-        problem=f"the answer is not the JSON it should be ({error})",
-        what_now="Check that the address is an API server's, and that no proxy is in between.",
+        problem=f"the response is not the expected JSON ({error})",
+        what_now="Check that the address is that of an API server, not of a proxy.",
     )
 
 
-def _another_kind(wanted: str, found: str, asked: str) -> InvalidResponse:
+def _another_kind(wanted: str, found: str, expected: str) -> InvalidResponse:
     return InvalidResponse(
         wanted=wanted,
-        problem=f"the answer is {found}, not {asked}",
-        what_now="Check the group, version and plural of the kind against the server's.",
+        problem=f"the response is {found}; expected {expected}",
+        what_now="Compare the group, version and plural of the kind with `kubectl api-resources`.",
     )
 
 
@@ -344,7 +346,7 @@ def _to_wire(value: Any) -> Any:
         return value.body
     if isinstance(value, MappingProxyType):
         return dict(value)
-    raise TypeError(f"no way to send {type(value).__name__} as JSON")
+    raise TypeError(f"an object of {type(value).__name__} cannot be encoded as JSON")
 
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_to_wire)

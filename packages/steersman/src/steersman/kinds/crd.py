@@ -40,15 +40,16 @@ class Column(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.name.strip():
-            raise ValueError("a Column has a name")
-        _check_path("a Column's path", self.path)
+            raise ValueError(f"name of a Column must not be blank, got {self.name!r}")
+        _check_path("path of a Column", self.path)
         if self.type is not None and self.type not in _COLUMN_TYPES:
             raise ValueError(
-                f"a Column's type is one of {', '.join(_COLUMN_TYPES)}, got {self.type!r}"
+                f"type of a Column must be one of {', '.join(_COLUMN_TYPES)}, got {self.type!r}"
             )
         if self.format is not None and self.format not in _COLUMN_FORMATS:
             raise ValueError(
-                f"a Column's format is one of {', '.join(_COLUMN_FORMATS)}, got {self.format!r}"
+                f"format of a Column must be one of {', '.join(_COLUMN_FORMATS)},"
+                f" got {self.format!r}"
             )
 
 
@@ -71,8 +72,8 @@ class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
         ):
             if path is not None and (not path.startswith(roots) or "[" in path):
                 raise ValueError(
-                    f"the {name} path of a ScalePaths begins with {' or '.join(roots)} and leads"
-                    f" through no list, got {path!r}"
+                    f"{name} of ScalePaths must begin with {' or '.join(roots)} and must not"
+                    f" contain a list index, got {path!r}"
                 )
 
 
@@ -108,7 +109,7 @@ class Crd:
         for field in ("short_names", "categories", "selectable_fields"):
             # A string is a sequence of characters.
             if isinstance(text := getattr(self, field), str):
-                raise ValueError(f"{field} is a tuple, such as ({text!r},), got {text!r}")
+                raise ValueError(f"{field} must be a tuple, such as ({text!r},), got {text!r}")
         for name in self.short_names:
             check_plural(name, wanted="a short name")
         for name in self.categories:
@@ -120,7 +121,10 @@ class Crd:
         for path in self.selectable_fields:
             _check_path("a selectable field", path)
         if len(self.selectable_fields) > _MAX_SELECTABLE_FIELDS:
-            raise ValueError(f"a kind has {_MAX_SELECTABLE_FIELDS} selectable fields at most")
+            raise ValueError(
+                f"a kind can have at most {_MAX_SELECTABLE_FIELDS} selectable fields,"
+                f" got {len(self.selectable_fields)}"
+            )
         for what, names in (
             ("short names", self.short_names),
             ("categories", self.categories),
@@ -128,7 +132,7 @@ class Crd:
             ("selectable fields", self.selectable_fields),
         ):
             if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-                raise ValueError(f"{', '.join(twice)} is twice among the {what} of a Crd")
+                raise ValueError(f"the {what} of a Crd contain a duplicate: {', '.join(twice)}")
         self._check_warning()
 
     def _check_warning(self) -> None:
@@ -137,8 +141,8 @@ class Crd:
             return
         if not warning or not warning.isprintable() or len(warning.encode()) > _MAX_WARNING_BYTES:
             raise ValueError(
-                f"deprecated= is one printable line of {_MAX_WARNING_BYTES} bytes at most, or True,"
-                f" got {warning!r}"
+                f"deprecated must be True, or one printable line of at most {_MAX_WARNING_BYTES}"
+                f" bytes, got {warning!r}"
             )
 
 
@@ -147,19 +151,24 @@ def check_crd(name: str, crd: Any, resource_type: ResourceType) -> Crd | None:
     if crd is None:
         return None
     if not isinstance(crd, Crd):
-        raise TypeError(f"{name}: crd= is a Crd, or None if another project defines the kind")
+        raise TypeError(
+            f"{name}: crd must be a Crd, or None if another project defines the kind,"
+            f" got an object of {type(crd).__name__}"
+        )
     versions = [resource_type.gvk.version]
     for other in crd.also_serves:
         theirs: ResourceType = other.resource_type
         versions.append(theirs.gvk.version)
         if _without_version(theirs) != _without_version(resource_type):
             raise TypeError(
-                f"{name}: also_serves names {other.__name__}, which is {theirs}: versions of one"
-                f" kind share its group, kind, plural and scope"
+                f"{name}: also_serves contains {other.__name__}, which is {theirs}, but all"
+                f" versions must have the same group, kind, plural and scope"
             )
         _check_other_version(name, other.__name__, getattr(other, "declared_crd", None))
     if twice := [version for version in dict.fromkeys(versions) if versions.count(version) > 1]:
-        raise TypeError(f"{name}: two classes of also_serves, or it itself, are {twice[0]}")
+        raise TypeError(
+            f"{name}: the class and its also_serves contain the version {twice[0]} more than once"
+        )
     return crd
 
 
@@ -169,8 +178,8 @@ def _check_other_version(name: str, other: str, crd: Crd | None) -> None:
     for keyword in ("also_serves", "short_names", "categories", "singular", "list_kind"):
         if getattr(crd, keyword):
             raise TypeError(
-                f"{name}: also_serves names {other}, which has {keyword} of its own: all versions"
-                f" have those of the one that is stored"
+                f"{name}: also_serves contains {other}, which sets {keyword}; set it on {name}"
+                f" only, because all versions share it"
             )
 
 
@@ -181,4 +190,4 @@ def _without_version(resource_type: ResourceType) -> tuple[str, str, str, bool]:
 
 def _check_path(what: str, path: str) -> None:
     if not path.startswith(".") or path == ".":
-        raise ValueError(f"{what} begins with a dot, such as .spec.size, got {path!r}")
+        raise ValueError(f"{what} must begin with a dot, as in .spec.size, got {path!r}")

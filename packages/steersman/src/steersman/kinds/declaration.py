@@ -116,8 +116,8 @@ class NoResourceType:
         raise NotAKind(
             wanted="a kind",
             value=owner.__name__,
-            rule="its class statement has no group and version; declare both for your own kind, or"
-            " use Unstructured.of for a kind without a class",
+            rule="its class statement has no group and version; add both, or use Unstructured.of"
+            " for a kind without a class",
         )
 
 
@@ -142,12 +142,18 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         if not declared:
             return None
         if unknown := declared.keys() - _KEYWORDS:
-            raise TypeError(f"{name}: no such class keyword: {', '.join(sorted(unknown))}")
+            raise TypeError(
+                f"{name}: unknown class keyword: {', '.join(sorted(unknown))};"
+                f" the keywords of a kind are {', '.join(sorted(_KEYWORDS))}"
+            )
         version = declared.get("version")
         if version is None:
-            raise TypeError(f"{name}: a kind needs version= beside {', '.join(declared)}=")
+            raise TypeError(f"{name}: {', '.join(declared)} is set, but version is missing")
         if not any(hasattr(base, "api_version") for base in bases):
-            raise TypeError(f"{name}: only a Resource has a {' and a '.join(declared)}")
+            raise TypeError(
+                f"{name}: only a subclass of Resource can have the class keywords"
+                f" {', '.join(declared)}"
+            )
         group = declared.get("group") or ""
         # Built-in groups such as "apps" have no dot; only the generated modules of this package may
         # declare them.
@@ -172,7 +178,11 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         gvk = self.resource_type.gvk
         for field, value in (("api_version", gvk.api_version), ("kind", gvk.kind)):
             if field in annotations:
-                raise BadName(wanted="a field", value=field, rule="every resource has it already")
+                raise BadName(
+                    wanted="a field",
+                    value=field,
+                    rule="every kind already has it; remove it from the class",
+                )
             annotations[field] = Literal[value]
             namespace[field] = _always(value)
 
@@ -193,7 +203,9 @@ def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collecti
     keyword would have no effect on an unknown field.
     """
     if missing := [field for field in named if field not in fields]:
-        raise TypeError(f"{name}: {keyword} names {', '.join(missing)}, which it does not declare")
+        raise TypeError(
+            f"{name}: {keyword} contains {', '.join(missing)}, which is not a field of the class"
+        )
 
 
 def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None:
@@ -207,8 +219,8 @@ def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None
             continue
         for field in (each for each in fields if each in taken):
             raise TypeError(
-                f"{name}: {field} is a property or method already; call the field {field}_,"
-                f" which is {wire_name(field)} on the wire"
+                f"{name}: {field} is already a property or method of {base.__name__}; name the"
+                f" field {field}_, which is {wire_name(field)} in JSON"
             )
 
 
@@ -231,7 +243,7 @@ def check_bases(name: str, bases: Iterable[type]) -> None:
     """
     for base in bases:
         if base.__dictoffset__:
-            raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
+            raise TypeError(f"{name}: its base {base.__name__} must define `__slots__ = ()`")
 
 
 def read_fields(name: str, namespace: dict[str, Any], annotations: dict[str, Any]) -> None:
@@ -244,13 +256,16 @@ def read_fields(name: str, namespace: dict[str, Any], annotations: dict[str, Any
         if isinstance(annotation, str) and annotation in _PLAIN:
             annotations[field] = _PLAIN[annotation]
         elif _is_class_variable(annotation):
-            annotations[field] = ClassVar  # as a string, msgspec only knows its usual names
+            annotations[field] = ClassVar  # in a string, msgspec only recognizes the usual names
             continue
         default = namespace.get(field)
         if default is None:
             continue
         if isinstance(default, _FIELD_SPECIFIERS):
-            raise TypeError(f"{name}.{field}: a part's field has a plain default, or none")
+            raise TypeError(
+                f"{name}.{field}: the default must be a plain value, not an object of"
+                f" {type(default).__name__}"
+            )
         namespace[field] = _always(default)
 
 

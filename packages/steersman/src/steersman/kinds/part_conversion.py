@@ -32,7 +32,7 @@ class PartConversion:
     def convert(self, other: Any) -> Any:
         """Return an object of the class with the value of each field that ``other`` has too."""
         if other is None:
-            return self._made({}, "nothing")
+            return self._made({}, "None")
         plan = self._plans.get(type(other))
         if plan is None:
             plan = self._plans[type(other)] = self._plan_for(type(other))
@@ -66,18 +66,18 @@ class PartConversion:
             fields = msgspec.structs.fields(self._cls)
             missing = [each.name for each in fields if each.required and each.name not in values]
             raise BadValue(
-                wanted=f"all that {self._cls.__name__} needs",
+                wanted=f"a source for {self._cls.__name__}",
                 value=source,
-                rule=f"it has no {' and no '.join(missing)}; give such a field a default, or make"
-                f" the {self._cls.__name__} by hand",
+                rule=f"it does not have {', '.join(missing)}; give such a field a default, or"
+                f" create the {self._cls.__name__} from its fields",
             ) from None
 
     def _plan_for(self, source: type[Any]) -> _Plan:
         if not hasattr(source, "__struct_fields__"):
             raise BadValue(
-                wanted=f"what {self._cls.__name__} can inline",
+                wanted=f"a source for {self._cls.__name__}",
                 value=source.__name__,
-                rule="only a Part, or None, has fields to inline",
+                rule="it must be a Part or None",
             )
         theirs = {field.name: field.type for field in msgspec.structs.fields(source)}
         # A field with only one possible value, such as apiVersion, needs no conversion.

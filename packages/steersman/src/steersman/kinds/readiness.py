@@ -31,8 +31,8 @@ def is_ready(obj: Object) -> bool:
         gvk = obj.resource_type.gvk
     else:
         raise TypeError(
-            f"is_ready takes a Resource or Unstructured, got an object of {type(obj).__name__}."
-            f" Check for None before, if the object may be missing."
+            f"is_ready expects a Resource or Unstructured, got an object of {type(obj).__name__}."
+            f" If the object may be missing, check for None first."
         )
     if obj.deletion_time is not None:
         return False

@@ -55,13 +55,15 @@ def selected(name: str, selector: Words | None) -> Words:
     if selector is not None:
         if not selector:
             raise BadValue(
-                wanted="a selector", value={}, rule="it names a label, or it would select all Pods"
+                wanted="a selector",
+                value={},
+                rule="it must contain a label; an empty selector selects all Pods",
             )
         return checked_labels(selector)
     try:
         return {NAME_LABEL: check_label_value(name)}
     except BadName as error:
-        rule = f"as the label {NAME_LABEL}, {error.rule}; or choose another selector"
+        rule = f"it is the value of the label {NAME_LABEL}, and {error.rule}; or pass a selector"
         raise BadName(wanted="a name for Pods", value=name, rule=rule) from None
 
 
@@ -72,10 +74,10 @@ def joined(selector: Words, labels: Words | None) -> Words:
     for key in selector.keys() & labels.keys():
         if labels[key] != selector[key]:
             raise BadValue(
-                wanted=f"the label {key} of what is selected by it",
+                wanted=f"a value for the label {key}",
                 value=labels[key],
-                rule=f"the selector says {selector[key]!r}, and Pods with another would not be"
-                f" found; leave it out of the labels, or change the selector",
+                rule=f"the selector requires {selector[key]!r}; remove it from the labels, or"
+                f" change the selector",
             )
     return {**selector, **checked_labels(labels)}
 
@@ -96,8 +98,8 @@ def checked_key(key: str) -> str:
         raise BadName(
             wanted="a key of a ConfigMap or Secret",
             value=key,
-            rule="it has letters, digits, -, _ and ., is 253 characters at most, is not . and does"
-            " not begin with ..",
+            rule="it must consist of at most 253 letters, digits, -, _ and ., must not be ., and"
+            " must not begin with ..",
         )
     return key
 
@@ -105,7 +107,7 @@ def checked_key(key: str) -> str:
 def checked_count(replicas: int | None) -> int | None:
     """Return ``replicas``, validated; with ``None``, another manager sets the number."""
     if replicas is not None and replicas < 0:
-        raise BadValue(wanted="a number of replicas", value=replicas, rule="it is 0 or more")
+        raise BadValue(wanted="a number of replicas", value=replicas, rule="it must be at least 0")
     return replicas
 
 
@@ -115,10 +117,14 @@ def pod_spec(
     """Return a Pod's spec with the containers of ``pod``, followed by ``containers``."""
     listed = (*(pod.containers if pod is not None else ()), *containers)
     if not listed:
-        raise BadValue(wanted="the containers of a Pod", value=listed, rule="there is at least one")
+        raise BadValue(
+            wanted="the containers of a Pod", value=listed, rule="there must be at least one"
+        )
     names = [check_label(each.name, wanted="the name of a container") for each in listed]
     if len(set(names)) < len(names):
-        raise BadValue(wanted="the containers of a Pod", value=names, rule="no two share a name")
+        raise BadValue(
+            wanted="the containers of a Pod", value=names, rule="each must have a unique name"
+        )
     return core_v1.PodSpec(containers=listed) if pod is None else replace(pod, containers=listed)
 
 

@@ -216,7 +216,7 @@ def cron_job(
         raise BadName(
             wanted="the name of a CronJob",
             value=name,
-            rule=f"it is {_MAX_CRON_JOB_LENGTH} characters at most",
+            rule=f"it must have at most {_MAX_CRON_JOB_LENGTH} characters",
         )
     all_labels = joined(selected(name, None), labels)
     spec = job_spec(
@@ -256,15 +256,19 @@ def service(
     a DNS name for each Pod.
     """
     if headless and type not in (None, "ClusterIP"):
-        raise BadValue(wanted="the type of a headless Service", value=type, rule="it is ClusterIP")
+        raise BadValue(
+            wanted="the type of a headless Service", value=type, rule="it must be ClusterIP"
+        )
     listed = tuple(ports)
     if not listed and not headless:
-        raise BadValue(wanted="the ports of a Service", value=listed, rule="there is at least one")
+        raise BadValue(
+            wanted="the ports of a Service", value=listed, rule="there must be at least one"
+        )
     if len(listed) > 1 and not all(port.name for port in listed):
         raise BadValue(
             wanted="the ports of a Service",
             value=[port.name or port.port for port in listed],
-            rule="each has a name if there are several",
+            rule="each must have a name if there are several",
         )
     found_by = selected(name, selector)
     all_labels = {**found_by, **checked_labels(labels)} if labels else {**found_by}

@@ -14,7 +14,7 @@ import msgspec
 
 # The tokens of a pattern; tokens that contain arbitrary characters come first. The text is compiled
 # at first use: compiling it takes longer than the rest of the import, and few rules have a pattern.
-_PIECES: Final = r"""
+_TOKENS: Final = r"""
     \\Q .*? (?: \\E | \Z )
     | (?P<back> \\[1-9] )
     | (?P<python> \\Z )
@@ -29,7 +29,7 @@ _PIECES: Final = r"""
     """
 
 # RE2's limit for repetitions.
-_MAX_TIMES: Final = 1000
+_MAX_REPEATS: Final = 1000
 
 
 def _re2_problem(pattern: str) -> str | None:
@@ -37,26 +37,26 @@ def _re2_problem(pattern: str) -> str | None:
     detect.
     """
     depth = 0
-    for piece in re.finditer(_PIECES, pattern, re.VERBOSE | re.DOTALL):
-        match piece.lastgroup:
+    for token in re.finditer(_TOKENS, pattern, re.VERBOSE | re.DOTALL):
+        match token.lastgroup:
             case "around" | "back":
                 # RE2 reads each character once, without backtracking.
-                return "looks around or back"
+                return f"contains {token[0]}, a lookaround or backreference"
             case "python" | "odd":
-                return f"has {piece[0]}, which only Python knows"
-            case "times" if int(piece["times"]) > _MAX_TIMES:
-                return f"repeats something more than {_MAX_TIMES} times"
+                return f"contains {token[0]}, which is Python syntax"
+            case "times" if int(token["times"]) > _MAX_REPEATS:
+                return f"contains a repetition of more than {_MAX_REPEATS}"
             case "unclosed":
-                return f"has {piece[0]} without its other half"
+                return f"contains an unterminated {token[0]}"
             case "open":
                 depth += 1
             case "close" if depth == 0:
-                return "closes what was never opened"
+                return "contains a closing parenthesis without an opening one"
             case "close":
                 depth -= 1
             case _:
                 pass
-    return "has a parenthesis that is never closed" if depth else None
+    return "contains an opening parenthesis without a closing one" if depth else None
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,42 +103,46 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         self._check_bounds()
         if isinstance(self.list_map_keys, str):
             raise ValueError(
-                f"list_map_keys is a tuple, such as ({self.list_map_keys!r},),"
+                f"list_map_keys must be a tuple, such as ({self.list_map_keys!r},),"
                 f" got {self.list_map_keys!r}"
             )
         if (self.list_type == "map") != bool(self.list_map_keys):
             raise ValueError(
-                f"list_type='map' and list_map_keys go together,"
+                f"list_type='map' and list_map_keys must be set together,"
                 f" got list_type={self.list_type!r} list_map_keys={self.list_map_keys!r}"
             )
         if self.opaque and self.preserve_unknown_fields:
-            raise ValueError("opaque=True has no described fields to preserve unknown ones beside")
+            raise ValueError(
+                "opaque=True already preserves all fields; remove preserve_unknown_fields"
+            )
         if self.pattern is not None and (problem := _re2_problem(self.pattern)):
             raise ValueError(
-                f"pattern={self.pattern!r} {problem}, and RE2, by which the API server matches,"
-                f" does not take that"
+                f"pattern={self.pattern!r} {problem}, which RE2, the syntax of the API server,"
+                f" does not support"
             )
 
     def __repr__(self) -> str:
-        said = (
+        fields = (
             (each.name, getattr(self, each.name), each.default)
             for each in msgspec.structs.fields(self)
         )
-        inside = ", ".join(f"{name}={value!r}" for name, value, usual in said if value != usual)
-        return f"Rule({inside})"
+        set_fields = ", ".join(
+            f"{name}={value!r}" for name, value, usual in fields if value != usual
+        )
+        return f"Rule({set_fields})"
 
     def _check_bounds(self) -> None:
         for bound in ("ge", "gt", "le", "lt", "multiple_of"):
             if not isfinite(getattr(self, bound) or 0):
-                raise ValueError(f"a bound is a finite number, got {bound}={getattr(self, bound)}")
-        for inside, outside in (("ge", "gt"), ("le", "lt")):
-            if None not in (getattr(self, inside), getattr(self, outside)):
-                raise ValueError(f"{inside} and {outside} are two bounds on one side")
+                raise ValueError(f"{bound} must be a finite number, got {getattr(self, bound)}")
+        for inclusive, exclusive in (("ge", "gt"), ("le", "lt")):
+            if None not in (getattr(self, inclusive), getattr(self, exclusive)):
+                raise ValueError(f"{inclusive} and {exclusive} exclude each other; set one of them")
         if self.multiple_of is not None and self.multiple_of <= 0:
-            raise ValueError(f"multiple_of is above zero, got {self.multiple_of}")
+            raise ValueError(f"multiple_of must be positive, got {self.multiple_of}")
         for length in ("min_length", "max_length"):
             if (getattr(self, length) or 0) < 0:
-                raise ValueError(f"no length is below zero, got {length}={getattr(self, length)}")
+                raise ValueError(f"{length} must not be negative, got {getattr(self, length)}")
         for low, high in (*product(("ge", "gt"), ("le", "lt")), ("min_length", "max_length")):
             least, most = getattr(self, low), getattr(self, high)
             if least is None or most is None:

@@ -36,7 +36,7 @@ class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
             raise BadValue(
                 wanted=f"a conversion from {old}",
                 value=str(new),
-                rule="a conversion is between two versions of one kind in one group",
+                rule="a conversion must be between two versions of the same group and kind",
             )
 
 
@@ -67,8 +67,8 @@ class Scheme:
         if found is None:
             raise UnknownKind(
                 kind=str(gvk),
-                asked="the scheme",
-                what_now="Give it the class with Scheme.with_kinds, or use Unstructured.",
+                missing_from="the scheme",
+                what_now="Add its class with Scheme.with_kinds, or use Unstructured.",
             )
         return found
 
@@ -92,7 +92,9 @@ class Scheme:
         for step in self._path(type(obj), to):
             obj = step(obj)
         if not isinstance(obj, to):
-            raise TypeError(f"a conversion to {to.__name__} returned a {type(obj).__name__}")
+            raise TypeError(
+                f"a conversion to {to.__name__} returned an object of {type(obj).__name__}"
+            )
         return obj
 
     def _path(
@@ -130,7 +132,7 @@ def _by_kind(kinds: Iterable[type[Resource]]) -> dict[GroupVersionKind, type[Res
             raise BadValue(
                 wanted=f"the class for {gvk}",
                 value=each.__qualname__,
-                rule=f"{classes[gvk].__qualname__} is its class already",
+                rule=f"the scheme already contains {classes[gvk].__qualname__} for it; remove one",
             )
     return classes
 

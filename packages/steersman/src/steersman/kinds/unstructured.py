@@ -66,11 +66,13 @@ class Unstructured:
                 raise BadValue(
                     wanted="a Kubernetes object",
                     value=sorted(map(str, body))[:8],
-                    rule=f"it has a text under {field!r}",
+                    rule=f"{field!r} must be a string",
                 )
         if not isinstance(body.get("metadata", {}), Mapping):
             raise BadValue(
-                wanted="a Kubernetes object", value="metadata", rule="'metadata' is an object"
+                wanted="a Kubernetes object",
+                value=sorted(map(str, body))[:8],
+                rule="'metadata' must be an object",
             )
         self._body = body
         if type(self) is Unstructured:
@@ -80,7 +82,7 @@ class Unstructured:
             raise BadValue(
                 wanted=f"an object of {self.resource_type}",
                 value=str(self.gvk),
-                rule="it is another kind",
+                rule="its kind is another one",
             )
 
     @property
@@ -164,7 +166,7 @@ class Unstructured:
         Objects along ``path`` that do not exist are created.
         """
         if not path:
-            raise BadValue(wanted="a path", value=path, rule="it contains at least one step")
+            raise BadValue(wanted="a path", value=path, rule="it must contain at least one step")
         body = unwrapped(self.body)
         place: Any = body
         *way, last = path
@@ -178,7 +180,8 @@ class Unstructured:
             raise BadValue(
                 wanted=f"a path into {self.ref}",
                 value=path,
-                rule="each step is a field of an object or an index into a list that is there",
+                rule="each step must be a field of an object, or the index of an existing item of"
+                " a list",
             ) from error
         return type(self)(body)
 

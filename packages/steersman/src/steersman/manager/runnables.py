@@ -61,7 +61,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
         cluster.
         """
         if self.leads is not None and not self.leads():
-            raise NotLeading(wanted="an effect outside", was_stopped=True)
+            raise NotLeading(wanted="an effect outside the cluster", was_stopped=True)
 
 
 class Runnable(msgspec.Struct, frozen=True):

@@ -76,7 +76,7 @@ class ServerProbe:
             return None
         watches = f", and these watches are silent: {_named(self._silent_watches)}"
         return (
-            f"{self._server} has not answered for {self.silent_seconds:.0f} s"
+            f"{self._server} has not responded for {self.silent_seconds:.0f} s"
             f"{watches if self._silent_watches else ''}"
         )
 

@@ -29,7 +29,7 @@ _Record: TypeAlias = dict[str, dict[str, str]]
 
 RECORD: Final = ".steersman/generated.json"
 
-_ABOUT: Final = "Digests of generated files, by which steersman knows what was edited since."
+_ABOUT: Final = "Digests of generated files; steersman uses them to detect edits by hand."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

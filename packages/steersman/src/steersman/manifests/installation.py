@@ -82,24 +82,23 @@ class Installation:
             _IMAGE.fullmatch(self.image),
             "the name of an image",
             self.image,
-            "it is NAME, NAME:TAG or NAME@sha256:DIGEST, and NAME is in lower case",
+            "it must be NAME, NAME:TAG or NAME@sha256:DIGEST, where NAME is in lower case",
         )
         _require(
             _VERSION.fullmatch(self.version),
             "the version of an operator",
             self.version,
-            "charts and catalogs have three numbers, as in 1.2.3, and perhaps a word behind them,"
-            " as in 1.2.3-rc.1",
+            "it must be a semantic version, such as 1.2.3 or 1.2.3-rc.1",
         )
         for namespace in self.namespaces:
             check_label(namespace, wanted="a namespace")
         if not self.controllers:
             raise BadValue(
-                wanted="an operator", value=self.name, rule="it has at least one controller"
+                wanted="an operator", value=self.name, rule="it must have at least one controller"
             )
         if self.replicas < 1:
             raise BadValue(
-                wanted="a number of replicas", value=self.replicas, rule="there is at least one"
+                wanted="a number of replicas", value=self.replicas, rule="it must be at least 1"
             )
         self._check_env()
         self._check_resources()
@@ -121,7 +120,7 @@ class Installation:
                 raise BadValue(
                     wanted=f"a limit for {name}",
                     value=str(limits[name]),
-                    rule=f"a limit is at least the request, {amount}",
+                    rule=f"it must not be less than the request, {amount}",
                 )
 
     @property

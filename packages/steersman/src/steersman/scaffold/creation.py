@@ -252,10 +252,11 @@ def _answers(
 def _check_own_kind(kind: str) -> None:
     check_class_kind(kind)
     if kind in _BESIDE:
-        rule = f"beside its class there are {', '.join(sorted(_BESIDE))}"
+        rule = f"{', '.join(sorted(_BESIDE))} are names of other classes in its module"
     elif len(kind) > _MAX_KIND_LENGTH:
         rule = (
-            f"it is {_MAX_KIND_LENGTH} characters at most, because a list of them is called …List"
+            f"it must have at most {_MAX_KIND_LENGTH} characters, because the kind of its list adds"
+            " List to it"
         )
     else:
         return

@@ -148,7 +148,7 @@ def foreign_kind(
             what_now=f"Use group, version and kind as `kubectl api-resources` shows them.{hint}",
         )
     if kind in _BESIDE:
-        rule = f"beside its class there are {', '.join(sorted(_BESIDE))}"
+        rule = f"{', '.join(sorted(_BESIDE))} are names of other classes in its module"
         raise BadName(wanted="a kind for which a controller can be written", value=kind, rule=rule)
     return Foreign(
         gvk=gvk,
@@ -163,6 +163,6 @@ def _checked(models: str) -> str:
     if not all(each.isidentifier() for each in models.split(".")):
         raise ProjectError(
             problem=f"{models!r} is not the name of a Python module",
-            what_now="Name it as an import would: shop_operator.models.certificate_v1",
+            what_now="Use its full name, such as shop_operator.models.certificate_v1",
         )
     return models

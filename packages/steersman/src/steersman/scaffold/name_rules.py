@@ -32,7 +32,7 @@ def check_project_name(name: str) -> str:
     wanted = "a project's name"
     check_label(name, wanted=wanted)
     if not name[0].isalpha() or len(name) > MAX_NAME_LENGTH:
-        rule = f"it begins with a letter, and has at most {MAX_NAME_LENGTH} characters"
+        rule = f"it must begin with a letter, and have at most {MAX_NAME_LENGTH} characters"
         raise BadName(wanted=wanted, value=name, rule=rule)
     return name
 
@@ -53,14 +53,21 @@ def check_package(package: str) -> str:
     The name is in lower case, can be imported, and is not the name of another package.
     """
     if not (package.isidentifier() and package.isascii() and package == package.lower()):
-        rule = "it has lower-case letters, digits and underscores, and begins with a letter"
+        rule = (
+            "it must consist of lower-case letters, digits and underscores, and not begin with a"
+            " digit"
+        )
     elif keyword.iskeyword(package) or keyword.issoftkeyword(package):
-        rule = "it is a keyword of Python"
+        rule = "it is a Python keyword"
     elif package in _TAKEN:
-        rule = "another module is called so, and one of the two could not be imported"
+        rule = "another module already has this name"
     else:
         return package
-    raise BadName(wanted="a Python package", value=package, rule=f"{rule}; --package names another")
+    raise BadName(
+        wanted="the name of a package",
+        value=package,
+        rule=f"{rule}; choose another name with --package",
+    )
 
 
 def module_of(kind: str) -> str:

@@ -24,7 +24,7 @@ PYPROJECT: Final = "pyproject.toml"
 _MARKER: Final = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
 
 # What to do with a file that has conflict markers.
-CHOOSE: Final = "Choose between what stands between <<<<<<< and >>>>>>>, and try again."
+CHOOSE: Final = "Resolve the conflicts between <<<<<<< and >>>>>>>, and try again."
 
 # ``module:attribute``; the first part of the module is the project's package.
 _TARGET: Final = re.compile(r"(?P<module>\w+(\.\w+)*)(:\w+)?")
@@ -85,29 +85,29 @@ class Project:
     @classmethod
     def read(cls, directory: Path, document: Mapping[str, Any]) -> "Project":
         """Return the project in ``directory``; ``document`` is its parsed pyproject.toml."""
-        said = _Said(directory / PYPROJECT, document["tool"]["steersman"])
+        settings = _SettingsTable(directory / PYPROJECT, document["tool"]["steersman"])
         about = document.get("project", {})
         try:
             project = cls(
                 directory=directory,
-                **{each: said.text(each) for each in _SETTINGS},
-                origin=said.text("origin", usual="index"),
-                namespaces=said.texts("namespaces"),
-                deploy=deploy_table(said.table("deploy")),
-                bundle=bundle_table(said.table("bundle"), directory=directory),
+                **{each: settings.text(each) for each in _SETTINGS},
+                origin=settings.text("origin", usual="index"),
+                namespaces=settings.texts("namespaces"),
+                deploy=deploy_table(settings.table("deploy")),
+                bundle=bundle_table(settings.table("bundle"), directory=directory),
                 version=str(about.get("version", "0.0.0")),
                 description=str(about.get("description", "")),
                 maintainers=_people(about),
                 dependencies=tuple(map(str, about.get("dependencies", ()))),
             )
-            said.check_known((*_SETTINGS, "origin", "namespaces", "deploy", "bundle"))
+            settings.check_known((*_SETTINGS, "origin", "namespaces", "deploy", "bundle"))
             check_project_name(project.name)
             check_domain(project.domain)
             check_package(project.package)
             for namespace in project.namespaces:
                 check_label(namespace, wanted="a namespace")
         except BadName as error:
-            raise said.wrong(str(error)) from error
+            raise settings.wrong(str(error)) from error
         return project
 
     @property
@@ -121,7 +121,7 @@ class Project:
         return self.directory / "src"
 
 
-class _Said:
+class _SettingsTable:
     """A table of pyproject.toml, with typed access to its values and errors that name the key."""
 
     def __init__(self, path: Path, table: object) -> None:
@@ -150,17 +150,17 @@ class _Said:
         return TomlTable(self._path, f"tool.steersman.{key}", self._table.get(key, {}))
 
     def check_known(self, known: tuple[str, ...]) -> None:
-        strangers = sorted(set(self._table).difference(known))
-        if strangers:
-            like = get_close_matches(strangers[0], known, n=1)
-            meant = f" (did you mean {like[0]}?)" if like else ""
-            raise self.wrong(f"the key {strangers[0]!r} is unknown{meant}")
+        unknown = sorted(set(self._table).difference(known))
+        if unknown:
+            like = get_close_matches(unknown[0], known, n=1)
+            hint = f" (did you mean {like[0]}?)" if like else ""
+            raise self.wrong(f"the key {unknown[0]!r} is unknown{hint}")
 
     def wrong(self, problem: str) -> ProjectError:
         return ProjectError(
             problem=f"[tool.steersman] in {self._path} cannot be used: {problem.rstrip('.')}",
-            what_now='It has target = "PACKAGE.operator:manager", name, domain, image and scaffold,'
-            " all of them strings, and perhaps namespaces = [] and the tables deploy and bundle.",
+            what_now='It must have the strings target = "PACKAGE.operator:manager", name, domain,'
+            " image and scaffold, and can have namespaces = [] and the tables deploy and bundle.",
         )
 
 
@@ -177,7 +177,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         problem, what_now = (
             f"{path} is not valid TOML: {error}",
-            CHOOSE if has_conflict_markers(text) else "Mend it.",
+            CHOOSE if has_conflict_markers(text) else "Correct it.",
         )
     except OSError as error:
         problem, what_now = f"{path} cannot be read: {error.strerror}", "Check its permissions."

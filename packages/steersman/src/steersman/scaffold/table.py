@@ -108,8 +108,8 @@ class TomlTable:
         for key in self._values:
             if key not in self._known:
                 like = get_close_matches(key, self._known, n=1)
-                meant = f" (did you mean {like[0]}?)" if like else ""
-                raise self.bad(key, f"this setting does not exist{meant}")
+                hint = f" (did you mean {like[0]}?)" if like else ""
+                raise self.bad(key, f"this setting does not exist{hint}")
 
     def _value(self, key: str) -> Any:
         self._known.append(key)

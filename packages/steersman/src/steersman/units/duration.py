@@ -34,7 +34,7 @@ def parse_duration(text: str) -> float:
         raise BadValue(
             wanted="a duration",
             value=text,
-            rule="it is one or more numbers, each with its unit, such as 300ms, 1.5h or 1h30m;"
+            rule="it must consist of numbers, each with a unit, such as 300ms, 1.5h or 1h30m;"
             " the units are ns, us, µs, ms, s, m and h",
         )
     nanos = sum(
@@ -54,7 +54,7 @@ def format_duration(seconds: float) -> str:
         numerator, denominator = Decimal(repr(seconds)).as_integer_ratio()
     except (ArithmeticError, ValueError):
         raise BadValue(
-            wanted="a duration", value=seconds, rule="it is a finite number of seconds"
+            wanted="a duration", value=seconds, rule="it must be a finite number of seconds"
         ) from None
     nanos = (2 * abs(numerator) * 10**9 + denominator) // (2 * denominator)
     sign = "-" if numerator < 0 else ""
@@ -73,7 +73,7 @@ def format_duration(seconds: float) -> str:
 def _check_range(nanos: int, value: object) -> None:
     if not -_MAX_NANOS - 1 <= nanos <= _MAX_NANOS:
         raise BadValue(
-            wanted="a duration", value=value, rule="Go counts nanoseconds up to 2^63-1, 292 years"
+            wanted="a duration", value=value, rule="it must be less than 2^63 ns, about 292 years"
         )
 
 

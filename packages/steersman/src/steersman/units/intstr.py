@@ -22,7 +22,7 @@ def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
         raise BadValue(
             wanted="a number or a percentage",
             value=value,
-            rule="it is an int, or text of digits and a percent sign, such as 25%",
+            rule="it must be an int, or a string of digits and a percent sign, such as '25%'",
         )
     hundredths = int(matched[1]) * total
     return -(-hundredths // 100) if round_up else hundredths // 100

@@ -34,9 +34,9 @@ def parse_time(text: str) -> datetime:
     except (TypeError, ValueError, OverflowError):
         pass  # not text, an invalid date, or outside the years 1 to 9999 in UTC
     raise BadValue(
-        wanted="a moment",
+        wanted="a time",
         value=text,
-        rule="it is a date and time of RFC 3339 in the years 1 to 9999,"
+        rule="it must be an RFC 3339 date and time in the years 1 to 9999,"
         " such as 2006-01-02T15:04:05Z or 2006-01-02T15:04:05.999+07:00",
     )
 
@@ -58,7 +58,7 @@ def _in_utc(moment: datetime) -> datetime:
     except (AttributeError, OverflowError):
         pass
     raise BadValue(
-        wanted="a moment that everyone agrees on",
+        wanted="a time",
         value=moment,
-        rule="it is a datetime with a tzinfo, such as UTC, in the years 1 to 9999",
+        rule="it must be a datetime with a tzinfo, such as UTC, in the years 1 to 9999",
     )

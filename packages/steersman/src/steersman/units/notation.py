@@ -115,8 +115,8 @@ def invalid_quantity_error(text: str) -> BadValue:
     return BadValue(
         wanted="a quantity",
         value=text,
-        rule="it is a number such as 1, -2.5 or .5, then at most one of"
-        f" {' '.join(filter(None, _SUFFIXES))} or an exponent such as e3, with at most"
+        rule="it must be a number such as 1, -2.5 or .5, optionally followed by one of"
+        f" {' '.join(filter(None, _SUFFIXES))} or by an exponent such as e3, with at most"
         f" {MAX_DIGITS} digits on either side of the point and three in the exponent",
     )
 

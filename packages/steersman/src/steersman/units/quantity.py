@@ -51,7 +51,7 @@ class Quantity:
             raise BadValue(
                 wanted="a quantity",
                 value=amount,
-                rule="give text such as '500m', an int or a Decimal; a float would not be exact",
+                rule="pass a string such as '500m', an int or a Decimal; a float is not exact",
             )
         else:
             numerator, denominator = _ratio(amount)
@@ -170,7 +170,7 @@ def _bounded(nanos: int, style: Style) -> Amount:
         raise BadValue(
             wanted="a quantity",
             value=f"about 2^{nanos.bit_length() - NANOS.bit_length()}",
-            rule="it has too many digits to be written down",
+            rule="it has too many digits",
         )
     return Amount(nanos, style)
 
@@ -180,8 +180,8 @@ def _ratio(number: int | Decimal) -> tuple[int, int]:
         number.is_finite() and abs(number.adjusted()) <= MAX_EXPONENT
     ):
         raise BadValue(
-            wanted="a number that quantities can be computed with",
+            wanted="a number for a quantity",
             value=number,
-            rule=f"it is finite, with exponents up to {MAX_EXPONENT}",
+            rule=f"it must be finite, and its exponent must be at most {MAX_EXPONENT}",
         )
     return number.as_integer_ratio()

@@ -267,7 +267,7 @@ class Collector:
         if found is None:
             raise UnknownKind(
                 kind=f"{api_version} {kind}",
-                asked="the API server",
+                missing_from="the API server",
                 what_now="The dependents of this kind stay until the API server serves the kind.",
             )
         return found

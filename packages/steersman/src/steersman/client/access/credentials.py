@@ -154,7 +154,7 @@ class ConfiguredCredentials:
             self._observe(CredentialsNotRenewed(source=self._config.source, error=error))
             return self._current
         if last is not None:
-            reason = "the plugin was asked again" if given is not last.given else "a file changed"
+            reason = "the plugin ran again" if given is not last.given else "a file changed"
             self._observe(CredentialsRenewed(source=self._config.source, reason=reason))
         self._material = material
         self._current = current

@@ -107,7 +107,8 @@ def error_from(
     if 300 <= code < 400:
         return InvalidResponse(
             wanted=wanted,
-            problem=f"the server answered {code}, a redirect, which the client does not follow",
+            problem=f"the server responded with {code}, a redirect, which the client does not"
+            " follow",
             what_now="Use the final address of the API server in the configuration.",
         )
     status = read_status(body)

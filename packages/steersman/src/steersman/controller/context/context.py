@@ -149,7 +149,7 @@ class Context:
         token: store the token in a Secret, and call this method only if no token exists yet.
         """
         if size < 16:
-            raise ValueError(f"a token of {size} bytes can be guessed; use 16 or more")
+            raise ValueError(f"a token must have at least 16 bytes, got {size}")
         return token_text(self.rng.randbytes(size))
 
     @property
@@ -165,7 +165,9 @@ class Context:
         machine's clock and sends no request. Do not catch the error: the new leader does the work.
         """
         if self._leads is not None and not self._leads():
-            raise NotLeading(wanted=f"an effect outside for {self._obj.ref}", was_stopped=True)
+            raise NotLeading(
+                wanted=f"an effect outside the cluster for {self._obj.ref}", was_stopped=True
+            )
         self._check()
 
     def lifespan(self, kind: type[T]) -> T:

@@ -59,7 +59,7 @@ class Writes:
             raise BadValue(
                 wanted=f"the verbs of Writes({name}) with names",
                 value=self.verbs,
-                rule="a collection has no name; leave out deletecollection, or the names",
+                rule="names do not apply to deletecollection; remove one of them",
             )
         if self.subresource and not (
             self.subresource.isascii() and self.subresource.islower() and self.subresource.isalpha()
@@ -67,7 +67,7 @@ class Writes:
             raise BadName(
                 wanted=f"a subresource of {name}",
                 value=self.subresource,
-                rule='it is one lower-case word, such as "status"',
+                rule='it must consist of lower-case letters, such as "status"',
             )
 
 
@@ -94,8 +94,7 @@ def check_verbs(verbs: object, *, wanted: str) -> None:
             raise BadValue(
                 wanted=wanted,
                 value=verb,
-                rule=f"a verb that writes is one of {', '.join(VERBS)}; a kind that is read goes"
-                " into watches or reads",
+                rule=f"it must be one of {', '.join(VERBS)}; declare reads in watches or reads",
             )
 
 

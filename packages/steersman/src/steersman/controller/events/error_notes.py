@@ -13,7 +13,7 @@ def public_text(error: Exception, *, of: str) -> str:
     """
     if isinstance(error, SteersmanError):
         return error_text(error)
-    return f"{of} raised {type(error).__name__}; the operator's log says where and why"
+    return f"{of} raised {type(error).__name__}; see the operator's log"
 
 
 def error_text(error: Exception) -> str:
@@ -21,4 +21,4 @@ def error_text(error: Exception) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001  an author's class, which must not end the worker
-        return f"{type(error).__name__}, whose text cannot be read"
+        return f"{type(error).__name__} without a readable text"

@@ -55,7 +55,7 @@ class OwnerCheck:
         except NotFound as error:
             raise _owner_gone(owner, child, "no longer exists") from error
         if now.uid != owner.uid:
-            raise _owner_gone(owner, child, "is now another object of the same name")
+            raise _owner_gone(owner, child, "was replaced by another object of the same name")
         if now.deletion_time is not None and owner.deletion_time is None:
             raise _owner_gone(owner, child, "is being deleted")
         # A child lost during the request may have been lost for another reason.

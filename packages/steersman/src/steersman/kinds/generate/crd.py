@@ -157,7 +157,9 @@ class _Reader:
     def _type_of(self, place: tuple[str, ...], schema: Schema) -> Type:
         if not isinstance(schema, Mapping):
             raise BadValue(
-                wanted=f"the schema of {'.'.join(place)}", value=schema, rule="it is an object"
+                wanted=f"the schema of {'.'.join(place)}",
+                value=schema,
+                rule="it must be an object",
             )
         if place[-2:] in _OF_CONDITIONS:
             # The base class defines the fields of a condition, but not their types.
@@ -269,32 +271,32 @@ def _is_amount(schema: Schema) -> bool:
 def _version(spec: Mapping[str, Any], wanted: str | None) -> Mapping[str, Any]:
     versions = spec.get("versions")
     if not isinstance(versions, list):
-        raise _unlike_a_crd(spec, "'versions' is a list")
+        raise _unlike_a_crd(spec, "'versions' must be a list")
     names: list[str] = []
     for each in versions:
         if not isinstance(each, Mapping):
-            raise _unlike_a_crd(spec, "each of 'versions' is an object")
+            raise _unlike_a_crd(spec, "each item of 'versions' must be an object")
         if each.get("name") == wanted or (wanted is None and each.get("storage") is True):
             return each
         names.append(str(each.get("name")))
     raise BadValue(
         wanted="a version of this CustomResourceDefinition",
         value=wanted,
-        rule=f"it has {', '.join(names) or 'none'}",
+        rule=f"its versions are: {', '.join(names) or 'none'}",
     )
 
 
 def _object(owner: Mapping[str, Any], field: str) -> Mapping[str, Any]:
     found = owner.get(field)
     if not isinstance(found, Mapping):
-        raise _unlike_a_crd(owner, f"{field!r} is an object")
+        raise _unlike_a_crd(owner, f"{field!r} must be an object")
     return found
 
 
 def _text(owner: Mapping[str, Any], field: str) -> str:
     found = owner.get(field)
     if not isinstance(found, str):
-        raise _unlike_a_crd(owner, f"{field!r} is text")
+        raise _unlike_a_crd(owner, f"{field!r} must be a string")
     return found
 
 

@@ -33,7 +33,7 @@ def facts_of(documents: Iterable[Schema], discovery: Iterable[Schema]) -> dict[s
             if not name.startswith(_BUILT_IN):
                 continue
             if schemas.setdefault(name, pruned := _pruned(name, schema)) != pruned:
-                raise ValueError(f"two documents disagree about {name}")
+                raise ValueError(f"two documents contain different schemas of {name}")
     modules = _modules(schemas)
     for group, version in _stable_versions(discovery):
         if module := modules.get((group, version["version"])):

@@ -70,7 +70,7 @@ def plain_type(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
             raise BadValue(
                 wanted="a type in a schema",
                 value=unknown,
-                rule="it is array, object, boolean, integer, number or string",
+                rule="it must be array, object, boolean, integer, number or string",
             )
 
 
@@ -113,14 +113,14 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
     properties = schema.get("properties", {})
     if not isinstance(properties, Mapping):
         raise BadValue(
-            wanted="the properties of a schema", value=properties, rule="they are an object"
+            wanted="the properties of a schema", value=properties, rule="they must be an object"
         )
     for wire in properties:
         if not isinstance(wire, str) or _unspeakable(wire):
             raise BadValue(
                 wanted="the name of a field",
                 value=wire,
-                rule="it is text without quotes, backslashes and control characters",
+                rule="it must be a string without quotes, backslashes and control characters",
             )
     return properties
 
@@ -132,7 +132,7 @@ def required_of(schema: Schema) -> Collection[str]:
         raise BadValue(
             wanted="the required fields of a schema",
             value=required,
-            rule="they are a list of names",
+            rule="they must be a list of names",
         )
     return required
 

@@ -86,7 +86,7 @@ class AuthorizedPages:
             async with self._clock.timeout(SCRAPE_SECONDS):
                 verdict = await self._reviews.verdict(token, request.path)
         except TimeoutError:
-            verdict = AccessDecision.NO_ANSWER
+            verdict = AccessDecision.NO_RESPONSE
         match verdict:
             case AccessDecision.ALLOWED:
                 return await self._inner.handle(request, certificate=certificate)
@@ -94,8 +94,8 @@ class AuthorizedPages:
                 return _unauthorized()
             case AccessDecision.FORBIDDEN:
                 return text_reply(403, "forbidden")
-            case AccessDecision.NO_ANSWER:
-                return text_reply(500, "cannot find out who is asking")
+            case AccessDecision.NO_RESPONSE:
+                return text_reply(500, "the token review failed")
 
 
 def _unauthorized() -> Reply:

@@ -42,7 +42,7 @@ class AccessDecision(Enum):
     ALLOWED = "allowed"
     UNKNOWN_CALLER = "unknown caller"
     FORBIDDEN = "forbidden"
-    NO_ANSWER = "no answer"
+    NO_RESPONSE = "no response"
 
 
 # All attributes of a user that an authorizer may use.
@@ -91,7 +91,7 @@ class TokenReviews:
                     self._rights.put((user, path), is_allowed, for_seconds=seconds)
             except SteersmanError:
                 # The client has observed the error.
-                return AccessDecision.NO_ANSWER
+                return AccessDecision.NO_RESPONSE
             return AccessDecision.ALLOWED if is_allowed else AccessDecision.FORBIDDEN
 
     async def _user(self, token: str) -> _User | None:

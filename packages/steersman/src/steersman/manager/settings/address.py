@@ -27,18 +27,20 @@ class ListenAddress(msgspec.Struct, frozen=True):
         """Return the address in ``text``: HOST:PORT, where an IPv6 address is in brackets."""
         found = re.fullmatch(_ADDRESS, text)
         if found is None:
-            raise _bad(text, "it is HOST:PORT, [::1]:8080 or :8080")
+            raise _bad(text, "it must be HOST:PORT, such as [::1]:8080 or :8080")
         host = found["host"] if found["six"] is None else found["six"]
         if found["six"] is not None and not _is_ip(host, version=6):
-            raise _bad(text, "what stands in brackets is an IPv6 address")
+            raise _bad(text, "the host in brackets must be an IPv6 address")
         # A host without letters must be an IP address: 300.0.0.1 is not a host name.
         numeric = bool(host) and not any(each.isalpha() for each in host)
         if found["six"] is None and numeric and not _is_ip(host, version=4):
-            raise _bad(text, "an IPv4 address is four numbers up to 255")
+            raise _bad(text, "an IPv4 address must consist of four numbers from 0 to 255")
         if found["six"] is None and host and not numeric and re.fullmatch(_HOST_NAME, host) is None:
-            raise _bad(text, "the host is an IP address, a host name, or nothing for all of them")
+            raise _bad(
+                text, "the host must be an IP address or a host name; if it is empty, all addresses"
+            )
         if int(found["port"]) > _MAX_PORT:
-            raise _bad(text, f"a port is a number up to {_MAX_PORT}")
+            raise _bad(text, f"the port must be at most {_MAX_PORT}")
         return cls(host, int(found["port"]))
 
     @property

@@ -130,9 +130,7 @@ def _in_file(path: Path) -> Mapping[str, object]:
             raise BadSettings(
                 source=str(path),
                 problem=f"there is no setting {_shown(key)}",
-                what_now=f"Write {like[0]}, if that was meant."
-                if like
-                else f"There are: {', '.join(keys)}.",
+                what_now=f"Did you mean {like[0]}?" if like else f"There are: {', '.join(keys)}.",
             )
     return entries
 

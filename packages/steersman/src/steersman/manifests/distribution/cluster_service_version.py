@@ -53,7 +53,7 @@ def cluster_service_version(
         raise BadValue(
             wanted="a version that is replaced",
             value=replaces,
-            rule="it is an earlier one, and this is the version of the bundle itself",
+            rule="it must be an earlier version than that of the bundle",
         )
     spec: dict[str, Any] = {
         "displayName": title_of(installation),
@@ -103,8 +103,8 @@ def _csv_name(name: str, version: str) -> str:
         raise BadName(
             wanted="the name of a ClusterServiceVersion",
             value=full,
-            rule="it is NAME.vVERSION, has letters, digits, dashes and dots, ends with a letter or"
-            f" digit, and is {_MAX_NAME_LENGTH} characters at most",
+            rule=f"it must be NAME.vVERSION, consist of at most {_MAX_NAME_LENGTH} letters, digits,"
+            " dashes and dots, and end with a letter or digit",
         )
     return full
 

@@ -19,7 +19,7 @@ _LEADS: Final = gauge(
 )
 _RESPONSIVE: Final = gauge(
     "steersman_manager_server_responsive",
-    "Whether the API server answers: 1 if it does.",
+    "Whether the API server responds: 1 if it does.",
     initial=1,
 )
 _LEADER_CHANGES: Final = counter(
@@ -259,7 +259,7 @@ class StopRequested(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the signal."""
-        text = f"asked to stop ({self.signal}), within {length(self.grace_seconds)}"
+        text = f"received {self.signal}; stops within {length(self.grace_seconds)}"
         return text, {"signal": self.signal, "grace_seconds": self.grace_seconds}
 
 
@@ -340,8 +340,8 @@ class ServerUnresponsive(Observation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration and the watches that are opened again."""
         text = (
-            f"{self.server} has not answered for {length(self.silent_seconds)}; watches that are"
-            f" opened again: {', '.join(self.watches) or 'none'}"
+            f"{self.server} has not responded for {length(self.silent_seconds)}; reopened watches:"
+            f" {', '.join(self.watches) or 'none'}"
         )
         return text, {
             "server": self.server,
@@ -363,7 +363,7 @@ class ServerRecovered(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the silence."""
-        text = f"{self.server} answers again, after {length(self.silent_seconds)}"
+        text = f"{self.server} responds again, after {length(self.silent_seconds)}"
         return text, {"server": self.server, "silent_seconds": self.silent_seconds}
 
     def samples(self) -> Iterable[Sample]:

@@ -204,5 +204,5 @@ class ResponseFailed(Observation, frozen=True, kw_only=True):
         The text of the error is left out, because it may contain secrets.
         """
         what = type(self.error).__name__
-        text = f"{self.method} {self.path}: could not be answered: {what} {place_of(self.error)}"
+        text = f"{self.method} {self.path}: the handler raised {what} {place_of(self.error)}"
         return text, {"method": self.method, "path": self.path, "error": what}

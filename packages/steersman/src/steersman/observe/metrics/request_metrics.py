@@ -67,12 +67,12 @@ class RequestMetrics(Collector):
     def _families(self, kinds: Iterable[tuple[tuple[str, str], _OneKind]]) -> Iterator[Metric]:
         requests = CounterMetricFamily(
             "steersman_client_requests",
-            "Requests to the API server, by the class of its answer (none: no answer).",
+            "Requests to the API server, by the class of the response code (none: no response).",
             labels=(*REQUEST, "code"),
         )
         seconds = HistogramMetricFamily(
             "steersman_client_request_seconds",
-            "Time from a request to its answer, retries included.",
+            "Time from a request to its response, retries included.",
             labels=REQUEST,
         )
         for labels, one in kinds:

@@ -163,7 +163,7 @@ class _Merger:
             said = finished.stderr.decode(errors="replace").strip()
             raise ProjectError(
                 problem=f"git could not merge {path}: {said or finished.returncode}",
-                what_now="Nothing was changed. See that it is a text, and try again.",
+                what_now="Nothing was changed. Check that it is a text file, and try again.",
             )
         return finished.stdout.decode("utf-8"), finished.returncode > 0
 

@@ -152,5 +152,5 @@ async def _tunnel(connection: Connection, *, server: Address, proxy: Address) ->
     else:
         if answer.status == 200:
             return
-        problem, cause = f"the proxy answered {answer.status}", None
+        problem, cause = f"the proxy responded with {answer.status}", None
     raise Broken(problem, cause=cause, was_sent=False)

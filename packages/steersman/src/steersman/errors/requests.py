@@ -39,8 +39,8 @@ class ApiError(SteersmanError):
         self.causes = causes
         self.retry_after_seconds = retry_after_seconds
         self.uid = uid
-        answer = f"{code} {reason}" if reason else str(code)
-        sentence = f"could not {wanted}: the server answered {answer}: {message.rstrip('.')}."
+        status = f"{code} {reason}" if reason else str(code)
+        sentence = f"could not {wanted}: the server responded with {status}: {message.rstrip('.')}."
         super().__init__(f"{sentence} {self._advice()}".rstrip())
 
     def _advice(self) -> str:
@@ -48,9 +48,9 @@ class ApiError(SteersmanError):
 
 
 class BadRequest(ApiError):
-    """The API server could not understand the request."""
+    """The API server could not parse the request."""
 
-    what_now = "The request itself is wrong; sending it again will not help."
+    what_now = "Correct the request; a retry fails again."
 
 
 class Unauthorized(ApiError):
@@ -163,9 +163,8 @@ class EndlessList(InvalidResponse):
         super().__init__(
             wanted=wanted,
             problem=f"the list does not end: {problem}",
-            what_now="Check the proxies in between, and an aggregated API server's paging; raise"
-            " pages_limit in ClientSettings, for a Manager with client=…, if the list really has"
-            " that many pages.",
+            what_now="Check the proxies, and the paging of an aggregated API server. If the list"
+            " has that many pages, raise pages_limit in ClientSettings (Manager(client=…)).",
         )
 
 
