@@ -114,11 +114,12 @@ def test_a_mistyped_command_is_refused_with_a_suggestion(
     assert f"Did you mean {meant}?" in answer.output
 
 
-def test_an_unknown_command_is_refused_without_a_suggestion() -> None:
-    answer = asked("xyz")
+@pytest.mark.parametrize("word", ["xyz", "replay", "simulate"])
+def test_an_unknown_command_is_refused_without_a_suggestion(word: str) -> None:
+    answer = asked(word)
 
     assert answer.exit_code == 2
-    assert "No such command 'xyz'.\n" in answer.output
+    assert f"No such command '{word}'.\n" in answer.output
 
 
 def test_the_version_is_printed() -> None:

@@ -108,5 +108,5 @@ def test_trailing_lines_of_a_text_are_kept_before_other_fields() -> None:
 
 @pytest.mark.parametrize("item", [Number("1"), {"a": Conditional("b", "c")}], ids=str)
 def test_an_expression_at_an_invalid_position_is_refused(item: Any) -> None:
-    with pytest.raises(TypeError, match="hole"):
+    with pytest.raises(TypeError, match="placeholder"):
         template_of({"items": [item]})

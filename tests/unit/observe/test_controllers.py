@@ -89,14 +89,14 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
             HOT_LOOP,
             LOUD,
             "appservice: AppService default/web: the controller triggers itself: 20 reconciles in"
-            " 4.0 s changed status.checkedAt, each after the last one's write. Write the same"
-            " value as long as nothing else has changed",
+            " 4.0 s changed status.checkedAt, each because of the previous one's write."
+            " Write the same value unless something else has changed",
         ),
         (
             FIELD_CONFLICT,
             LOUD,
-            "appservice: Deployment default/web: autoscaler keeps changing spec.replicas, corrected"
-            " 5 times in 60.0 s. Let one of them leave these fields out",
+            "appservice: Deployment default/web: autoscaler keeps changing spec.replicas, and the"
+            " controller set them again 5 times in 60.0 s. Remove these fields from one of the two",
         ),
         (
             MAPPING_FAILED,
@@ -130,14 +130,14 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
         (
             ABANDONED,
             LOUD,
-            "appservice: AppService default/web: its function still runs in a thread, although it"
-            " was abandoned; it can no longer read or write",
+            "appservice: AppService default/web: the reconcile ended, but its function still runs"
+            " in a thread; it can no longer read or write",
         ),
         (
             ENDED_LATE,
             NORMAL,
-            "appservice: AppService default/web: its function has ended, 60.0 s after it was"
-            " abandoned",
+            "appservice: AppService default/web: its function has ended, 60.0 s after the"
+            " reconcile",
         ),
         (DROPPED, LOUD, "appservice: 12 events were not written: too many about one object"),
         (
@@ -148,7 +148,7 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
         (
             SLOW,
             QUIET,
-            "appservice: 12 slow reconciles run beside the workers, 7 objects hang, 2 of them wait",
+            "appservice: 12 slow reconciles run beside the workers, 7 objects timed out, 2 of them wait",
         ),
         (STARTED, NORMAL, "appservice: started with 4 workers"),
         (STOPPED, NORMAL, "appservice: stopped within 250 ms"),
@@ -175,8 +175,8 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"outcome": "later"}, "not done yet in 12 ms"),
-        ({"outcome": "later", "after_seconds": 30.0}, "not done yet in 12 ms, again in 30.0 s"),
+        ({"outcome": "later"}, "returned Later in 12 ms"),
+        ({"outcome": "later", "after_seconds": 30.0}, "returned Later in 12 ms, again in 30.0 s"),
         ({"outcome": "cancelled"}, "cancelled after 12 ms"),
         ({"is_finalize": True}, "finalize done in 12 ms"),
         (
@@ -185,7 +185,7 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
         ),
         (
             {"outcome": "permanent", "failures": 1, "error": Permanent("size must be even")},
-            "failed for good in 12 ms: size must be even",
+            "failed permanently in 12 ms: size must be even",
         ),
         (
             {"outcome": "failed", "failures": 1, "error": KeyError("size")},
@@ -203,7 +203,7 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
                     Write(verb="delete", ref=DEPLOYMENT, is_change=True),
                 )
             },
-            "done in 12 ms: applied the status of AppService default/web,"
+            "done in 12 ms: updated the status of AppService default/web,"
             " deleted Deployment default/web",
         ),
         (

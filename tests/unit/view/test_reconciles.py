@@ -81,8 +81,8 @@ def test_a_reconcile_without_writes_keeps_the_previous_one_shown() -> None:
     said = (
         "done in 5 ms; because Deployment default/web was deleted; applied Deployment default/web"
     )
-    assert str(once) == f"{said}; then there was nothing to do"
-    assert str(twice) == f"{said}; then there was nothing to do, 2 times"
+    assert str(once) == f"{said}; later reconciles changed nothing"
+    assert str(twice) == f"{said}; later reconciles changed nothing, 2 times"
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def tree_of(part: str, installation: Installation) -> Tree:
         case "docs":
             return {"api.md": reference_of(crd_documents(installation))}
         case _:
-            raise ValueError(f"there is no part {part!r}")
+            raise ValueError(f"unknown part {part!r}")
 
 
 def project_trees(installation: Installation, parts: Iterable[str] = PARTS) -> dict[str, Tree]:
@@ -144,7 +144,7 @@ def documents_of(part: str, installation: Installation) -> tuple[Document, ...]:
         case "samples":
             return tuple(map(sample_of, crd_documents(installation)))
         case _:
-            raise ValueError(f"{part!r} is no objects")
+            raise ValueError(f"the part {part!r} does not consist of objects")
 
 
 def broken_by(installation: Installation, *, against: Path) -> tuple[str, ...]:

@@ -10,16 +10,8 @@ from steersman.names import ObjectRef
 from steersman.observe import ReconcileFinished, ReconcileReason, Write
 from steersman.view.lines import printable
 
-_MOST: Final = 3
+_MAX_NAMED: Final = 3
 _MAX_ERROR_LENGTH: Final = 500
-
-_WROTE: Final = {
-    "apply": "applied",
-    "apply status": "updated the status of",
-    "create": "created",
-    "delete": "deleted",
-    "patch": "patched",
-}
 
 
 class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
@@ -67,12 +59,13 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
             parts.append(self.did)
         if self.idle:
             times = "" if self.idle == 1 else f", {self.idle} times"
-            parts.append(f"then there was nothing to do{times}")
+            parts.append(f"later reconciles changed nothing{times}")
         return "; ".join(parts)
 
 
+# As in the log lines of ``ReconcileFinished``.
 _OUTCOMES: Final = {"later": "returned Later", "permanent": "failed permanently"}
-# The predicates of events about an object, and the events that are about none.
+# The predicates of events about an object, and the texts of events without one.
 _EVENTS: Final = {
     "added": "was created",
     "deleted": "was deleted",
@@ -83,7 +76,7 @@ _EVENTS: Final = {
 _CAUSES: Final = {
     "later": "the requested delay ended",
     "retry": "the last reconcile failed",
-    "stream": "a source of keys named it",
+    "stream": "a source of keys yielded it",
     "timer": "its timer fired",
 }
 
@@ -93,7 +86,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
     error = finished.error
     # The same reason may occur twice before the reconcile.
     reasons = list(dict.fromkeys(_because(why, finished.ref) for why in finished.reasons))
-    said = "" if error is None else printable(f"{type(error).__name__}: {error}")
+    text = "" if error is None else printable(f"{type(error).__name__}: {error}")
     return Reconciled(
         ref=finished.ref,
         controller=finished.controller,
@@ -102,7 +95,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
         time=time,
         why=_some(reasons, finished.reasons_left_out),
         did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
-        error=said if len(said) <= _MAX_ERROR_LENGTH else f"{said[: _MAX_ERROR_LENGTH - 1]}…",
+        error=text if len(text) <= _MAX_ERROR_LENGTH else f"{text[: _MAX_ERROR_LENGTH - 1]}…",
         after_seconds=finished.after_seconds,
         is_news=error is not None
         or any(
@@ -133,9 +126,9 @@ def _because(why: ReconcileReason, ref: ObjectRef) -> str:
 def _wrote(write: Write, ref: ObjectRef) -> str:
     if (write.verb, write.ref) == ("apply status", ref):
         return f"updated the {ref.kind}'s status"
-    return f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
+    return str(write)
 
 
 def _some(things: Sequence[str], left_out: int = 0) -> str:
-    more = max(len(things) - _MOST, 0) + left_out
-    return ", ".join(things[:_MOST]) + (f" and {more} more" if more else "")
+    more = max(len(things) - _MAX_NAMED, 0) + left_out
+    return ", ".join(things[:_MAX_NAMED]) + (f" and {more} more" if more else "")

@@ -1,8 +1,12 @@
 """Command groups that suggest the most similar command for a mistyped one."""
 
 from difflib import get_close_matches
+from typing import Final
 
 import click
+
+# A guess: ``chrat`` is similar enough to ``chart`` (0.8), but ``replay`` not to ``deploy`` (0.67).
+_SIMILARITY: Final = 0.75
 
 
 class Group(click.Group):
@@ -14,12 +18,12 @@ class Group(click.Group):
         """Return the command that the first argument names, and the remaining arguments."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            meant = self._nearest(ctx, name)
-            hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
+            similar = self._similar(ctx, name)
+            hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
             ctx.fail(f"No such command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 
-    def _nearest(self, ctx: click.Context, name: str) -> list[str]:
+    def _similar(self, ctx: click.Context, name: str) -> list[str]:
         own = self.list_commands(ctx)
         # Users often omit the group of a subcommand: steersman crd.
         below = {
@@ -28,10 +32,10 @@ class Group(click.Group):
             if isinstance(found := self.get_command(ctx, group), click.Group)
             for each in found.list_commands(ctx)
         }
-        same = [whole for whole, each in below.items() if each == name]
-        begun = [each for each in own if each.startswith(name)]
-        if same or begun:
-            return same or begun
-        near = get_close_matches(name, [*own, *below.values()], n=1)
-        whole = {each: each for each in own} | {each: path for path, each in below.items()}
-        return [whole[each] for each in near]
+        same = [path for path, each in below.items() if each == name]
+        longer = [each for each in own if each.startswith(name)]
+        if same or longer:
+            return same or longer
+        close = get_close_matches(name, [*own, *below.values()], n=1, cutoff=_SIMILARITY)
+        paths = {each: each for each in own} | {each: path for path, each in below.items()}
+        return [paths[each] for each in close]

@@ -78,18 +78,18 @@ TITLE {{ $.Chart.AppVersion }} is in namespace {{ $.Release.Namespace }}, and ma
 {{- else }} all namespaces
 {{- end }}.
 
-See it come up:
+Wait until it is ready:
 
   kubectl --namespace {{ $.Release.Namespace }} rollout status deployment/FULLNAME
 
-Its Pods satisfy the restricted Pod Security level. To have the namespace insist on it:
+Its Pods satisfy the Pod Security Standard restricted. To enforce this level in the namespace:
 
   kubectl label namespace {{ $.Release.Namespace }} pod-security.kubernetes.io/enforce=restricted
 """
 
 _NOTES_ON_CRDS: Final = """\
 {{ if and $.Values.crds.enabled $.Values.crds.keep }}
-Definitions stay when the chart is uninstalled. To delete them, with all objects of these kinds:
+The CRDs remain when the chart is uninstalled. To delete them, with all objects of these kinds:
 
   kubectl delete crd CRDS
 {{ end -}}

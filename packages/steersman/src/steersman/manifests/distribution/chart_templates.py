@@ -102,7 +102,9 @@ def _entry(key: str, value: Any, indent: int) -> Iterator[str]:
             yield f"{pad}{key}:"
             yield from _items(value, indent)
         case _:
-            raise TypeError(f"{key}: {value!r} is neither a document nor a hole")
+            raise TypeError(
+                f"{key}: {value!r} contains a value that is neither YAML nor a placeholder"
+            )
 
 
 def _items(items: Sequence[Any], indent: int) -> Iterator[str]:
@@ -123,12 +125,13 @@ def _items(items: Sequence[Any], indent: int) -> Iterator[str]:
                 first, *others = _entries(item, indent + 2)
                 if first.lstrip().startswith(_BRACES):
                     raise TypeError(
-                        f"{item!r} begins with a hole, which leaves no place for a dash"
+                        f"the list item {item!r} begins with a placeholder that can be empty; put"
+                        " another key first"
                     )
                 yield f"{pad}- {first.lstrip()}"
                 yield from others
             case _:
-                raise TypeError(f"{item!r} is neither a document nor a hole")
+                raise TypeError(f"the list item {item!r} is neither YAML nor a placeholder")
 
 
 def _inserted(expression: str, indent: int) -> Iterator[str]:

@@ -78,30 +78,30 @@ def _table(installation: Installation, parts: InstallManifests) -> _Table:
             "repository": _Value("", repository, {**_STRING, "minLength": 1}),
             "tag": _Value("", tag, _STRING),
             "digest": _Value(
-                "sha256:…; with one, the tag is only for people to read.",
+                "sha256:… If it is set, Kubernetes pulls this digest and ignores the tag.",
                 digest,
                 {**_STRING, "pattern": "^(sha256:[0-9a-f]{64})?$"},
             ),
             "pullPolicy": _Value(
-                "Empty: the cluster's own.",
+                "If it is empty, the default of Kubernetes applies.",
                 "",
                 {"enum": ["", "Always", "IfNotPresent", "Never"]},
             ),
         },
         "imagePullSecrets": _Value(
-            "Secrets with the right to pull the image, as in - name: registry",
+            "Secrets with credentials for the image's registry, such as - name: registry",
             [],
             _OBJECTS,
             is_optional=True,
         ),
         "replicas": _Value(
-            "How many Pods. One of them acts, and another takes over when it is gone.",
+            "Number of Pods. One of them is the leader; if it fails, another one takes over.",
             installation.replicas,
             {"type": "integer", "minimum": 0},
         ),
         "namespaces": _Value(
-            "The namespaces that the operator manages, which must exist; all, if there are"
-            " none. It gets a Role in each, or one ClusterRole.",
+            "Namespaces that the operator manages; they must exist. If the list is empty, it"
+            " manages all namespaces. It gets a Role in each namespace, or one ClusterRole.",
             list(dict.fromkeys(installation.namespaces)),
             {
                 "type": "array",
@@ -111,8 +111,8 @@ def _table(installation: Installation, parts: InstallManifests) -> _Table:
         ),
         "logLevel": _Value("", "info", {"enum": ["debug", "info", "warning", "error"]}),
         "env": _Value(
-            "More variables for the operator. STEERSMAN_… are settings of its manager: --help of"
-            " the image lists them.",
+            "Additional environment variables. STEERSMAN_… are settings of the manager; to list"
+            " them, run the image with --help.",
             adds["env"],
             _OBJECTS,
             is_optional=True,
@@ -127,65 +127,71 @@ def _table(installation: Installation, parts: InstallManifests) -> _Table:
         ),
         "podLabels": _Value("", dict(installation.deploy.pod_labels), _WORDS, is_optional=True),
         "serviceAccount": {
-            "create": _Value("Whether to make it; otherwise it must be there.", True, _FLAG),
-            "name": _Value("Empty: the operator's own name.", "", _STRING),
+            "create": _Value(
+                "Whether to create the ServiceAccount; if not, it must exist.", True, _FLAG
+            ),
+            "name": _Value("If it is empty, the name of the Deployment.", "", _STRING),
             "annotations": _Value("", {}, _WORDS, is_optional=True),
         },
         "crds": {
             "enabled": _Value(
-                "Whether the definitions of the operator's kinds are installed, and upgraded, with"
-                " the chart.",
+                "Whether the chart installs and upgrades the CustomResourceDefinitions of the"
+                " operator.",
                 True,
                 _FLAG,
             ),
             "keep": _Value(
-                "Whether they stay when the chart is uninstalled. With a definition, all objects of"
-                " its kind are deleted.",
+                "Whether they remain when the chart is uninstalled. Deleting a definition deletes"
+                " all objects of its kind.",
                 True,
                 _FLAG,
             ),
         },
         "userRoles": {
             "enabled": _Value(
-                "ClusterRoles that let the cluster's admins, editors and viewers do the same with"
-                " the operator's kinds.",
+                "ClusterRoles that add the operator's kinds to the roles admin, edit and view.",
                 True,
                 _FLAG,
             ),
         },
         "metrics": {
             "enabled": _Value(
-                "Metrics over HTTPS, for clients that may read them.", installation.metrics, _FLAG
+                "Metrics over HTTPS, for clients with permission to read them.",
+                installation.metrics,
+                _FLAG,
             ),
             "serviceMonitor": {
                 "enabled": _Value(
-                    "For clusters with the Prometheus operator, which alone knows this kind.",
+                    "Requires the Prometheus Operator, which defines this kind.",
                     False,
                     _FLAG,
                 ),
                 "labels": _Value(
-                    "Those by which your Prometheus selects.", {}, _WORDS, is_optional=True
+                    "Labels by which your Prometheus selects ServiceMonitors.",
+                    {},
+                    _WORDS,
+                    is_optional=True,
                 ),
             },
         },
         "networkPolicy": {
             "enabled": _Value(
-                "In: probes and metrics. Out: names, the API server, and what egress says.",
+                "Ingress: probes and metrics. Egress: DNS, the API server, and the rules below.",
                 True,
                 _FLAG,
             ),
             "egress": _Value(
-                "More that the operator may reach: egress rules of a NetworkPolicy.",
+                "Additional egress rules of the NetworkPolicy.",
                 adds["egress"],
                 _OBJECTS,
                 is_optional=True,
             ),
         },
         "podDisruptionBudget": {
-            "enabled": _Value("One Pod at a time, when nodes are drained.", True, _FLAG),
+            "enabled": _Value("Limits evictions to one Pod at a time.", True, _FLAG),
         },
         "fullnameOverride": _Value(
-            "The name of everything, in place of one made from the release's.",
+            "Name of all objects, instead of a name that begins with the release's name.",
             "",
             {**_STRING, "pattern": "^([a-z]([-a-z0-9]{0,48}[a-z0-9])?)?$"},
         ),

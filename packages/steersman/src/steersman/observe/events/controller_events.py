@@ -16,10 +16,11 @@ _MAX_REASONS: Final = 3
 _MAX_NAMED: Final = 5
 
 _FAILURES: Final = frozenset({"failed", "permanent", "timed out"})
-_OUTCOMES: Final = {"later": "not done yet", "permanent": "failed for good"}
-_WROTE: Final = {
+# As in the text of ``steersman.view.Reconciled``.
+_OUTCOMES: Final = {"later": "returned Later", "permanent": "failed permanently"}
+_PAST_TENSE: Final = {
     "apply": "applied",
-    "apply status": "applied the status of",
+    "apply status": "updated the status of",
     "patch": "patched",
     "delete": "deleted",
     "create": "created",
@@ -27,7 +28,7 @@ _WROTE: Final = {
 
 _SLOW: Final = gauge(
     "steersman_controller_slow_reconciles",
-    "Reconciles that run beside the workers because they are slow.",
+    "Slow reconciles that run in addition to the workers.",
     "controller",
 )
 _HANGING: Final = gauge(
@@ -37,7 +38,7 @@ _HANGING: Final = gauge(
 )
 _THREADS_ABANDONED: Final = counter(
     "steersman_controller_threads_abandoned",
-    "Plain functions that went on after they were abandoned.",
+    "Plain functions that still ran when their reconcile had ended.",
     "controller",
 )
 _EVENTS_DROPPED: Final = counter(
@@ -85,6 +86,9 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ref: ObjectRef
     is_change: bool
     version: str = ""
+
+    def __str__(self) -> str:
+        return f"{_PAST_TENSE.get(self.verb, self.verb)} {self.ref}"
 
 
 class _OfAnObject(Observation, frozen=True, kw_only=True):
@@ -188,14 +192,10 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         return f"{about}{why.event}{changed}"
 
     def _did(self) -> str:
-        changes = [
-            f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
-            for write in self.writes
-            if write.is_change
-        ]
+        changes = [str(write) for write in self.writes if write.is_change]
         parts = [some_of(changes, most=_MAX_NAMED)] if changes else []
-        if vain := len(self.writes) - len(changes):
-            parts.append(f"{vain} {_writes(vain)} changed nothing")
+        if no_ops := len(self.writes) - len(changes):
+            parts.append(f"{no_ops} {_writes(no_ops)} changed nothing")
         if self.skipped_writes:
             parts.append(f"{self.skipped_writes} {_writes(self.skipped_writes)} skipped")
         return "; ".join(parts)
@@ -243,7 +243,7 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
         """Return a log text with the numbers."""
         text = (
             f"{self.controller}: {self.slow} slow reconciles run beside the workers,"
-            f" {self.hanging} objects hang, {self.waiting} of them wait"
+            f" {self.hanging} objects timed out, {self.waiting} of them wait"
         )
         return text, {
             "controller": self.controller,
@@ -265,7 +265,7 @@ class HotLoop(_OfAnObject, frozen=True, kw_only=True):
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
             "steersman_controller_hot_loops",
-            "Times that a controller was found to trigger itself.",
+            "Times that a controller triggered itself repeatedly.",
             "controller",
         ),
     )
@@ -277,8 +277,8 @@ class HotLoop(_OfAnObject, frozen=True, kw_only=True):
         """Return a log text with the fields and the remedy."""
         text = (
             f"{self._subject()}: the controller triggers itself: {self.count} reconciles in"
-            f" {length(self.seconds)} changed {_named(self.fields)}, each after the last one's"
-            f" write. Write the same value as long as nothing else has changed"
+            f" {length(self.seconds)} changed {_named(self.fields)}, each because of the previous"
+            f" one's write. Write the same value unless something else has changed"
         )
         return text, self._fields(fields=", ".join(self.fields), count=self.count)
 
@@ -290,7 +290,7 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
             "steersman_controller_field_conflicts",
-            "Times that another client was found to change fields that a controller corrects.",
+            "Times that another client repeatedly changed fields that a controller sets.",
             "controller",
         ),
     )
@@ -303,8 +303,8 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
         """Return a log text with the fields, the other field managers, and the remedy."""
         text = (
             f"{self._subject()}: {_named(self.managers) or 'another client'} keeps changing"
-            f" {_named(self.fields)}, corrected {self.count} times in {length(self.seconds)}. Let"
-            f" one of them leave these fields out"
+            f" {_named(self.fields)}, and the controller set them again {self.count} times in"
+            f" {length(self.seconds)}. Remove these fields from one of the two"
         )
         return text, self._fields(
             fields=", ".join(self.fields), managers=", ".join(self.managers), count=self.count
@@ -435,9 +435,9 @@ class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text that says whether the function has ended."""
         text = (
-            f"its function has ended, {length(self.seconds)} after it was abandoned"
+            f"its function has ended, {length(self.seconds)} after the reconcile"
             if self.has_ended
-            else "its function still runs in a thread, although it was abandoned; it can no longer"
+            else "the reconcile ended, but its function still runs in a thread; it can no longer"
             " read or write"
         )
         return f"{self._subject()}: {text}", self._fields(seconds=self.seconds)
