@@ -97,7 +97,7 @@ async def test_a_defined_kind_is_discovered_with_its_names_and_subresources(
 async def test_unknown_fields_are_pruned_and_invalid_values_rejected(
     api: EmbeddedServer, client: Client
 ) -> None:
-    lenient = api.client().adjusted(field_validation="Ignore")
+    lenient = api.client().with_settings(field_validation="Ignore")
 
     created = await lenient.create(any_widget("default", "web", size=1, weight="unknown"))
     with pytest.raises(Invalid) as refused:

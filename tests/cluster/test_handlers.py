@@ -91,7 +91,7 @@ async def test_waiting_for_a_removed_handler_is_an_error(scene: Scene) -> None:
 
 async def test_a_resync_before_the_first_list_calls_no_handler(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
-    informer.warm([config_map(HERE, "unknown")])
+    informer.warm_up([config_map(HERE, "unknown")])
     informer.add_handler(handler, resync_seconds=5)
     scene.transport.answer = Unreachable("for a while")
     async with asyncio.TaskGroup() as group:
@@ -174,7 +174,7 @@ async def test_an_invalid_resync_is_rejected(scene: Scene) -> None:
 
 async def test_the_first_list_corrects_a_warmed_cache(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
-    informer.warm([config_map(HERE, "one"), config_map(HERE, "missing"), config_map(THERE, "x")])
+    informer.warm_up([config_map(HERE, "one"), config_map(HERE, "missing"), config_map(THERE, "x")])
     informer.add_handler(handler)
     async with informer.running():
         assert names(informer) == ["one", "two"]
@@ -185,7 +185,7 @@ async def test_the_first_list_corrects_a_warmed_cache(scene: Scene) -> None:
             ("Added", "two"),
         }
 
-        informer.warm([config_map(HERE, "one", color="old")])
+        informer.warm_up([config_map(HERE, "one", color="old")])
         assert (informer.lister.get("one", namespace=HERE) or config_map(HERE, "")).uid
 
 

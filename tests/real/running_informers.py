@@ -198,7 +198,7 @@ class Writer:
 
     def __init__(self, client: Client, namespace: str) -> None:
         # What fails may be forgotten: there is always something else to write.
-        self._client = client.adjusted(retry=RetryPolicy(attempts=1), deadline_seconds=5.0)
+        self._client = client.with_settings(retry=RetryPolicy(attempts=1), deadline_seconds=5.0)
         self._namespace = namespace
         self._rng = Random(0)
         self._there: set[str] = set()

@@ -22,7 +22,7 @@ PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, max_seconds=2.0)
 async def test_a_read_fails_at_its_deadline_if_the_server_sends_nothing(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
-    hasty = client.adjusted(deadline_seconds=0.2)
+    hasty = client.with_settings(deadline_seconds=0.2)
     started_at = client.clock.monotonic()
 
     with control_plane.api_server.paused():
@@ -37,7 +37,7 @@ async def test_a_write_that_times_out_may_have_been_carried_out(
 ) -> None:
     # So that there is a connection on which the request can be sent.
     await client.list(core_v1.ConfigMap, namespace=namespace)
-    hasty = client.adjusted(deadline_seconds=0.2)
+    hasty = client.with_settings(deadline_seconds=0.2)
 
     with control_plane.api_server.paused():
         with pytest.raises(DeadlinePassed, match="The write may have happened") as late:
@@ -50,7 +50,7 @@ async def test_a_write_that_times_out_may_have_been_carried_out(
 async def test_a_watch_that_does_not_start_by_its_deadline_fails(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
-    hasty = client.adjusted(deadline_seconds=0.2)
+    hasty = client.with_settings(deadline_seconds=0.2)
 
     with control_plane.api_server.paused():
         with pytest.raises(DeadlinePassed):
@@ -78,7 +78,7 @@ async def test_reads_are_retried_while_the_server_restarts(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     await create_config_maps(client, namespace, "settings")
-    patient = client.adjusted(retry=PATIENT)
+    patient = client.with_settings(retry=PATIENT)
 
     async with asyncio.TaskGroup() as group:
         restart = group.create_task(asyncio.to_thread(control_plane.api_server.restart))
@@ -113,7 +113,7 @@ async def test_a_write_whose_response_is_lost_is_not_retried(
 async def test_a_write_whose_connection_was_refused_is_retried(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
-    patient = client.adjusted(retry=PATIENT)
+    patient = client.with_settings(retry=PATIENT)
 
     async with asyncio.TaskGroup() as group:
         with control_plane.api_server.stopped():
@@ -127,7 +127,7 @@ async def test_a_watch_from_a_compacted_revision_raises_expired(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
-    patient = client.adjusted(retry=PATIENT)
+    patient = client.with_settings(retry=PATIENT)
     pages = patient.pages(core_v1.ConfigMap, namespace=namespace, page_size=2)
     version = (await anext(pages)).resource_version
 

@@ -73,7 +73,7 @@ async def test_a_stalled_log_fails_at_the_deadline(client: Client, namespace: st
         yield b"first\n"
         await asyncio.Event().wait()
 
-    hasty = client.adjusted(deadline_seconds=0.5)
+    hasty = client.with_settings(deadline_seconds=0.5)
     async with kubelet(client, log) as node:
         await client.create(pod(namespace, "web", node=node))
 
@@ -124,7 +124,7 @@ async def test_an_endless_line_is_refused(client: Client, namespace: str) -> Non
         while True:
             yield b"x" * 1000
 
-    brief = client.adjusted(object_limit_bytes=10_000)
+    brief = client.with_settings(object_limit_bytes=10_000)
     async with kubelet(client, log) as node:
         await client.create(pod(namespace, "web", node=node))
 

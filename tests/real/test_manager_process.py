@@ -106,7 +106,7 @@ async def target(client: Client, namespace: str) -> str:
 
 
 async def holder(client: Client, namespace: str) -> str | None:
-    (lease,) = [each async for each in client.each(coordination_v1.Lease, namespace=namespace)]
+    (lease,) = [each async for each in client.iterate(coordination_v1.Lease, namespace=namespace)]
     return lease.spec.holder_identity if lease.spec else None
 
 

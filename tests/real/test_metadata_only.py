@@ -49,7 +49,9 @@ async def test_metadata_is_listed_completely_in_pages_and_one_by_one(
 
     listing = await client.list(ConfigMapMetadata, namespace=namespace)
     pages = [p async for p in client.pages(ConfigMapMetadata, namespace=namespace, page_size=2)]
-    each = [e.name async for e in client.each(ConfigMapMetadata, namespace=namespace, page_size=1)]
+    each = [
+        e.name async for e in client.iterate(ConfigMapMetadata, namespace=namespace, page_size=1)
+    ]
 
     assert [one.metadata for one in listing.items] == [one.metadata for one in whole.items]
     assert [[one.name for one in page.items] for page in pages] == [["a", "b"], ["c"]]
@@ -195,7 +197,7 @@ async def test_delete_all_accepts_a_metadata_class(client: Client, namespace: st
         ConfigMapMetadata, namespace=namespace, labels=Labels.equal({"color": "red"})
     )
 
-    assert [one.name async for one in client.each(AnyConfigMap, namespace=namespace)] == ["b"]
+    assert [one.name async for one in client.iterate(AnyConfigMap, namespace=namespace)] == ["b"]
 
 
 async def test_metadata_alone_cannot_be_created_updated_or_applied(

@@ -83,7 +83,7 @@ async def busy(client: Client, namespace: str, plane: RealControlPlane) -> Async
 
     It gives up after some seconds and is asked again: in between, it has time for something else.
     """
-    ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
+    ada = client.with_settings(impersonate=ADA, retry=RetryPolicy(attempts=1))
 
     async def wait_again_and_again() -> None:
         while True:
@@ -114,7 +114,7 @@ def is_served(priority_level: str, plane: RealControlPlane) -> bool:
 async def test_a_429_response_has_a_retry_after_header(
     client: Client, control_plane: RealControlPlane, namespace: str, one_at_a_time_for_ada: None
 ) -> None:
-    ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
+    ada = client.with_settings(impersonate=ADA, retry=RetryPolicy(attempts=1))
 
     async def ask_again_and_again() -> None:
         while True:
@@ -134,7 +134,7 @@ async def test_a_write_with_a_429_response_is_retried_after_the_requested_delay(
     one_at_a_time_for_ada: None,
     seen: RecordingObserver,
 ) -> None:
-    ada = client.adjusted(impersonate=ADA)
+    ada = client.with_settings(impersonate=ADA)
     names = (f"settings-{number}" for number in count())
 
     async def turned_away() -> RequestRetried:

@@ -108,7 +108,8 @@ async def test_each_yields_every_object_once_and_in_order(client: Client, namesp
     await create_config_maps(client, namespace, *FIVE)
 
     names = [
-        each.name async for each in client.each(core_v1.ConfigMap, namespace=namespace, page_size=2)
+        each.name
+        async for each in client.iterate(core_v1.ConfigMap, namespace=namespace, page_size=2)
     ]
 
     assert tuple(names) == FIVE

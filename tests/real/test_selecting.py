@@ -37,16 +37,16 @@ SELECTORS = (
     Labels.has("app.example.com/tier"),
     Labels.lacks("size"),
     Labels.lacks("app.example.com/tier"),
-    Labels.above("size", 0),
-    Labels.above("size", 3),
-    Labels.above("size", 7),
-    Labels.above("size", 2**63 - 1),
-    Labels.below("size", 0),
-    Labels.below("size", 8),
-    Labels.below("size", 2**63 - 1),
+    Labels.greater_than("size", 0),
+    Labels.greater_than("size", 3),
+    Labels.greater_than("size", 7),
+    Labels.greater_than("size", 2**63 - 1),
+    Labels.less_than("size", 0),
+    Labels.less_than("size", 8),
+    Labels.less_than("size", 2**63 - 1),
     Labels.has("size") & Labels.lacks("app.example.com/tier"),
-    Labels.above("size", 1) & Labels.below("size", 10),
-    Labels.none_of("app.example.com/tier", ["front"]) & Labels.above("size", 1),
+    Labels.greater_than("size", 1) & Labels.less_than("size", 10),
+    Labels.none_of("app.example.com/tier", ["front"]) & Labels.greater_than("size", 1),
 )
 
 
@@ -96,8 +96,8 @@ async def test_label_operators_select_by_equality_membership_presence_and_order(
     assert "bare" in await names(client, labelled, Labels.none_of(tier, ["front"]))
     assert await names(client, labelled, Labels.has(tier)) == {"three", "padded", "ten"}
     assert "three" not in await names(client, labelled, Labels.lacks(tier))
-    assert await names(client, labelled, Labels.above("size", 7)) == {"ten", "longest"}
-    assert await names(client, labelled, Labels.below("size", 7)) == {"zero", "three"}
+    assert await names(client, labelled, Labels.greater_than("size", 7)) == {"ten", "longest"}
+    assert await names(client, labelled, Labels.less_than("size", 7)) == {"zero", "three"}
 
 
 async def test_field_selectors_select_by_equality_and_difference(
@@ -116,7 +116,7 @@ async def test_field_selectors_select_by_equality_and_difference(
 
 async def test_label_and_field_selectors_select_together(client: Client, labelled: str) -> None:
     both = await names(
-        client, labelled, Labels.above("size", 1), Fields.differ({"metadata.name": "ten"})
+        client, labelled, Labels.greater_than("size", 1), Fields.differ({"metadata.name": "ten"})
     )
 
     assert both == {"three", "padded", "longest"}

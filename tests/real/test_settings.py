@@ -57,7 +57,7 @@ async def whoami(client: Client) -> authentication_v1.UserInfo:
 async def test_a_dry_run_client_changes_nothing(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "there")
     before = await client.list(core_v1.ConfigMap, namespace=namespace)
-    trying = client.adjusted(dry_run=True)
+    trying = client.with_settings(dry_run=True)
     change = MergePatch({"data": {"color": "blue"}})
     there = await client.get(AnyConfigMap, "there", namespace=namespace)
 
@@ -89,7 +89,7 @@ async def test_a_single_call_can_be_a_dry_run(client: Client, namespace: str) ->
 async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write(
     client: Client, namespace: str
 ) -> None:
-    trying = client.adjusted(dry_run=True)
+    trying = client.with_settings(dry_run=True)
 
     created = await trying.create(config_map(namespace, "settings"), dry_run=False)
 
@@ -126,7 +126,7 @@ async def test_an_apply_with_an_unknown_field_is_refused_by_name(
 async def test_a_client_can_get_a_warning_for_an_unknown_field(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
-    lenient = client.adjusted(field_validation="Warn")
+    lenient = client.with_settings(field_validation="Warn")
 
     created = await lenient.create(misspelt(namespace))
 
@@ -137,7 +137,7 @@ async def test_a_client_can_get_a_warning_for_an_unknown_field(
 async def test_a_client_can_ignore_an_unknown_field(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
-    careless = client.adjusted(field_validation="Ignore")
+    careless = client.with_settings(field_validation="Ignore")
 
     created = await careless.create(misspelt(namespace))
 
@@ -158,7 +158,7 @@ async def test_a_client_impersonates_a_user_with_groups_and_extras(
         extra={"example.com/Reason": ("tests", "curiosity"), "scopes": ("all",)},
     )
 
-    user = await whoami(client.adjusted(impersonate=ada))
+    user = await whoami(client.with_settings(impersonate=ada))
 
     assert (user.username, user.uid) == ("ada", "7")
     assert user.groups == ("engineers", "team: grün", "system:authenticated")
@@ -170,7 +170,7 @@ async def test_a_client_impersonates_a_user_with_groups_and_extras(
 async def test_impersonation_of_an_adjusted_client_does_not_affect_the_first(
     client: Client,
 ) -> None:
-    other = client.adjusted(impersonate=Impersonation(user="ada"))
+    other = client.with_settings(impersonate=Impersonation(user="ada"))
 
     assert (await whoami(other)).username == "ada"
     assert (await whoami(client)).username == "admin"
@@ -179,7 +179,7 @@ async def test_impersonation_of_an_adjusted_client_does_not_affect_the_first(
 async def test_a_request_forbidden_to_the_impersonated_user_is_forbidden(
     client: Client, namespace: str
 ) -> None:
-    ada = client.adjusted(impersonate=Impersonation(user="ada"))
+    ada = client.with_settings(impersonate=Impersonation(user="ada"))
 
     with pytest.raises(Forbidden) as refusal:
         await ada.get(core_v1.Secret, "key", namespace=namespace)
@@ -218,7 +218,9 @@ async def test_an_impersonated_group_has_the_permissions_of_its_role(
         )
     )
     created = await client.create(config_map(namespace, "settings"))
-    ada = client.adjusted(impersonate=Impersonation(user="ada", groups=("others", "engineers")))
+    ada = client.with_settings(
+        impersonate=Impersonation(user="ada", groups=("others", "engineers"))
+    )
     # A server hears of a new binding a moment after it has answered; it is asked until it has.
     while not await may_read(ada, namespace):
         pass
@@ -236,7 +238,7 @@ async def test_impersonation_without_permission_is_forbidden(
         assert (await whoami(limited)).username == "limited"
 
         with pytest.raises(Forbidden, match='User "limited" cannot impersonate'):
-            await whoami(limited.adjusted(impersonate=Impersonation(user="admin")))
+            await whoami(limited.with_settings(impersonate=Impersonation(user="admin")))
 
 
 # Warnings
@@ -264,7 +266,7 @@ async def test_a_current_version_gets_no_warning(
 
 
 async def test_the_user_agent_is_the_default_field_manager(client: Client, namespace: str) -> None:
-    branded = client.adjusted(user_agent="our-operator/1.2")
+    branded = client.with_settings(user_agent="our-operator/1.2")
 
     await branded.create(config_map(namespace, "settings", color="blue"))
 
@@ -274,7 +276,7 @@ async def test_the_user_agent_is_the_default_field_manager(client: Client, names
 
 async def test_lists_have_pages_of_the_configured_size(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
-    frugal = client.adjusted(page_size=2)
+    frugal = client.with_settings(page_size=2)
 
     pages = [page async for page in frugal.pages(core_v1.ConfigMap, namespace=namespace)]
 
@@ -283,7 +285,7 @@ async def test_lists_have_pages_of_the_configured_size(client: Client, namespace
 
 async def test_a_response_over_the_size_limit_is_not_read(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "large", text="x" * 100_000))
-    wary = client.adjusted(object_limit_bytes=10_000, page_limit_bytes=20_000)
+    wary = client.with_settings(object_limit_bytes=10_000, page_limit_bytes=20_000)
 
     with pytest.raises(InvalidResponse, match="larger than 10000 bytes"):
         await wary.get(core_v1.ConfigMap, "large", namespace=namespace)

@@ -23,7 +23,7 @@ async def set_approved(client: Client, name: str, *, namespace: str) -> core_v1.
 
 async def colors(client: Client, *, namespace: str) -> dict[str, str]:
     """List all colors, page by page."""
-    found = client.each(core_v1.ConfigMap, namespace=namespace, labels=Labels.equal(LABELS))
+    found = client.iterate(core_v1.ConfigMap, namespace=namespace, labels=Labels.equal(LABELS))
     return {each.name: (each.data or {})["color"] async for each in found}
 
 

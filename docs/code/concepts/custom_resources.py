@@ -5,7 +5,9 @@ from typing import Annotated
 import steersman as sm
 
 
-class Spec(sm.Part, rules=(sm.Cel("self.least <= self.most", "least must not be above most"),)):
+class Spec(
+    sm.Part, validations=(sm.Cel("self.least <= self.most", "least must not be above most"),)
+):
     """The desired state."""
 
     image: Annotated[str, sm.Rule(min_length=1)]

@@ -25,7 +25,7 @@ async def use(client: Client, widget: Unstructured) -> None:
 
     listing = await client.list(apps_v1.Deployment, labels=Labels.has("app"))
     assert_type(listing.items, tuple[apps_v1.Deployment, ...])
-    async for each in client.each(apps_v1.Deployment):
+    async for each in client.iterate(apps_v1.Deployment):
         assert_type(each, apps_v1.Deployment)
     async with client.watch(apps_v1.Deployment) as events:
         async for event in events:

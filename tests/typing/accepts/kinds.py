@@ -41,7 +41,7 @@ class Login(sm.Part, wire_names={"user_id": "userID"}, sensitive={"password"}):
     password: str
 
 
-class Range(sm.Part, rules=(sm.Cel("self.low <= self.high", message="the wrong way round"),)):
+class Range(sm.Part, validations=(sm.Cel("self.low <= self.high", message="the wrong way round"),)):
     low: Annotated[int, sm.Cel("self >= 0", reason="FieldValueForbidden")] = 0
     high: int = 10
 
@@ -50,7 +50,7 @@ class Ranged(
     sm.CustomResource[Range, Status],
     group="app.example.com",
     version="v1",
-    rules=[sm.Cel("self.metadata.name != 'none'")],
+    validations=[sm.Cel("self.metadata.name != 'none'")],
     crd=sm.Crd(
         short_names=("rg",),
         columns=(sm.Column("Low", ".spec.low", type="integer", priority=1),),

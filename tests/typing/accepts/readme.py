@@ -22,7 +22,7 @@ async def using_it(config: ClusterConfig, clock: Clock, observe: Observer) -> No
     async with connect(config, clock=clock, rng=Random(), observe=observe) as client:
         pod = await client.get(core_v1.Pod, "web-0", namespace="default")
         print(pod.ref, pod.labels, pod.status and pod.status.phase)
-        async for app in client.each(AppService, labels=Labels.equal({"tier": "front"})):
+        async for app in client.iterate(AppService, labels=Labels.equal({"tier": "front"})):
             print(app.ref, app.spec.size)
         async with client.watch(AppService, resource_version="0") as events:
             async for event in events:

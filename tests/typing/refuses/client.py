@@ -13,7 +13,7 @@ async def misuse(client: Client, deployment: apps_v1.Deployment) -> None:
     await client.list(apps_v1.Deployment, labels=Fields.equal({"a": "b"}))  # refused
     await client.patch(apps_v1.Deployment, "web", {"spec": {}})  # refused
     pod: core_v1.Pod = await client.get(apps_v1.Deployment, "web")  # refused
-    Labels.above("size", "three")  # refused
-    client.adjusted(patience=3)  # refused
-    client.adjusted(dry_run="yes")  # refused
+    Labels.greater_than("size", "three")  # refused
+    client.with_settings(patience=3)  # refused
+    client.with_settings(dry_run="yes")  # refused
     del pod

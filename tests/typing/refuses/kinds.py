@@ -34,7 +34,7 @@ class Wrong(sm.Resource, group="app.example.com", version=1):  # refused
     pass
 
 
-class NotCels(sm.Part, rules=("self.low > 0",)):  # refused
+class NotCels(sm.Part, validations=("self.low > 0",)):  # refused
     low: int
 
 

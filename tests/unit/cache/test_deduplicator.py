@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from steersman.cache.deduplicator import MAX_BYTES, MAX_VALUES, TRIES, Deduplicator
+from steersman.cache.deduplicator import MAX_BYTES, MAX_VALUES, TRIAL_MISSES, Deduplicator
 from steersman.cache.transform import FEW, Transformer
 from steersman.kinds import Codec, CustomResource, Part, meta_v1, replace, stored_field
 from steersman.units import Quantity
@@ -65,7 +65,9 @@ def test_equal_parts_become_one() -> None:
 
 
 def test_equal_parts_of_different_values_become_one() -> None:
-    *_, first, second = many(TRIES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")})
+    *_, first, second = many(
+        TRIAL_MISSES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")}
+    )
 
     assert first.spec.image != second.spec.image
     assert first.spec.ports is second.spec.ports
@@ -75,7 +77,7 @@ def test_equal_parts_of_different_values_become_one() -> None:
 def test_an_object_is_equal_to_what_it_was() -> None:
     sharing = Deduplicator()
 
-    for number in range(3 * TRIES):
+    for number in range(3 * TRIAL_MISSES):
         parts = {"ports": (Port(port=number % 7), Port(port=80, name="http"))}
         assert sharing.deduplicate(app(number, **parts)) == app(number, **parts)
 
@@ -111,7 +113,7 @@ def test_long_values_are_not_remembered() -> None:
 
 def test_a_field_that_is_a_part_or_a_text_is_not_changed() -> None:
     sharing = Deduplicator()
-    for number in range(3 * TRIES):
+    for number in range(3 * TRIAL_MISSES):
         sharing.deduplicate(app(number, door=Port(port=number)))
 
     assert sharing.deduplicate(app(door="front")) == app(door="front")
@@ -121,7 +123,7 @@ def test_a_value_that_json_cannot_represent_is_not_changed() -> None:
     odd: Any = {("a", "b"): Quantity("1")}
     obj = replace(app(), spec=Spec(image="x", limits=odd))
     sharing = Deduplicator()
-    for number in range(TRIES + 10):
+    for number in range(TRIAL_MISSES + 10):
         sharing.deduplicate(app(number))
 
     assert stored_limits(sharing.deduplicate(obj).spec) is odd

@@ -418,7 +418,7 @@ def test_a_warmed_object_that_does_not_exist_is_deleted_by_the_first_list() -> N
     warmed = thing("a", uid=None)
     fifo = DeltaFifo[Thing]()
 
-    fifo.warm([warmed])
+    fifo.warm_up([warmed])
     nothing_yet = fifo.pop()
     fifo.replace({}, (), "10", rewound=False)
 
@@ -430,8 +430,8 @@ def test_a_warmed_object_that_exists_is_updated_by_its_first_event() -> None:
     warmed, real = thing("a", uid=None), thing("a", version=3)
     listed, watched = DeltaFifo[Thing](), fifo_with()
 
-    listed.warm([warmed])
-    watched.warm([warmed])
+    listed.warm_up([warmed])
+    watched.warm_up([warmed])
     replaced = relisted(listed, real)
     watched.upsert(thing("a", version=11))
     watched.upsert(thing("a", version=11))
@@ -442,7 +442,7 @@ def test_a_warmed_object_that_exists_is_updated_by_its_first_event() -> None:
 
 def test_a_warmed_object_that_was_received_is_like_any_other() -> None:
     fifo = DeltaFifo[Thing]()
-    fifo.warm([thing("a", uid=None)])
+    fifo.warm_up([thing("a", uid=None)])
     relisted(fifo, thing("a", version=10), version="10")
 
     fifo.upsert(thing("a", version=10))
@@ -453,7 +453,7 @@ def test_a_warmed_object_that_was_received_is_like_any_other() -> None:
 def test_a_warmed_object_is_updated_even_by_the_state_with_which_it_was_warmed() -> None:
     warmed, same = thing("a", version=3), thing("a", version=3)
     fifo = DeltaFifo[Thing]()
-    fifo.warm([warmed])
+    fifo.warm_up([warmed])
 
     replaced = relisted(fifo, same)
 
@@ -476,7 +476,7 @@ def test_warming_does_not_change_known_objects() -> None:
     known = thing("a", version=3)
     fifo = fifo_with(known)
 
-    fifo.warm([thing("a", uid=None)])
+    fifo.warm_up([thing("a", uid=None)])
 
     assert fifo.known[A] is known
 

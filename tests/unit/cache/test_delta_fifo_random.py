@@ -186,7 +186,7 @@ class FifoMachine(RuleBasedStateMachine):
     @initialize(names=st.sets(st.sampled_from(NAMES)))
     def warm(self, names: set[str]) -> None:
         objects = [self.as_sent(name, State("", 0, True)) for name in sorted(names)]
-        self.fifo.warm(objects)
+        self.fifo.warm_up(objects)
         self.informer = Informer({key_of(obj): obj for obj in objects})
 
     @rule(name=st.sampled_from(NAMES), fits=st.sampled_from((True, True, True, False)))

@@ -82,7 +82,7 @@ async def test_a_delete_returns_the_last_state_if_the_server_does() -> None:
 async def test_a_dry_run_of_a_delete_keeps_the_object() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
     world = Fixture(saying(status), saying(status), saying(widget()))
-    cautious = world.client.adjusted(dry_run=True)
+    cautious = world.client.with_settings(dry_run=True)
 
     answers = [
         await world.client.delete(Widget, "web", namespace="default", dry_run=True),
@@ -187,7 +187,7 @@ async def test_list_reads_all_pages_and_returns_one_list() -> None:
 async def test_each_yields_objects_without_reading_later_pages() -> None:
     world = Fixture(saying(widgets(widget("a"), widget("b"), token="more")))
 
-    async for item in world.client.each(Widget, page_size=2):
+    async for item in world.client.iterate(Widget, page_size=2):
         if item.name == "b":
             break
 
@@ -197,7 +197,7 @@ async def test_each_yields_objects_without_reading_later_pages() -> None:
 async def test_each_continues_to_the_last_page() -> None:
     world = Fixture(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
 
-    names = [item.name async for item in world.client.each(Widget, namespace="default")]
+    names = [item.name async for item in world.client.iterate(Widget, namespace="default")]
 
     assert names == ["a", "b"]
 
@@ -221,7 +221,7 @@ async def test_list_raises_if_an_object_cannot_be_decoded() -> None:
     with pytest.raises(InvalidObject, match="Widget default/b"):
         await Fixture(page).client.list(Widget)
     with pytest.raises(InvalidObject, match="Widget default/b"):
-        _ = [item async for item in Fixture(page).client.each(Widget)]
+        _ = [item async for item in Fixture(page).client.iterate(Widget)]
 
 
 async def test_an_expired_continue_token_is_an_error() -> None:
@@ -365,7 +365,7 @@ async def test_impersonation_is_sent_with_every_request() -> None:
 async def test_an_adjusted_client_does_not_change_the_first() -> None:
     world = Fixture(saying(widget()), saying(widget()))
 
-    await world.client.adjusted(dry_run=True, user_agent="trial").create(TYPED)
+    await world.client.with_settings(dry_run=True, user_agent="trial").create(TYPED)
     await world.client.create(TYPED)
 
     trial, meant = world.server.requests
@@ -383,7 +383,7 @@ async def test_an_adjusted_client_has_the_same_retry_budget() -> None:
     world.server.requests.clear()
 
     with pytest.raises(Unreachable):
-        await world.client.adjusted(dry_run=True).get(Widget, "web", namespace="default")
+        await world.client.with_settings(dry_run=True).get(Widget, "web", namespace="default")
 
     assert len(world.server.requests) == 1
 
@@ -391,5 +391,5 @@ async def test_an_adjusted_client_has_the_same_retry_budget() -> None:
 def test_an_adjusted_client_shows_its_settings() -> None:
     client = Fixture().client
 
-    assert client.adjusted(page_size=7).settings == ClientSettings(page_size=7)
+    assert client.with_settings(page_size=7).settings == ClientSettings(page_size=7)
     assert client.settings == ClientSettings()

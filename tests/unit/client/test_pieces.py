@@ -30,7 +30,7 @@ def arriving(body: object) -> Answer:
 
 
 async def names_in(world: Fixture, kind: type[Widget]) -> list[list[str]]:
-    return [[obj.name for obj in piece.items] async for piece in world.client.pieces(kind)]
+    return [[obj.name for obj in piece.items] async for piece in world.client.stream_list(kind)]
 
 
 async def test_objects_are_yielded_before_the_response_is_complete() -> None:
@@ -38,7 +38,7 @@ async def test_objects_are_yielded_before_the_response_is_complete() -> None:
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
     world = Fixture(Answer(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0))
 
-    piece = await anext(aiter(world.client.pieces(Widget)))
+    piece = await anext(aiter(world.client.stream_list(Widget)))
 
     assert [obj.name for obj in piece.items][:2] == ["w0", "w1"]
 
@@ -46,7 +46,7 @@ async def test_objects_are_yielded_before_the_response_is_complete() -> None:
 async def test_all_objects_are_yielded_in_order_and_the_last_piece_has_the_version() -> None:
     world = Fixture(arriving(widgets(*(widget(f"w{each}") for each in range(20)), version="42")))
 
-    pieces = [piece async for piece in world.client.pieces(Widget, namespace="default")]
+    pieces = [piece async for piece in world.client.stream_list(Widget, namespace="default")]
 
     assert len(pieces) > 3
     assert [obj.name for piece in pieces for obj in piece.items] == [f"w{n}" for n in range(20)]
@@ -58,7 +58,7 @@ async def test_objects_that_cannot_be_decoded_are_separated_in_each_piece() -> N
     sizes = [3, "large"] * 10
     world = Fixture(arriving(widgets(*(widget(f"w{n}", size=s) for n, s in enumerate(sizes)))))
 
-    pieces: list[DecodedList[Widget]] = [piece async for piece in world.client.pieces(Widget)]
+    pieces: list[DecodedList[Widget]] = [piece async for piece in world.client.stream_list(Widget)]
 
     assert sum(len(piece.items) for piece in pieces) == 10
     assert sum(len(piece.invalid) for piece in pieces) == 10
@@ -67,7 +67,7 @@ async def test_objects_that_cannot_be_decoded_are_separated_in_each_piece() -> N
 async def test_unstructured_objects_are_yielded_too() -> None:
     world = Fixture(arriving(widgets(*(widget(f"w{each}") for each in range(20)))))
 
-    pieces = [piece async for piece in world.client.pieces(LooseWidget)]
+    pieces = [piece async for piece in world.client.stream_list(LooseWidget)]
 
     assert [obj.name for piece in pieces for obj in piece.items] == [f"w{n}" for n in range(20)]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman.kinds import Cel, Part, rules_of
+from steersman.kinds import Cel, Part, validations_of
 
 
 @pytest.mark.parametrize(
@@ -34,18 +34,18 @@ def test_a_rule_that_every_server_rejects_is_refused(said: dict[str, Any], why: 
 def test_a_class_has_the_rules_of_its_bases_and_then_its_own() -> None:
     first, second = Cel("self.low >= 0"), Cel("self.low < self.high")
 
-    class Low(Part, rules=(first,)):
+    class Low(Part, validations=(first,)):
         low: int
 
-    class Both(Low, rules=(second, first)):
+    class Both(Low, validations=(second, first)):
         high: int
 
-    assert rules_of(Part) == ()
-    assert rules_of(Low) == (first,)
-    assert rules_of(Both) == (first, second)
+    assert validations_of(Part) == ()
+    assert validations_of(Low) == (first,)
+    assert validations_of(Both) == (first, second)
 
 
 @pytest.mark.parametrize("rules", ["self.low >= 0", Cel("self.low >= 0"), ("self.low >= 0",)])
 def test_class_rules_must_be_cel_rules(rules: Any) -> None:
-    with pytest.raises(TypeError, match="Wrong: rules= are Cels"):
-        new_class("Wrong", (Part,), {"rules": rules})
+    with pytest.raises(TypeError, match="Wrong: validations must be Cels"):
+        new_class("Wrong", (Part,), {"validations": rules})

@@ -127,7 +127,7 @@ def test_an_adjusted_manager_keeps_what_is_not_given() -> None:
     settings, informers = ManagerSettings(grace_seconds=3.0), InformerSettings(check_seconds=5.0)
     manager = Manager(controllers=[CONTROLLER], settings=settings, healthz=[check])
 
-    other = manager.adjusted(informers=informers, readyz=[check])
+    other = manager.with_options(informers=informers, readyz=[check])
 
     assert (other.settings, other.informers) == (settings, informers)
     assert (other.options.healthz, other.options.readyz) == ((check,), (check,))

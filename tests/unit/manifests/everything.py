@@ -34,7 +34,7 @@ class Listener(sm.Part):
     hostname: Hostname | None = None
 
 
-class Window(sm.Part, rules=(sm.Cel("self.low <= self.high", message="low is above high"),)):
+class Window(sm.Part, validations=(sm.Cel("self.low <= self.high", message="low is above high"),)):
     """A range, whose ends belong to it.
 
     It is never
@@ -56,7 +56,7 @@ class Wrapped(sm.Part, Generic[T]):
 class Spec(
     sm.Part,
     wire_names={"cluster_ip": "clusterIP"},
-    rules=(
+    validations=(
         sm.Cel(
             "!has(self.minSize) || self.minSize <= self.size",
             message_expression="'more are wanted of ' + self.image",
@@ -168,7 +168,7 @@ class Everything(
     group="every.example.com",
     version="v1",
     plural="everythings",
-    rules=(sm.Cel("self.metadata.name.size() <= 30", message="the name is too long"),),
+    validations=(sm.Cel("self.metadata.name.size() <= 30", message="the name is too long"),),
     crd=sm.Crd(
         short_names=("ev", "evs"),
         categories=("all",),

@@ -223,7 +223,7 @@ def test_conditions_are_merged_by_type_unless_a_rule_says_otherwise() -> None:
 
 
 def test_cel_rules_are_placed_at_their_field() -> None:
-    class Range(Part, rules=(Cel("self.low <= self.high", message="wrong way round"),)):
+    class Range(Part, validations=(Cel("self.low <= self.high", message="wrong way round"),)):
         low: Annotated[int, Cel("self >= 0")]
         high: int
 
@@ -239,7 +239,7 @@ def test_cel_rules_are_placed_at_their_field() -> None:
 
 
 def test_cel_rules_of_the_kind_are_placed_at_the_root() -> None:
-    schema = schema_in(kind_with(int, rules=(Cel("self.metadata.name != 'x'"),)))
+    schema = schema_in(kind_with(int, validations=(Cel("self.metadata.name != 'x'"),)))
 
     assert schema["x-kubernetes-validations"] == [{"rule": "self.metadata.name != 'x'"}]
 

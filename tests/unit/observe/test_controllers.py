@@ -148,7 +148,8 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
         (
             SLOW,
             QUIET,
-            "appservice: 12 slow reconciles run beside the workers, 7 objects timed out, 2 of them wait",
+            "appservice: 12 slow reconciles run beside the workers, 7 objects timed out, 2 of them"
+            " wait",
         ),
         (STARTED, NORMAL, "appservice: started with 4 workers"),
         (STOPPED, NORMAL, "appservice: stopped within 250 ms"),

@@ -30,6 +30,7 @@ RENAMES = merged_map(
             "keywords": {
                 "steersman.simulation.Scenario.plot": "steps",
                 "steersman.controller.Context.get.everywhere": "all_namespaces",
+                "steersman.kinds.Part.rules": "validations",
             },
             "results": {
                 "steersman.simulation.simulated_world": "steersman.simulation.World",
@@ -282,6 +283,40 @@ def test_attributes_of_a_variable_whose_class_a_check_determines_are_renamed() -
             if not isinstance(z, Cluster):
                 return z.asked
             return z.requests
+        """)
+
+
+def test_class_keywords_of_parts_are_renamed() -> None:
+    text = """\
+        import steersman as sm
+        from steersman.kinds import apps_v1
+
+        class Spec(sm.Part, rules=(sm.Cel("self.rules"),)):
+            rules: int
+
+        class Status(apps_v1.DeploymentStatus, rules = RULES): ...
+
+        class App(sm.CustomResource[Spec, Status], group="a", rules=RULES):
+            def f(self) -> None:
+                class Inner(Spec, rules=()): ...
+
+        class Mine(Other, rules=1): ...
+        """
+
+    assert renamed(text) == dedent("""\
+        import steersman as sm
+        from steersman.kinds import apps_v1
+
+        class Spec(sm.Part, validations=(sm.Cel("self.rules"),)):
+            rules: int
+
+        class Status(apps_v1.DeploymentStatus, validations = RULES): ...
+
+        class App(sm.CustomResource[Spec, Status], group="a", validations=RULES):
+            def f(self) -> None:
+                class Inner(Spec, validations=()): ...
+
+        class Mine(Other, rules=1): ...
         """)
 
 

@@ -4,11 +4,15 @@ import steersman as sm
 from steersman import changed
 from steersman.kinds import apps_v1, core_v1
 
-from opdemo.appservice import CRD, RULES, Spec, Status, reconcile
+from opdemo.appservice import CRD, VALIDATIONS, Spec, Status, reconcile
 
 
 class WebService(
-    sm.CustomResource[Spec, Status], group="app.example.com", version="v1", crd=CRD, rules=RULES
+    sm.CustomResource[Spec, Status],
+    group="app.example.com",
+    version="v1",
+    crd=CRD,
+    validations=VALIDATIONS,
 ):
     """Runs an image in a Deployment, and exposes it on a port of every node."""
 

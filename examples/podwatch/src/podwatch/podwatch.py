@@ -67,7 +67,7 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
     # A Pod that the cache had when the program last ran. If it no longer exists, the informer calls
     # the delete handler.
     mypod = meta_v1.ObjectMeta(name="mypod", namespace="default")
-    informer.warm([core_v1.Pod(metadata=mypod)])
+    informer.warm_up([core_v1.Pod(metadata=mypod)])
 
     # The block starts once the cache has synced.
     async with informer.running():

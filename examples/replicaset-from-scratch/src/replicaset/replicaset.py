@@ -49,7 +49,7 @@ class PodSet(
         ),
     ),
     # The name is the value of a label of the Pods.
-    rules=(sm.Cel("self.metadata.name.size() <= 63", "use a name of at most 63 characters"),),
+    validations=(sm.Cel("self.metadata.name.size() <= 63", "use a name of at most 63 characters"),),
 ):
     """Keeps a number of Pods with the same image."""
 

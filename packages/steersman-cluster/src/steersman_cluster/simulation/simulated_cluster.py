@@ -456,7 +456,7 @@ def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
         ] or None
 
     own, options = manager.informers, manager.options
-    return manager.adjusted(
+    return manager.with_options(
         informers=msgspec.structs.replace(
             own,
             reflector=reflector or own.reflector,

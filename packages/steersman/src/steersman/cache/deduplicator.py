@@ -23,14 +23,14 @@ MAX_VALUES: Final = 1024
 MAX_BYTES: Final = 4096
 
 # After this number of misses, a field with a lower share of hits is no longer deduplicated.
-TRIES: Final = 200
-WORTH_WHILE: Final = 0.2
+TRIAL_MISSES: Final = 200
+MIN_HIT_RATIO: Final = 0.2
 
 # Not worth a comparison.
 _SMALL: Final = (bool, int, float, datetime)
 
 # These differ from object to object.
-OWN: Final = frozenset({"api_version", "kind", "metadata"})
+UNSHARED_FIELDS: Final = frozenset({"api_version", "kind", "metadata"})
 
 
 class Deduplicator:
@@ -56,7 +56,9 @@ class Deduplicator:
         if plan is None:
             # A field may be a struct in one object and a text in another; a text has no fields.
             names = getattr(kind, "__struct_fields__", ())
-            plan = self._plans[kind] = [_Field(kind, name) for name in names if name not in OWN]
+            plan = self._plans[kind] = [
+                _Field(kind, name) for name in names if name not in UNSHARED_FIELDS
+            ]
         for field in plan:
             value = field.read(part)
             if value is None:
@@ -75,7 +77,7 @@ class Deduplicator:
                     continue
                 field.misses += 1
                 if isinstance(value, _SMALL):
-                    field.misses += TRIES
+                    field.misses += TRIAL_MISSES
                 elif len(encoded) <= MAX_BYTES:
                     field.values[encoded] = value
             elif isinstance(value, tuple):
@@ -83,7 +85,7 @@ class Deduplicator:
                     self.deduplicate(each)
             else:
                 self.deduplicate(value)
-            if field.misses > TRIES:
+            if field.misses > TRIAL_MISSES:
                 self._reconsider(kind, field, value)
         return part
 
@@ -93,7 +95,7 @@ class Deduplicator:
         """
         if len(field.values) > MAX_VALUES:
             field.values.clear()
-        if field.hits >= WORTH_WHILE * field.misses:
+        if field.hits >= MIN_HIT_RATIO * field.misses:
             return
         field.values.clear()
         if _has_parts(value) and field.is_shareable:

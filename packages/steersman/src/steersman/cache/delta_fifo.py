@@ -258,7 +258,7 @@ class DeltaFifo(Generic[Obj]):
             self._move_to(version)
             self._reach(version)
 
-    def warm(self, objects: Iterable[Obj]) -> None:
+    def warm_up(self, objects: Iterable[Obj]) -> None:
         """Store ``objects`` as known, without queueing a delta, before the initial list.
 
         The first event of such an object results in Updated, whatever the event's version. If the

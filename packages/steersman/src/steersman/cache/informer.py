@@ -253,12 +253,12 @@ class Informer(Generic[Obj]):
         """Index objects by the values of ``function``, for ``lister.by_index(name, …)``."""
         self._objects.add_index(name, function)
 
-    def warm(self, objects: Iterable[Obj]) -> None:
+    def warm_up(self, objects: Iterable[Obj]) -> None:
         """Fill the cache with ``objects`` before the initial list, which corrects differences."""
         for obj in objects:
             key, child = key_of(obj), self._child_for(obj.namespace)
             if child is not None and key not in child.fifo.known:
-                child.fifo.warm((obj,))
+                child.fifo.warm_up((obj,))
                 if key not in self._objects:
                     self._objects.put(obj, key)
 

@@ -104,7 +104,7 @@ class Client:
         """
         return self._sender.last_response_at
 
-    def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
+    def with_settings(self, **changes: Unpack[SettingsChanges]) -> "Client":
         """Return a client with changed settings, such as ``dry_run`` or a shorter deadline.
 
         Both clients share connections, credentials and the retry budget.
@@ -161,7 +161,7 @@ class Client:
             version = page.resource_version
         return Listing(items=tuple(items), resource_version=version)
 
-    async def each(
+    async def iterate(
         self,
         kind: type[Obj],
         *,
@@ -222,7 +222,7 @@ class Client:
             if not pages.advance(page.continue_token, is_empty=is_empty):
                 return
 
-    async def pieces(
+    async def stream_list(
         self,
         kind: type[Obj],
         *,

@@ -15,7 +15,7 @@ import msgspec
 from steersman.errors import BadValue
 from steersman.names import check_label_key, check_label_value
 
-Operator = Literal["in", "notin", "exists", "missing", "above", "below"]
+Operator = Literal["in", "notin", "exists", "missing", "gt", "lt"]
 
 _OPERATORS: Final[Mapping[str, Operator]] = {
     "in": "in",
@@ -23,8 +23,8 @@ _OPERATORS: Final[Mapping[str, Operator]] = {
     "==": "in",
     "notin": "notin",
     "!=": "notin",
-    ">": "above",
-    "<": "below",
+    ">": "gt",
+    "<": "lt",
 }
 _FIELD_PATH: Final = re.compile(r"[A-Za-z0-9_./\[\]'-]+")
 
@@ -40,9 +40,9 @@ class _Requirement(msgspec.Struct, frozen=True):
                 return self.key
             case "missing":
                 return f"!{self.key}"
-            case "above":
+            case "gt":
                 return f"{self.key}>{self.values[0]}"
-            case "below":
+            case "lt":
                 return f"{self.key}<{self.values[0]}"
             case "in" if len(self.values) == 1:
                 return f"{self.key}={self.values[0]}"
@@ -60,12 +60,12 @@ class _Requirement(msgspec.Struct, frozen=True):
                 return value in self.values
             case "notin":
                 return value not in self.values
-            case "above" | "below":
+            case "gt" | "lt":
                 number = _whole_number(value or "")
                 limit = int(self.values[0])
                 if number is None:
                     return False
-                return number > limit if self.operator == "above" else number < limit
+                return number > limit if self.operator == "gt" else number < limit
 
 
 class Labels(msgspec.Struct, frozen=True):
@@ -105,14 +105,14 @@ class Labels(msgspec.Struct, frozen=True):
         return cls((_required(key, "missing"),))
 
     @classmethod
-    def above(cls, key: str, number: int) -> "Labels":
+    def greater_than(cls, key: str, number: int) -> "Labels":
         """Return a selector that requires the label ``key`` to be an integer above ``number``."""
-        return cls((_required(key, "above", (str(number),)),))
+        return cls((_required(key, "gt", (str(number),)),))
 
     @classmethod
-    def below(cls, key: str, number: int) -> "Labels":
+    def less_than(cls, key: str, number: int) -> "Labels":
         """Return a selector that requires the label ``key`` to be an integer below ``number``."""
-        return cls((_required(key, "below", (str(number),)),))
+        return cls((_required(key, "lt", (str(number),)),))
 
     @classmethod
     def parse(cls, text: str) -> "Labels":
@@ -168,7 +168,7 @@ def _required(key: str, operator: Operator, values: tuple[str, ...] = ()) -> _Re
         )
     # Sorted and without duplicates, so that equal selectors are equal values and equal requests.
     unique = tuple(sorted({check_label_value(value) for value in values}))
-    if operator in ("above", "below") and _whole_number(unique[0]) is None:
+    if operator in ("gt", "lt") and _whole_number(unique[0]) is None:
         raise BadValue(
             wanted=f"a limit for {key}", value=unique[0], rule="it must be a 64-bit integer"
         )

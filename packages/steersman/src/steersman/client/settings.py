@@ -9,7 +9,7 @@ from steersman.client.request.retries import RetryPolicy
 
 
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The defaults of every call; ``Client.adjusted`` creates a client with other settings."""
+    """The defaults of every call; ``Client.with_settings`` creates a client with other settings."""
 
     # The API server limits ordinary requests to 60 s. For watches and followed logs, the deadline
     # applies only to the beginning of the response.
@@ -60,7 +60,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsChanges(TypedDict, total=False):
-    """The keyword arguments of ``Client.adjusted``: any of the fields of ``ClientSettings``.
+    """The keyword arguments of ``Client.with_settings``: any of the fields of ``ClientSettings``.
 
     This class exists for type checkers. A test checks that both classes have the same fields.
     """

@@ -16,7 +16,7 @@ imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, wh
 objects of those kinds.
 """
 
-from steersman.kinds.base import Condition, Part, replace, rules_of
+from steersman.kinds.base import Condition, Part, replace, validations_of
 from steersman.kinds.cel import Cel
 from steersman.kinds.codec import Codec, DecodedEvent, DecodedList
 from steersman.kinds.coverage import covers
@@ -51,7 +51,7 @@ __all__ = [
     "is_ready",
     "metadata_only",
     "replace",
-    "rules_of",
     "stored_field",
+    "validations_of",
     "without_managed_fields",
 ]

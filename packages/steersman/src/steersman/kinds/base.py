@@ -28,7 +28,7 @@ from steersman.kinds.declaration import (
     check_bases,
     check_fields,
     check_names,
-    check_rules,
+    check_validations,
     read_fields,
 )
 from steersman.kinds.part_conversion import PartConversion
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
         The class statement has three keywords. ``wire_names={"cluster_ip": "clusterIP"}`` names
         fields that are not plain camelCase on the wire. ``sensitive={"password"}`` names fields
-        that are hidden in reprs. ``rules=(Cel("self.low <= self.high"),)`` are the validation rules
-        for the objects of the class.
+        that are hidden in reprs. ``validations=(Cel("self.low <= self.high"),)`` are the validation
+        rules for the objects of the class.
         """
 
         def __init_subclass__(
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
             *,
             wire_names: Mapping[str, str] | None = None,
             sensitive: Collection[str] = (),
-            rules: Sequence[Cel] = (),
+            validations: Sequence[Cel] = (),
         ) -> None: ...
 
         @classmethod
@@ -79,7 +79,7 @@ else:
             *,
             wire_names: Mapping[str, str] | None = None,
             sensitive: Collection[str] = (),
-            rules: Sequence[Cel] = (),
+            validations: Sequence[Cel] = (),
             **declared: Any,
         ) -> type:
             check_bases(name, bases)
@@ -94,7 +94,7 @@ else:
                 bases,
                 wire_names=wire_names or {},
                 sensitive=sensitive,
-                rules=check_rules(name, rules),
+                validations=check_validations(name, validations),
             )
             cls = super().__new__(
                 mcls,
@@ -204,10 +204,10 @@ class Condition(Part):
 P = TypeVar("P", bound=Part)
 
 
-def rules_of(part: type[Part]) -> tuple[Cel, ...]:
+def validations_of(part: type[Part]) -> tuple[Cel, ...]:
     """Return the CEL validation rules of the class ``part`` and its bases."""
     info: PartInfo = part._part  # type: ignore[attr-defined]
-    return info.rules
+    return info.validations
 
 
 def replace(part: P, /, **changes: Any) -> P:

@@ -1,8 +1,8 @@
 """``Cel``: a rule in the Common Expression Language, which the API server evaluates on each write.
 
 On a field, ``name: Annotated[str, Cel("self.startsWith('a')")]``, the rule validates the field's
-value. On a class, ``class Spec(Part, rules=(Cel("self.low <= self.high"),))``, it validates the
-objects of the class. A rule that uses ``oldSelf`` is evaluated on updates only.
+value. On a class, ``class Spec(Part, validations=(Cel("self.low <= self.high"),))``, it validates
+the objects of the class. A rule that uses ``oldSelf`` is evaluated on updates only.
 """
 
 from typing import Final, Literal, TypeAlias

@@ -52,11 +52,11 @@ def wire_name(field: str) -> str:
 
 
 class PartInfo(msgspec.Struct, frozen=True):
-    """The declarations of a class besides its fields: wire names, sensitive fields and rules."""
+    """The declarations of a class besides its fields: wire names, sensitive fields, validations."""
 
     wire_names: Mapping[str, str]
     sensitive: frozenset[str]
-    rules: tuple[Cel, ...]
+    validations: tuple[Cel, ...]
 
     @classmethod
     def joining(
@@ -65,13 +65,13 @@ class PartInfo(msgspec.Struct, frozen=True):
         *,
         wire_names: Mapping[str, str],
         sensitive: Collection[str],
-        rules: Sequence[Cel],
+        validations: Sequence[Cel],
     ) -> "PartInfo":
         """Return the declarations of ``bases``, followed by those of the class itself."""
         inherited: list[PartInfo] = [
             info for base in bases if (info := getattr(base, "_part", None)) is not None
         ]
-        if len(inherited) == 1 and not (wire_names or sensitive or rules):
+        if len(inherited) == 1 and not (wire_names or sensitive or validations):
             return inherited[0]
         names: dict[str, str] = {}
         hidden: set[str] = set()
@@ -79,8 +79,8 @@ class PartInfo(msgspec.Struct, frozen=True):
         for info in inherited:
             names |= info.wire_names
             hidden |= info.sensitive
-            joined |= dict.fromkeys(info.rules)
-        joined |= dict.fromkeys(rules)
+            joined |= dict.fromkeys(info.validations)
+        joined |= dict.fromkeys(validations)
         return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)), tuple(joined))
 
     def wire_name(self, field: str) -> str:
@@ -187,13 +187,15 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
             namespace[field] = _always(value)
 
 
-def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
-    """Return ``rules``, the value of ``rules=`` in the statement of class ``name``, if valid."""
-    if rules == ():
+def check_validations(name: str, validations: Any) -> tuple[Cel, ...]:
+    """Return the value of ``validations=`` in the statement of class ``name``, if valid."""
+    if validations == ():
         return ()
-    if isinstance(rules, str | Cel) or not all(isinstance(rule, Cel) for rule in rules):
-        raise TypeError(f"{name}: rules= are Cels, such as (Cel('self.low <= self.high'),)")
-    return tuple(rules)
+    if isinstance(validations, str | Cel) or not all(isinstance(each, Cel) for each in validations):
+        raise TypeError(
+            f"{name}: validations must be Cels, such as (Cel('self.low <= self.high'),)"
+        )
+    return tuple(validations)
 
 
 def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collection[str]) -> None:

@@ -39,7 +39,7 @@ class Resource(Part):
             namespaced: bool | None = None,
             wire_names: Mapping[str, str] | None = None,
             sensitive: Collection[str] = (),
-            rules: Sequence[Cel] = (),
+            validations: Sequence[Cel] = (),
             crd: Crd | None = Crd(),
         ) -> None: ...
 

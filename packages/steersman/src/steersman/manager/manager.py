@@ -98,7 +98,7 @@ class Manager:
         """The settings that were passed to the manager; if ``None``, ``run`` reads them."""
         return self._settings
 
-    def adjusted(
+    def with_options(
         self,
         *,
         settings: ManagerSettings | None = None,

@@ -322,7 +322,7 @@ class ManagerRun:
         """
         settings = self._settings
         # A failed check is repeated soon, and is logged once, not for each attempt.
-        client = client.adjusted(retry=RetryPolicy(attempts=1))
+        client = client.with_settings(retry=RetryPolicy(attempts=1))
         if settings.preflight != "off":
             rules = needed_rules(
                 self._controllers,

@@ -103,7 +103,7 @@ class ServerProbe:
         return max((each for each in answered if each is not None), default=self._began_at)
 
     async def _ask(self) -> None:
-        hasty = self._client.adjusted(
+        hasty = self._client.with_settings(
             deadline_seconds=self._answer_seconds, retry=RetryPolicy(attempts=1)
         )
         # The client observes the error, and notes the time if the error was a response.

@@ -76,7 +76,7 @@ class ClientListerWatcher(Generic[Obj]):
         """
         # Without a version, the server returns the most recent state.
         if page_size is None:
-            return self._client.pieces(
+            return self._client.stream_list(
                 self._kind, namespace=self._namespace, labels=self._labels, fields=self._fields
             )
         return self._client.pages(

@@ -83,7 +83,7 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
         )
     for line in lines:
         click.echo(line, err=True)
-    manager.adjusted(settings=settings).run()
+    manager.with_options(settings=settings).run()
 
 
 def _settings(own: "ManagerSettings | None", given: dict[str, Any]) -> "ManagerSettings":

@@ -88,7 +88,7 @@ class EventRecorder:
         source: str = "",
     ) -> None:
         self._source = source
-        self._client = client.adjusted(deadline_seconds=_DEADLINE_SECONDS)
+        self._client = client.with_settings(deadline_seconds=_DEADLINE_SECONDS)
         self._reporting = reporting_name(controller)
         self._controller = controller.rpartition("/")[2]
         self._instance = truncated(instance, MAX_WORD_LENGTH) or self._reporting

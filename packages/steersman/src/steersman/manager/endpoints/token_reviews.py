@@ -55,7 +55,7 @@ class TokenReviews:
 
     def __init__(self, client: Client, *, clock: Clock) -> None:
         # A single attempt, because Prometheus scrapes again soon.
-        self._client = client.adjusted(
+        self._client = client.with_settings(
             deadline_seconds=REVIEW_SECONDS, retry=RetryPolicy(attempts=1), dry_run=False
         )
         self._users = ExpiringCache[bytes, _User](MAX_REMEMBERED, clock=clock)

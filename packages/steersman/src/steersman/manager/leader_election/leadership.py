@@ -56,7 +56,7 @@ ROUNDS: Final = 3
 
 # The number of attempts within the time for a renewal if the server does not respond. Not more,
 # because a server under load takes seconds.
-TRIES: Final = 3
+RENEWAL_ATTEMPTS: Final = 3
 
 
 class Term:
@@ -103,7 +103,7 @@ class Leadership:
         observe: Observer,
     ) -> None:
         # Only the interval of the lease decides when a failed request is repeated.
-        self._client = client.adjusted(retry=RetryPolicy(attempts=1))
+        self._client = client.with_settings(retry=RetryPolicy(attempts=1))
         self._settings = settings
         self._fence = fence
         self._clock = clock
@@ -215,7 +215,7 @@ class Leadership:
 
     @property
     def _try_seconds(self) -> float:
-        return max(self._settings.retry_seconds, self._settings.renew_seconds / TRIES)
+        return max(self._settings.retry_seconds, self._settings.renew_seconds / RENEWAL_ATTEMPTS)
 
     async def _try(self, *, within_seconds: float, must_look: bool = False) -> None:
         """Read the lease if necessary, and acquire or renew it if the rules permit that."""
@@ -294,7 +294,7 @@ class Leadership:
     def _until(self, deadline_at: float) -> Client:
         left_seconds = deadline_at - self._clock.monotonic()
         # Without time left, the request fails as if it were late.
-        return self._client.adjusted(deadline_seconds=max(left_seconds, 0.001))
+        return self._client.with_settings(deadline_seconds=max(left_seconds, 0.001))
 
     def _apply(self, event: LeaseEvent) -> None:
         before = self.holder

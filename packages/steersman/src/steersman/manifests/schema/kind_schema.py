@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import FieldInfo
 
 from steersman.errors import BadValue
-from steersman.kinds import Cel, Codec, Condition, Part, Resource, Rule, rules_of
+from steersman.kinds import Cel, Codec, Condition, Part, Resource, Rule, validations_of
 from steersman.manifests.definition.definition import (
     EMBEDDED,
     INT_OR_STRING,
@@ -85,8 +85,8 @@ class _Writer:
             schema["properties"] = properties
         if required:
             schema["required"] = required
-        if rules := rules_of(part):
-            schema[VALIDATIONS] = _written(rules)
+        if validations := validations_of(part):
+            schema[VALIDATIONS] = _written(validations)
         return schema | merging_of(part)
 
     def _enter(self, hint: Any, place: Place) -> None:

@@ -35,7 +35,7 @@ _HANDLER_FAILURES: Final = counter(
 )
 
 
-class _OfACache(Observation, frozen=True, kw_only=True):
+class _CacheObservation(Observation, frozen=True, kw_only=True):
     resource: str
     scope: str
 
@@ -46,7 +46,7 @@ class _OfACache(Observation, frozen=True, kw_only=True):
         return {"resource": self.resource, "scope": self.scope, **more}
 
 
-class CacheSynced(_OfACache, frozen=True, kw_only=True):
+class CacheSynced(_CacheObservation, frozen=True, kw_only=True):
     """A cache has synced: it contains all objects that the API server listed."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_OBJECTS,)
@@ -62,7 +62,7 @@ class CacheSynced(_OfACache, frozen=True, kw_only=True):
         return (_OBJECTS.sample(self.objects, self.resource, self.scope),)
 
 
-class CacheChecked(_OfACache, frozen=True, kw_only=True):
+class CacheChecked(_CacheObservation, frozen=True, kw_only=True):
     """A report of the state of a cache, which the cache makes every few seconds.
 
     ``pending_notifications`` is the number of changes that handlers have not handled yet.
@@ -98,7 +98,7 @@ class CacheChecked(_OfACache, frozen=True, kw_only=True):
         )
 
 
-class CacheStale(_OfACache, frozen=True, kw_only=True):
+class CacheStale(_CacheObservation, frozen=True, kw_only=True):
     """A cache has been unable to watch for ``failing_seconds``, and no longer counts as synced."""
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -120,7 +120,7 @@ class CacheStale(_OfACache, frozen=True, kw_only=True):
         return text, self._fields(failing_seconds=self.failing_seconds, error=name)
 
 
-class CacheEnded(_OfACache, frozen=True, kw_only=True):
+class CacheEnded(_CacheObservation, frozen=True, kw_only=True):
     """A cache has stopped; it is no longer updated."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = CacheChecked.METRICS
@@ -134,7 +134,7 @@ class CacheEnded(_OfACache, frozen=True, kw_only=True):
         return [metric.sample(0, self.resource, self.scope) for metric in self.METRICS]
 
 
-class _OfAnObject(Observation, frozen=True, kw_only=True):
+class _ObjectObservation(Observation, frozen=True, kw_only=True):
     LEVEL: ClassVar[int] = logging.WARNING
     resource: str
     ref: ObjectRef
@@ -143,7 +143,7 @@ class _OfAnObject(Observation, frozen=True, kw_only=True):
         return {"resource": self.resource, **ref_fields(self.ref), **more}
 
 
-class ObjectNotDecoded(_OfAnObject, frozen=True, kw_only=True):
+class ObjectNotDecoded(_ObjectObservation, frozen=True, kw_only=True):
     """An object cannot be decoded, so its new state is not in the cache.
 
     Other objects are not affected.
@@ -164,7 +164,7 @@ class ObjectNotDecoded(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(error=type(self.error).__name__)
 
 
-class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
+class IndexFailed(_ObjectObservation, frozen=True, kw_only=True):
     """An index function raised an exception for an object.
 
     The object is in the cache, but missing from that index.
@@ -190,7 +190,7 @@ class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
         return self.error if is_debug else None
 
 
-class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
+class HandlerFailed(_ObjectObservation, frozen=True, kw_only=True):
     """A handler raised an exception for a change; the handler still receives later changes."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_HANDLER_FAILURES,)
@@ -215,7 +215,7 @@ class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
         return (_HANDLER_FAILURES.sample(1, self.resource, "failed"),)
 
 
-class HandlerStuck(_OfAnObject, frozen=True, kw_only=True):
+class HandlerStuck(_ObjectObservation, frozen=True, kw_only=True):
     """A handler has been handling one change for ``busy_seconds``, while other changes wait."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_HANDLER_FAILURES,)

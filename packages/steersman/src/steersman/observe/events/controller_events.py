@@ -91,7 +91,7 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{_PAST_TENSE.get(self.verb, self.verb)} {self.ref}"
 
 
-class _OfAnObject(Observation, frozen=True, kw_only=True):
+class _ObjectObservation(Observation, frozen=True, kw_only=True):
     controller: str
     ref: ObjectRef
 
@@ -102,7 +102,7 @@ class _OfAnObject(Observation, frozen=True, kw_only=True):
         return {"controller": self.controller, **ref_fields(self.ref), **more}
 
 
-class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
+class ReconcileFinished(_ObjectObservation, frozen=True, kw_only=True):
     """A reconcile of an object has ended; ``reconcile_metrics`` counts it.
 
     ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``.
@@ -201,7 +201,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         return "; ".join(parts)
 
 
-class ReconcileSkipped(_OfAnObject, frozen=True, kw_only=True):
+class ReconcileSkipped(_ObjectObservation, frozen=True, kw_only=True):
     """A worker took the key of an object from the queue, but did not reconcile the object.
 
     ``reason`` is ``paused``, ``permanent``, ``gone``, ``being deleted`` or ``out of scope``.
@@ -258,7 +258,7 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
         return (_SLOW.sample(self.slow, controller), _HANGING.sample(self.hanging, controller))
 
 
-class HotLoop(_OfAnObject, frozen=True, kw_only=True):
+class HotLoop(_ObjectObservation, frozen=True, kw_only=True):
     """A controller triggers itself: each reconcile changes what the previous reconcile wrote."""
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -283,7 +283,7 @@ class HotLoop(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(fields=", ".join(self.fields), count=self.count)
 
 
-class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
+class FieldConflictFound(_ObjectObservation, frozen=True, kw_only=True):
     """Another client repeatedly changes fields that a controller then sets again."""
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -311,7 +311,7 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
         )
 
 
-class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
+class TriggerFailed(_ObjectObservation, frozen=True, kw_only=True):
     """A mapping, predicate or priority function of the operator author raised an exception.
 
     ``role`` is ``mapping``, ``predicate`` or ``priority``. ``wait_seconds`` is the time until the
@@ -417,7 +417,7 @@ class ThreadsExhausted(Observation, frozen=True, kw_only=True):
         }
 
 
-class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
+class ThreadAbandoned(_ObjectObservation, frozen=True, kw_only=True):
     """A function still runs in its thread although its reconcile has ended.
 
     This observation is reported twice: when the reconcile ends, and, with ``has_ended``, when the
@@ -466,7 +466,7 @@ class EventsDropped(Observation, frozen=True, kw_only=True):
         return (_EVENTS_DROPPED.sample(self.count, self.controller, self.reason),)
 
 
-class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
+class EventNotRecorded(_ObjectObservation, frozen=True, kw_only=True):
     """The API server rejected a Kubernetes event about an object, and the event is dropped."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (

@@ -75,7 +75,7 @@ _UNRESPONSIVE: Final = counter(
 )
 
 
-class _OfALease(Observation, frozen=True, kw_only=True):
+class _LeaseObservation(Observation, frozen=True, kw_only=True):
     lease: ObjectRef
     identity: str
 
@@ -83,7 +83,7 @@ class _OfALease(Observation, frozen=True, kw_only=True):
         return {"identity": self.identity, **ref_fields(self.lease), **more}
 
 
-class LeaderChanged(_OfALease, frozen=True, kw_only=True):
+class LeaderChanged(_LeaseObservation, frozen=True, kw_only=True):
     """The holder of the lease has changed; ``holder`` is ``""`` if no replica holds the lease."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADER_CHANGES, _LEADS)
@@ -111,7 +111,7 @@ class LeaderChanged(_OfALease, frozen=True, kw_only=True):
             yield _LEADS.sample(0, self.lease.name)
 
 
-class LeadershipGained(_OfALease, frozen=True, kw_only=True):
+class LeadershipGained(_LeaseObservation, frozen=True, kw_only=True):
     """This replica has become the leader, after waiting for ``waited_seconds``."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)
@@ -127,7 +127,7 @@ class LeadershipGained(_OfALease, frozen=True, kw_only=True):
         return (_LEADS.sample(1, self.lease.name),)
 
 
-class LeadershipRenewed(_OfALease, frozen=True, kw_only=True):
+class LeadershipRenewed(_LeaseObservation, frozen=True, kw_only=True):
     """This replica has renewed its lease; the request took ``took_seconds``."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -144,7 +144,7 @@ class LeadershipRenewed(_OfALease, frozen=True, kw_only=True):
         return (_RENEWALS.sample(self.took_seconds, self.lease.name),)
 
 
-class RenewalFailed(_OfALease, frozen=True, kw_only=True):
+class RenewalFailed(_LeaseObservation, frozen=True, kw_only=True):
     """This replica could not renew its lease.
 
     It loses leadership unless it succeeds within ``left_seconds``.
@@ -167,7 +167,7 @@ class RenewalFailed(_OfALease, frozen=True, kw_only=True):
         return (_RENEWAL_FAILURES.sample(1, self.lease.name),)
 
 
-class LeadershipLost(_OfALease, frozen=True, kw_only=True):
+class LeadershipLost(_LeaseObservation, frozen=True, kw_only=True):
     """This replica has unexpectedly lost leadership."""
 
     LEVEL: ClassVar[int] = logging.ERROR
@@ -184,7 +184,7 @@ class LeadershipLost(_OfALease, frozen=True, kw_only=True):
         return (_LEADS.sample(0, self.lease.name), _LOSSES.sample(1, self.lease.name))
 
 
-class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
+class LeadershipReleased(_LeaseObservation, frozen=True, kw_only=True):
     """This replica has released its lease, so that another replica can lead immediately."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)

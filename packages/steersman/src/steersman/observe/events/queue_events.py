@@ -8,7 +8,7 @@ from steersman.observe.observation import Fields, Observation
 from steersman.observe.phrases import length, ref_fields
 
 
-class _OfAKey(Observation, frozen=True, kw_only=True, gc=False):
+class _KeyObservation(Observation, frozen=True, kw_only=True, gc=False):
     LEVEL: ClassVar[int] = logging.DEBUG
     queue: str
     key: object
@@ -31,7 +31,7 @@ class _OfAKey(Observation, frozen=True, kw_only=True, gc=False):
         return fields
 
 
-class KeyAdded(_OfAKey, frozen=True, kw_only=True, gc=False):
+class KeyAdded(_KeyObservation, frozen=True, kw_only=True, gc=False):
     """A key was added to a work queue; the queue did not contain the key before."""
 
     priority: int
@@ -42,7 +42,7 @@ class KeyAdded(_OfAKey, frozen=True, kw_only=True, gc=False):
         return text, self._fields(priority=self.priority)
 
 
-class KeyRaised(_OfAKey, frozen=True, kw_only=True, gc=False):
+class KeyRaised(_KeyObservation, frozen=True, kw_only=True, gc=False):
     """A key that waits in a work queue was added again with a higher priority."""
 
     old_priority: int
@@ -55,7 +55,7 @@ class KeyRaised(_OfAKey, frozen=True, kw_only=True, gc=False):
         return text, self._fields(priority=new)
 
 
-class KeyDelayed(_OfAKey, frozen=True, kw_only=True, gc=False):
+class KeyDelayed(_KeyObservation, frozen=True, kw_only=True, gc=False):
     """A key will be added to a work queue after a delay.
 
     ``requeues`` is the number of the key's consecutive failures.
@@ -71,7 +71,7 @@ class KeyDelayed(_OfAKey, frozen=True, kw_only=True, gc=False):
         return text, self._fields(wait_seconds=self.wait_seconds, requeues=self.requeues)
 
 
-class KeyTaken(_OfAKey, frozen=True, kw_only=True, gc=False):
+class KeyTaken(_KeyObservation, frozen=True, kw_only=True, gc=False):
     """A worker has taken a key from a work queue to process it."""
 
     priority: int
@@ -85,7 +85,7 @@ class KeyTaken(_OfAKey, frozen=True, kw_only=True, gc=False):
         return text, self._fields(priority=self.priority, waited_seconds=self.waited_seconds)
 
 
-class KeyDone(_OfAKey, frozen=True, kw_only=True, gc=False):
+class KeyDone(_KeyObservation, frozen=True, kw_only=True, gc=False):
     """A worker has finished processing a key."""
 
     took_seconds: float

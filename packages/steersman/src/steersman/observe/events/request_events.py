@@ -23,7 +23,7 @@ _RENEWALS: Final = counter(
 )
 
 
-class _OfARequest(Observation, frozen=True, kw_only=True):
+class _RequestObservation(Observation, frozen=True, kw_only=True):
     verb: str
     resource: str
     ref: ObjectRef | None
@@ -38,7 +38,7 @@ class _OfARequest(Observation, frozen=True, kw_only=True):
         return fields if error is None else fields | {"error": type(error).__name__}
 
 
-class RequestFinished(_OfARequest, frozen=True, kw_only=True):
+class RequestFinished(_RequestObservation, frozen=True, kw_only=True):
     """A request to the API server has received a response, or its last attempt has failed."""
 
     code: int | None
@@ -70,7 +70,7 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
         return f"{self._subject()}: {result}", fields
 
 
-class RequestRetried(_OfARequest, frozen=True, kw_only=True):
+class RequestRetried(_RequestObservation, frozen=True, kw_only=True):
     """An attempt of a request failed, and the request is sent again, because that is safe."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -96,7 +96,7 @@ class RequestRetried(_OfARequest, frozen=True, kw_only=True):
         return text, self._fields(self.error)
 
 
-class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
+class RetriesSpent(_RequestObservation, frozen=True, kw_only=True):
     """A request failed and could safely be retried, but the retry budget is empty."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -119,7 +119,7 @@ class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
         return text, self._fields(self.error)
 
 
-class ApiWarned(_OfARequest, frozen=True, kw_only=True):
+class ApiWarned(_RequestObservation, frozen=True, kw_only=True):
     """The API server added a warning for users to a response, such as about a deprecated API."""
 
     LEVEL: ClassVar[int] = logging.WARNING

@@ -23,7 +23,7 @@ _FAILURES: Final = counter(
 )
 
 
-class _OfAReflector(Observation, frozen=True, kw_only=True):
+class _ReflectorObservation(Observation, frozen=True, kw_only=True):
     resource: str
     ref: ObjectRef
 
@@ -31,7 +31,7 @@ class _OfAReflector(Observation, frozen=True, kw_only=True):
         return {"resource": self.resource, **ref_fields(self.ref), **more}
 
 
-class Listed(_OfAReflector, frozen=True, kw_only=True):
+class Listed(_ReflectorObservation, frozen=True, kw_only=True):
     """A reflector has listed all its objects; ``reason`` says why it sent a list request."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -58,7 +58,7 @@ class Listed(_OfAReflector, frozen=True, kw_only=True):
         )
 
 
-class WatchStarted(_OfAReflector, frozen=True, kw_only=True):
+class WatchStarted(_ReflectorObservation, frozen=True, kw_only=True):
     """A watch was opened, after ``failures`` consecutive failures."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_CONNECTED,)
@@ -78,7 +78,7 @@ class WatchStarted(_OfAReflector, frozen=True, kw_only=True):
         return (_CONNECTED.change(1, self.resource),)
 
 
-class WatchEventsReceived(_OfAReflector, frozen=True, kw_only=True):
+class WatchEventsReceived(_ReflectorObservation, frozen=True, kw_only=True):
     """A watch has received ``events`` events since the previous report."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -94,7 +94,7 @@ class WatchEventsReceived(_OfAReflector, frozen=True, kw_only=True):
         return (_EVENTS.sample(self.events, self.resource),)
 
 
-class WatchEnded(_OfAReflector, frozen=True, kw_only=True):
+class WatchEnded(_ReflectorObservation, frozen=True, kw_only=True):
     """A watch has ended, for whatever reason."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -112,7 +112,7 @@ class WatchEnded(_OfAReflector, frozen=True, kw_only=True):
 
 
 # Without a metric, because its watches have one.
-class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
+class ReflectorStopped(_ReflectorObservation, frozen=True, kw_only=True):
     """A reflector has stopped; it sends no further list or watch request."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -122,7 +122,7 @@ class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
         return f"watch {self.ref}: the reflector has stopped", self._fields()
 
 
-class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
+class WatchFailed(_ReflectorObservation, frozen=True, kw_only=True):
     """A list or watch failed and will be retried; the cached objects stay in the cache.
 
     ``is_news`` is true for the 1st, 2nd, 4th, 8th… of consecutive failures of one type.
@@ -155,7 +155,7 @@ class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
         return (_FAILURES.sample(1, self.resource, type(self.error).__name__),)
 
 
-class WatchSilent(_OfAReflector, frozen=True, kw_only=True):
+class WatchSilent(_ReflectorObservation, frozen=True, kw_only=True):
     """A watch was closed, because it had received nothing for ``silent_seconds``."""
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -174,7 +174,7 @@ class WatchSilent(_OfAReflector, frozen=True, kw_only=True):
         return text, self._fields(silent_seconds=self.silent_seconds)
 
 
-class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
+class OutOfOrder(_ReflectorObservation, frozen=True, kw_only=True):
     """A watch received an event twice, or after a later event.
 
     Only the first such event of each watch is reported.
@@ -200,7 +200,7 @@ class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
         return text, self._fields()
 
 
-class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
+class HistoryRewound(_ReflectorObservation, frozen=True, kw_only=True):
     """The API server's history was rewound, perhaps because a backup of etcd was restored.
 
     A new list replaces the content of the cache.
@@ -227,7 +227,7 @@ class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
 
 
 # Without a metric, because the failures that lead to it have one.
-class KindMissing(_OfAReflector, frozen=True, kw_only=True):
+class KindMissing(_ReflectorObservation, frozen=True, kw_only=True):
     """The API server does not serve the kind of a reflector, or no longer serves it.
 
     All objects of the kind are treated as deleted.
@@ -246,7 +246,7 @@ class KindMissing(_OfAReflector, frozen=True, kw_only=True):
 
 
 # Without a metric, because the lists that follow have one.
-class StreamingRefused(_OfAReflector, frozen=True, kw_only=True):
+class StreamingRefused(_ReflectorObservation, frozen=True, kw_only=True):
     """The API server does not support the streaming of initial events.
 
     From now on, the reflector sends list requests instead.

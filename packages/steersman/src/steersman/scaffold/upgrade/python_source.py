@@ -9,6 +9,7 @@
     def method              in a class that derives from a steersman class
     call(keyword=…)         if the function is imported from steersman, or is a method of such
                             an object
+    class X(keyword=…)      if the class derives from a steersman class
     "X.y"                   a string that is exactly the dotted path of something that moved
 
 Everything else stays byte for byte. An old name is kept, with ``import new as old``, if the file
@@ -34,6 +35,8 @@ from steersman.scaffold.upgrade.syntax_facts import (
     root_of,
     stored_names,
 )
+
+_PART: Final = "steersman.kinds.Part"
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 
@@ -332,6 +335,7 @@ class _File:
             elif isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
                 if isinstance(node, ast.ClassDef):
                     self._rename_methods(node)
+                    self._rename_class_keywords(node)
                 # The variables of a class are not in scope in its methods.
                 self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
@@ -362,6 +366,13 @@ class _File:
                 if new is not None and found is not None:
                     self._edits[found.span(1)] = new.encode()
                     self._note(each.name, new)
+
+    def _rename_class_keywords(self, cls: ast.ClassDef) -> None:
+        # Only parts have class keywords.
+        for each in cls.keywords if cls.name in self._types.derived else ():
+            new = each.arg and self._renames.keyword(_PART, each.arg)
+            if each.arg and new:
+                self._replace_word(each, each.arg, new)
 
     def _rename_pattern(self, node: ast.MatchClass) -> None:
         owner = self._types.class_of(node.cls)
