@@ -83,7 +83,7 @@ async def test_a_child_of_a_deleted_owner_is_not_created_again(scene: Scene) -> 
     with pytest.raises(Conflict, match="no longer exists"):
         await owner_check.check(owner, child(name="", generate_name="web-"))
     await scene.server.create(widget(HERE, "one"))
-    with pytest.raises(Conflict, match="is now another object of the same name"):
+    with pytest.raises(Conflict, match="was replaced by another object of the same name"):
         await owner_check.check(owner, child())
 
 

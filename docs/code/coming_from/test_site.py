@@ -20,8 +20,8 @@ def site() -> Site:
     )
 
 
-def look(colour: str) -> core_v1.ConfigMap:
-    return recipes.config_map("look", {"COLOUR": colour})
+def look(color: str) -> core_v1.ConfigMap:
+    return recipes.config_map("look", {"COLOR": color})
 
 
 async def zone(cluster: Cluster) -> None:

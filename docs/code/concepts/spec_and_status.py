@@ -30,15 +30,15 @@ class Heating:
     def __init__(self) -> None:
         self.degrees = 15
 
-    async def step(self, towards: int) -> int:
+    async def step(self, toward: int) -> int:
         """Change the temperature by one degree."""
-        self.degrees += (towards > self.degrees) - (towards < self.degrees)
+        self.degrees += (toward > self.degrees) - (toward < self.degrees)
         return self.degrees
 
 
 def controller(heating: Heating) -> sm.Controller[Thermostat]:
     async def reconcile(thermostat: Thermostat, ctx: sm.Context) -> sm.Outcome:
-        degrees = await heating.step(towards=thermostat.spec.degrees)
+        degrees = await heating.step(toward=thermostat.spec.degrees)
         warm = sm.Condition.when(
             degrees == thermostat.spec.degrees, "Warm", yes="AsWanted", no="OnTheWay"
         )

@@ -11,10 +11,10 @@ from steersman_cluster.simulation import Cluster
 async def test_applied_objects_can_be_listed(cluster: Cluster) -> None:
     client, home = cluster.client, cluster.namespace
     await set_color(client, "sky", "blue", namespace=home)
-    await set_color(client, "sky", "grey", namespace=home)
+    await set_color(client, "sky", "gray", namespace=home)
     await set_color(client, "grass", "green", namespace=home)
 
-    assert await colors(client, namespace=home) == {"sky": "grey", "grass": "green"}
+    assert await colors(client, namespace=home) == {"sky": "gray", "grass": "green"}
 
 
 async def test_a_patch_does_not_change_other_fields(cluster: Cluster) -> None:

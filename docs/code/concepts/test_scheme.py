@@ -17,7 +17,7 @@ def test_every_scheme_contains_the_built_in_kinds() -> None:
 
 
 def test_an_unknown_kind_is_an_error() -> None:
-    with pytest.raises(UnknownKind, match=r"Give it the class with Scheme\.with_kinds"):
+    with pytest.raises(UnknownKind, match=r"Add its class with Scheme\.with_kinds"):
         scheme.class_of("sea.example.com/v3", "Sail")
 
 

@@ -382,7 +382,7 @@ def service_account(
     labels: Words | None = None,
     annotations: Words | None = None,
 ) -> core_v1.ServiceAccount:
-    """A ServiceAccount: the identity of Pods towards the API server."""
+    """A ServiceAccount: the identity of Pods toward the API server."""
     return core_v1.ServiceAccount(
         metadata=metadata(name, "a ServiceAccount", namespace, checked_labels(labels), annotations),
         automount_service_account_token=mounts_token,

@@ -24,7 +24,7 @@ _FIRST_PAGE: Final = "\x1b[?25h\x1b[?1049l"
 _AT_ONCE: Final = "\x1b[?2026h"
 _SHOWN: Final = "\x1b[?2026l"
 
-_COLOURS: Final[Mapping[Tone, str]] = {
+_COLORS: Final[Mapping[Tone, str]] = {
     "good": "\x1b[32m",
     "waiting": "\x1b[33m",
     "bad": "\x1b[31m",
@@ -95,7 +95,7 @@ class Screen:
         if not self._color:
             return text_of(line)
         return "".join(
-            f"{_COLOURS[span.tone]}{span.text}{_PLAIN}" if span.tone else span.text for span in line
+            f"{_COLORS[span.tone]}{span.text}{_PLAIN}" if span.tone else span.text for span in line
         )
 
     def _write(self, text: str) -> None:

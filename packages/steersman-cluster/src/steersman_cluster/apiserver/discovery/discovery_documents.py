@@ -64,7 +64,7 @@ class Discovery:
         other_paths: Iterable[str] = (),
         claims: Mapping[tuple[str, str], GroupVersionInfo] | None = None,
     ) -> None:
-        self._catalogue = DiscoveryCatalog(resources, claims or {})
+        self._catalog = DiscoveryCatalog(resources, claims or {})
         self._server_address = server_address
         self._other_paths = tuple(other_paths)
         self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}
@@ -100,32 +100,32 @@ class Discovery:
             case ["api", *_]:
                 check_route(accept, BUILTIN_MEDIA_TYPES)
             case ["apis", group, version]:
-                if not any(each.custom for each in self._catalogue.resources(group, version)):
+                if not any(each.custom for each in self._catalog.resources(group, version)):
                     check_route(accept, BUILTIN_MEDIA_TYPES)
             case _:
                 pass
         return document_language(accept)
 
     def _aggregated(self, path: str) -> Document:
-        groups = [""] if path == "/api" else self._catalogue.groups()
-        return group_documents.aggregated(self._catalogue, groups)
+        groups = [""] if path == "/api" else self._catalog.groups()
+        return group_documents.aggregated(self._catalog, groups)
 
     def _classic(self, path: str) -> Document | None:
         match path.split("/")[1:]:
             case [""]:
-                return group_documents.paths(self._catalogue, self._other_paths)
+                return group_documents.paths(self._catalog, self._other_paths)
             case ["version"]:
                 return group_documents.version()
             case ["api"]:
                 return group_documents.api_versions(self._server_address)
             case ["api", version]:
-                return group_documents.resource_list(self._catalogue, "", version)
+                return group_documents.resource_list(self._catalog, "", version)
             case ["apis"]:
-                return group_documents.group_list(self._catalogue)
+                return group_documents.group_list(self._catalog)
             case ["apis", group]:
-                return group_documents.group(self._catalogue, group)
+                return group_documents.group(self._catalog, group)
             case ["apis", group, version] if group:
-                return group_documents.resource_list(self._catalogue, group, version)
+                return group_documents.resource_list(self._catalog, group, version)
             case _:
                 return None
 

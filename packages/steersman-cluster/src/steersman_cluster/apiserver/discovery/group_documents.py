@@ -27,28 +27,28 @@ def api_versions(server_address: str) -> Document:
     }
 
 
-def group_list(catalogue: DiscoveryCatalog) -> Document:
+def group_list(catalog: DiscoveryCatalog) -> Document:
     """Return the discovery document at ``/apis``: all API groups."""
-    groups = [_group(catalogue, group) for group in catalogue.groups()]
+    groups = [_group(catalog, group) for group in catalog.groups()]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def group(catalogue: DiscoveryCatalog, name: str) -> Document | None:
+def group(catalog: DiscoveryCatalog, name: str) -> Document | None:
     """Return the discovery document of the API group ``name``, such as ``/apis/apps``.
 
     The result is None if the group does not exist.
     """
-    if not name or not catalogue.versions(name):
+    if not name or not catalog.versions(name):
         return None
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalogue, name)}
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalog, name)}
 
 
-def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
+def resource_list(catalog: DiscoveryCatalog, group: str, version: str) -> Document | None:
     """Return the discovery document of an API group version, such as ``/apis/apps/v1``.
 
     The result is None if the group version does not exist.
     """
-    resources = catalogue.resources(group, version)
+    resources = catalog.resources(group, version)
     if not resources:
         return None
     # kube-apiserver omits the apiVersion in the list of the core group.
@@ -61,14 +61,14 @@ def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Docu
     }
 
 
-def aggregated(catalogue: DiscoveryCatalog, groups: Iterable[str]) -> Document:
+def aggregated(catalog: DiscoveryCatalog, groups: Iterable[str]) -> Document:
     """Return one aggregated discovery document with all versions and resources of ``groups``."""
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
         "items": [
-            found for group in groups if (found := _aggregated_group(catalogue, group))["versions"]
+            found for group in groups if (found := _aggregated_group(catalog, group))["versions"]
         ],
     }
 
@@ -98,20 +98,20 @@ def version() -> Document:
     }
 
 
-def paths(catalogue: DiscoveryCatalog, others: Iterable[str]) -> Document:
+def paths(catalog: DiscoveryCatalog, others: Iterable[str]) -> Document:
     """Return the document at ``/``: the list of the server's paths, including ``others``."""
     found = {"/api", "/apis", "/apis/", "/version", *others}
-    found |= {f"/api/{version}" for version in catalogue.versions("")}
-    for group in catalogue.groups():
+    found |= {f"/api/{version}" for version in catalog.versions("")}
+    for group in catalog.groups():
         found.add(f"/apis/{group}")
-        found |= {f"/apis/{group}/{version}" for version in catalogue.versions(group)}
+        found |= {f"/apis/{group}/{version}" for version in catalog.versions(group)}
     return {"paths": sorted(found)}
 
 
-def _group(catalogue: DiscoveryCatalog, name: str) -> Document:
+def _group(catalog: DiscoveryCatalog, name: str) -> Document:
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
-        for version in catalogue.versions(name)
+        for version in catalog.versions(name)
     ]
     return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
@@ -147,20 +147,20 @@ def _if_foreign(subresource: DiscoveredSubresource, own: GroupVersionKind) -> Do
     return {"group": gvk.group, "version": gvk.version}
 
 
-def _aggregated_group(catalogue: DiscoveryCatalog, group: str) -> Document:
-    versions = (_aggregated_version(catalogue, group, each) for each in catalogue.versions(group))
+def _aggregated_group(catalog: DiscoveryCatalog, group: str) -> Document:
+    versions = (_aggregated_version(catalog, group, each) for each in catalog.versions(group))
     return {
         "metadata": {"name": group} if group else {},
         "versions": [each for each in versions if each],
     }
 
 
-def _aggregated_version(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
+def _aggregated_version(catalog: DiscoveryCatalog, group: str, version: str) -> Document | None:
     """Return the entry of a version; None for a registered version that serves no resources."""
-    resources = [_aggregated_resource(each) for each in catalogue.resources(group, version)]
+    resources = [_aggregated_resource(each) for each in catalog.resources(group, version)]
     if resources:
         return {"version": version, "resources": resources, "freshness": "Current"}
-    if catalogue.is_remote(group, version):
+    if catalog.is_remote(group, version):
         return {"version": version, "freshness": "Stale"}
     return None
 

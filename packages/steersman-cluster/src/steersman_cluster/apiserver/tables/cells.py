@@ -59,7 +59,7 @@ def selected(path: str) -> CellOf:
     return cell
 
 
-def labelled(path: str) -> CellOf:
+def labeled(path: str) -> CellOf:
     """Return a cell function for the labels at the dotted path ``path``."""
     steps = path.split(".")
 

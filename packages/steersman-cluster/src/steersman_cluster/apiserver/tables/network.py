@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.tables.cells import (
     UNSET,
     first_few,
     joined,
-    labelled,
+    labeled,
     selected,
 )
 from steersman_cluster.apiserver.tables.printers import (
@@ -70,7 +70,7 @@ SERVICE = printer(
     column("External-IP", _external_address),
     column("Port(s)", _ports),
     age_column(),
-    wide_column("Selector", labelled("spec.selector")),
+    wide_column("Selector", labeled("spec.selector")),
 )
 
 

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.tables.cells import (
     UNSET,
     containers,
     is_true,
-    labelled,
+    labeled,
     selected,
     selector_text,
 )
@@ -57,7 +57,7 @@ _COUNTED = (
     *containers(_TEMPLATE),
 )
 REPLICA_SET = printer(*_COUNTED, wide_column("Selector", selected("spec.selector")))
-REPLICATION_CONTROLLER = printer(*_COUNTED, wide_column("Selector", labelled("spec.selector")))
+REPLICATION_CONTROLLER = printer(*_COUNTED, wide_column("Selector", labeled("spec.selector")))
 
 STATEFUL_SET = printer(name_column(), column("Ready", _ready), age_column(), *containers(_TEMPLATE))
 
@@ -68,7 +68,7 @@ DAEMON_SET = printer(
     column("Ready", number("status.numberReady"), "integer"),
     column("Up-to-date", number("status.updatedNumberScheduled"), "integer"),
     column("Available", number("status.numberAvailable"), "integer"),
-    column("Node Selector", labelled(f"{_TEMPLATE}.nodeSelector")),
+    column("Node Selector", labeled(f"{_TEMPLATE}.nodeSelector")),
     age_column(),
     *containers(_TEMPLATE),
     wide_column("Selector", selected("spec.selector")),
@@ -161,7 +161,7 @@ POD_TEMPLATE = printer(
     name_column(),
     column("Containers", _NAMES[1]),
     column("Images", _IMAGES[1]),
-    column("Pod Labels", labelled("template.metadata.labels")),
+    column("Pod Labels", labeled("template.metadata.labels")),
 )
 
 SCALE = printer(

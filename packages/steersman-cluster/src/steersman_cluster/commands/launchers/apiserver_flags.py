@@ -80,14 +80,14 @@ API_SERVER_FLAGS: Final[Mapping[str, str]] = {
 SHORTHANDS: Final = {"h": "help", "v": "v"}
 
 # The flags that the embedded server implements.
-_HONOURED: Final = """
+_HONORED: Final = """
     advertise-address anonymous-auth api-audiences authorization-mode bind-address cert-dir
     client-ca-file disable-admission-plugins enable-admission-plugins etcd-prefix etcd-servers help
     permit-port-sharing secure-port service-account-issuer service-account-key-file
     service-account-signing-key-file service-cluster-ip-range service-node-port-range tls-cert-file
     tls-private-key-file token-auth-file version
 """
-HONOURED: Final = frozenset(_HONOURED.split())
+HONORED: Final = frozenset(_HONORED.split())
 
 _PLUGINS: Final = """
     AlwaysAdmit AlwaysDeny AlwaysPullImages CertificateApproval CertificateSigning

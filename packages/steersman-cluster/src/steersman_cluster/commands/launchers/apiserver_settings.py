@@ -13,7 +13,7 @@ from steersman_cluster.apiserver import (
     ServerOptions,
 )
 from steersman_cluster.commands.launchers import BadFlag, ParsedFlags
-from steersman_cluster.commands.launchers.apiserver_flags import HONOURED, MODES, PLUGINS
+from steersman_cluster.commands.launchers.apiserver_flags import HONORED, MODES, PLUGINS
 
 USUAL_PORT = 6443
 USUAL_CERTIFICATES = "/var/run/kubernetes"
@@ -132,7 +132,7 @@ def _ports(given: ParsedFlags) -> range:
 
 
 def _notes(given: ParsedFlags) -> Iterator[str]:
-    idle = [f"--{name}" for name in given if name not in HONOURED]
+    idle = [f"--{name}" for name in given if name not in HONORED]
     if given.yes("allow-privileged"):
         idle.remove("--allow-privileged")  # as everything here is
     if idle:

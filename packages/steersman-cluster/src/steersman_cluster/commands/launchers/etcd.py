@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from steersman_cluster.commands.launchers import BadFlag, ParsedFlags, parsed
 from steersman_cluster.commands.launchers.data_directory import DATA_PATH
-from steersman_cluster.commands.launchers.etcd_flags import ETCD_FLAGS, HONOURED
+from steersman_cluster.commands.launchers.etcd_flags import ETCD_FLAGS, HONORED
 from steersman_cluster.commands.launchers.starter import following_starter
 from steersman_cluster.commands.signals import on_end_signals
 
@@ -63,7 +63,7 @@ async def _serve(given: ParsedFlags, data: Path, *, environ: Mapping[str, str]) 
     on_end_signals(ended.set)
     responses = EtcdResponses(data)
     urls = (*given.listed("listen-client-urls"), *given.listed("listen-client-http-urls"))
-    if idle := [f"--{name}" for name in given if name not in HONOURED]:
+    if idle := [f"--{name}" for name in given if name not in HONORED]:
         sys.stderr.write(f"{NAME}: accepted, but ignored: {' '.join(idle)}\n")
         sys.stderr.flush()
     async with AsyncExitStack() as open_:

@@ -61,8 +61,8 @@ ETCD_FLAGS: Final[Mapping[str, str]] = {
 }
 
 # Flags that are implemented here, or that matter to etcd alone.
-_HONOURED: Final = """
+_HONORED: Final = """
     advertise-client-urls data-dir h help listen-client-http-urls listen-client-urls
     listen-peer-urls name unsafe-no-fsync version
 """
-HONOURED: Final = frozenset(_HONOURED.split())
+HONORED: Final = frozenset(_HONORED.split())

@@ -95,7 +95,7 @@ class DaemonSetController:
         self._failed = PerRun(FailedPods)
 
     async def reconcile(self, daemon_set: DaemonSet, ctx: Context) -> Outcome:
-        """Take one step towards one Pod of the current template on each node that fits."""
+        """Take one step toward one Pod of the current template on each node that fits."""
         spec = daemon_set.spec
         if spec is None:
             return Done()
@@ -209,7 +209,7 @@ async def _shorten(
 ) -> None:
     """Delete revisions beyond the history limit.
 
-    Revisions of existing Pods count towards the limit, but are not deleted.
+    Revisions of existing Pods count toward the limit, but are not deleted.
     """
     live = {pod.labels.get(HASH_LABEL) for pod in pods}
 

@@ -12,7 +12,7 @@ Pod = core_v1.Pod
 class FailureEffect(NamedTuple):
     """The effect of a Pod failure on its Job.
 
-    ``counts`` is whether the failure counts towards the backoff limit. ``action`` is the action of
+    ``counts`` is whether the failure counts toward the backoff limit. ``action`` is the action of
     the rule that matched. ``failure`` is the message of a Job that fails because of the rule.
     """
 

@@ -69,7 +69,7 @@ def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
 
 
 def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
-    """Return whether ``pod`` counts towards a quota at the time ``now``.
+    """Return whether ``pod`` counts toward a quota at the time ``now``.
 
     A Pod that has ended does not count, and neither does a Pod whose deletion is overdue.
     """

@@ -40,7 +40,7 @@ SIBLING_INDEX = "sibling"
 
 
 async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
-    """Create or delete Pods towards ``spec.replicas`` of ``rs``, and write its status."""
+    """Create or delete Pods toward ``spec.replicas`` of ``rs``, and write its status."""
     if rs.spec is None:
         return Done()
     selector, min_ready_seconds = selector_of(rs), rs.spec.min_ready_seconds or 0

@@ -104,7 +104,7 @@ async def shorten(
 ) -> None:
     """Delete revisions in ``history`` beyond the history limit ``limit``, the oldest first.
 
-    Revisions for which ``is_live`` returns true are not deleted, and do not count towards the
+    Revisions for which ``is_live`` returns true are not deleted, and do not count toward the
     limit.
     """
     for revision in excess(history, is_live=is_live, limit=limit):

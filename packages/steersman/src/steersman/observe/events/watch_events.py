@@ -151,7 +151,7 @@ class WatchFailed(_ReflectorObservation, frozen=True, kw_only=True):
         return text, self._fields(error=type(self.error).__name__, failures=self.failures)
 
     def samples(self) -> Iterable[Sample]:
-        """Return a sample that counts one failure, labelled with the class of the error."""
+        """Return a sample that counts one failure, labeled with the class of the error."""
         return (_FAILURES.sample(1, self.resource, type(self.error).__name__),)
 
 

@@ -125,7 +125,7 @@ class _Exchange:
     async def __aenter__(self) -> Self:
         request = self._request
         try:
-            connection = self._connection = self._pool.take(self._tls) or await self._dialled()
+            connection = self._connection = self._pool.take(self._tls) or await self._dial()
             self._head = await connection.send_request(
                 self._asked, request.body, is_bare=request.method == "HEAD", guard=request.guard
             )
@@ -205,7 +205,7 @@ class _Exchange:
             return piece
         raise failure
 
-    async def _dialled(self) -> Connection:
+    async def _dial(self) -> Connection:
         connection = await dial(self._route, tls=self._tls)
         if not self._pool.is_open:
             connection.abort()

@@ -73,7 +73,7 @@ def _policy(namespace: Object) -> tuple[Standard, Standard, list[FieldError]]:
     return enforced, warned, errors
 
 
-def _is_labelled(namespace: Object | None) -> bool:
+def _is_labeled(namespace: Object | None) -> bool:
     labels = (namespace or {"metadata": {}})["metadata"].get("labels") or {}
     return any(each.startswith(_LABEL) for each in labels)
 
@@ -88,7 +88,7 @@ def secure_pod(pod: Object, old: Object | None, around: StrategyContext) -> list
     Returns warnings if the Pod violates only the standard of the mode ``warn``.
     """
     namespace = around.find(_NAMESPACES, "", pod["metadata"].get("namespace", ""))
-    if namespace is None or not _is_labelled(namespace) or not _is_significant(pod, old):
+    if namespace is None or not _is_labeled(namespace) or not _is_significant(pod, old):
         return []
     enforced, warned, _ = _policy(namespace)
     annotations = pod["metadata"].get("annotations") or {}
@@ -126,7 +126,7 @@ def _validate_template(
     obj: Object, _: Object | None, around: StrategyContext, *, path: Sequence[str]
 ) -> Sequence[str]:
     namespace = around.find(_NAMESPACES, "", obj["metadata"].get("namespace", ""))
-    if namespace is None or not _is_labelled(namespace):
+    if namespace is None or not _is_labeled(namespace):
         return ()
     for each in path:
         obj = obj.get(each) or {}
@@ -142,7 +142,7 @@ def validate_namespace_policy(
     If the enforced standard may have become stricter, returns warnings about existing Pods that
     violate the new one.
     """
-    if not _is_labelled(namespace):
+    if not _is_labeled(namespace):
         return ()
     enforced, _, errors = _policy(namespace)
     name = namespace["metadata"]["name"]

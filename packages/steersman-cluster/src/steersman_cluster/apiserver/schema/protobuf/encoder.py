@@ -1,6 +1,6 @@
 """The protobuf encoder of built-in types: from JSON objects to messages.
 
-The encoder produces the same bytes as Go's generated marshallers, from the same tables as the
+The encoder produces the same bytes as Go's generated marshalers, from the same tables as the
 decoder. Fields are in the order of their numbers, and maps are in the order of their keys. A field
 that is neither a pointer, a list nor a map is encoded even if it is empty.
 """

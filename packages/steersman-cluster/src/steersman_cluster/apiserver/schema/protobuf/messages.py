@@ -97,7 +97,7 @@ def _micro_moment(found: Object) -> str:
 
 
 def _since_epoch(found: Object, *, with_fraction: bool) -> datetime:
-    # int() rounds towards zero, as Go does.
+    # int() rounds toward zero, as Go does.
     microseconds = int(found.get("nanos", 0) / 1000) if with_fraction else 0
     try:
         return _EPOCH + timedelta(seconds=found.get("seconds", 0), microseconds=microseconds)
