@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.custom.webhook_conversion import (
     ConversionCache,
 )
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook, WebhookResponse
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import WebhookResponses
 from steersman_cluster.apiserver.webhooks.request_runner import (
     MAX_RUNS,
     NeedsWebhook,

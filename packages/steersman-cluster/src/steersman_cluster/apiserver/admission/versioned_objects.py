@@ -19,8 +19,11 @@ from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.meta.users import AUTHENTICATED, User, account_groups, account_user
 from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import JSON
-from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import (
+    ResourceRegistry,
+    ServedResource,
+    WebhookResponses,
+)
 from steersman_cluster.apiserver.schema.serializer.decoder import decode
 
 UNPROCESSABLE = 422

@@ -37,7 +37,7 @@ from steersman_cluster.apiserver.meta.status_errors import (
 )
 from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
 from steersman_cluster.apiserver.meta.users import User
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 

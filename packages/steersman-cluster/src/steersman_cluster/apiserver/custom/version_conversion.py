@@ -7,8 +7,7 @@ from functools import partial
 from steersman.units import same_json
 from steersman_cluster.apiserver.custom.webhook_conversion import Conversion, ConversionCache
 from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
-from steersman_cluster.apiserver.request.resources import ServedResource
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import ServedResource, WebhookResponses
 from steersman_cluster.apiserver.schema.defaults import Defaults, copied
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.pruner import accept

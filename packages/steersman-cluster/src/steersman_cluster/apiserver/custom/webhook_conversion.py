@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.custom.conversion_reviews import (
 )
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import WebhookResponses
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 

@@ -10,9 +10,8 @@ from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.negotiation import body_type, header
 from steersman_cluster.apiserver.request.options import MAX_MANAGER_LENGTH
 from steersman_cluster.apiserver.request.request_info import RequestInfo
-from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.resources import ServedResource, WebhookResponses
 from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.pruner import Path
 from steersman_cluster.apiserver.storage import Entry
 

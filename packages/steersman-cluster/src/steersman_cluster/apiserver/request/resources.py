@@ -1,9 +1,9 @@
 """The served resources in every version, and the registry that contains them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -15,7 +15,6 @@ from steersman_cluster.apiserver.meta.reset_fields import FieldSet, reset_fields
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request.selectors import NOT_KNOWN, NOT_SUPPORTED
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.serializer.canonical import Canonical, Walk
 
@@ -44,6 +43,10 @@ _OWN_WORDS = {
 }
 
 _APART = frozenset(("apiVersion", "kind", "metadata", "status"))
+
+# The webhook responses that a request has received, by the key of the call. A failed call is a
+# response, too.
+WebhookResponses: TypeAlias = dict[Hashable, Any]
 
 
 def _nothing(*_: object) -> None:

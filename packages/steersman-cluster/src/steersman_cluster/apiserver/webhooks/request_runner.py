@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from steersman.clock import Clock
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.object_meta import new_uid
-from steersman_cluster.apiserver.request.webhook_responses import WebhookResponses
+from steersman_cluster.apiserver.request.resources import WebhookResponses
 
 T = TypeVar("T")
 

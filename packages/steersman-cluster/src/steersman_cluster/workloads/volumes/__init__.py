@@ -27,7 +27,7 @@ from steersman_cluster.workloads.volumes.claim_users import (
     keys_of_claims,
     matters_to_claims,
 )
-from steersman_cluster.workloads.volumes.standard import create_standard_class
+from steersman_cluster.workloads.volumes.default_class import create_standard_class
 
 __all__ = ["controllers", "runnables"]
 
