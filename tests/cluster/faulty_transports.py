@@ -15,7 +15,7 @@ class FaultyTransport:
     def __init__(self, server: Transport) -> None:
         self.server = server
         # Replaces the server's response to every request.
-        self.answer: Answer | Exception | None = None
+        self.fixed_response: Answer | Exception | None = None
         # Changes each chunk of a watch.
         self.garble: Callable[[bytes], bytes] = bytes
         self.is_silent = False
@@ -30,11 +30,11 @@ class FaultyTransport:
             watch.cut()
 
     def pause(self) -> None:
-        """Keep back the chunks of all watches until ``resume``."""
+        """Hold the chunks of all watches until ``resume``."""
         self._flows.clear()
 
     def resume(self) -> None:
-        """Deliver the chunks that were kept back, and all that follow."""
+        """Deliver the held chunks, and all that follow."""
         self._flows.set()
 
     def silence_watches(self) -> None:
@@ -44,14 +44,14 @@ class FaultyTransport:
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
-        """Send ``request`` to the server, or respond with ``answer``."""
+        """Send ``request`` to the server, or respond with ``fixed_response``."""
         self.requests.append(request)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        if (answer := self.answer) is not None:
-            if answer.after is not None:
-                await answer.after()
-            yield ScriptedResponse(answer)
+        if isinstance(self.fixed_response, Exception):
+            raise self.fixed_response
+        if (fixed := self.fixed_response) is not None:
+            if fixed.after is not None:
+                await fixed.after()
+            yield ScriptedResponse(fixed)
             return
         async with self.server.open(request) as response:
             if ("watch", "true") not in request.query:

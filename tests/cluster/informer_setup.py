@@ -91,12 +91,12 @@ class Scene:
     @asynccontextmanager
     async def gap(self) -> AsyncIterator[None]:
         """Drop the events of the block, so that only the next list has its changes."""
-        self.transport.answer = Unreachable("gone for a while")
+        self.transport.fixed_response = Unreachable("gone for a while")
         self.transport.cut()
         yield
         self.api.server.compactor.compact_all()
         await self.settle()
-        self.transport.answer = None
+        self.transport.fixed_response = None
 
     async def patch(self, name: str, namespace: str = HERE, **data: str | None) -> Any:
         return await self.server.patch(

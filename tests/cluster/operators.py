@@ -55,7 +55,7 @@ class Operator:
     def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A new transport to the server; the controllers use the first."""
         transport = FaultyTransport(InProcessTransport(self.scene.api.server))
-        transport.answer = self.answer
+        transport.fixed_response = self.answer
         self.transports.append(transport)
         return nullcontext(transport)
 
@@ -100,13 +100,13 @@ async def operating(
     *controllers: Controller[Any],
     runnables: Sequence[Runnable] = (),
     hostname: str = "one",
-    answer: Answer | Exception | None = None,
+    response: Answer | Exception | None = None,
     informers: InformerSettings | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:
     """An operator that runs inside the block, and is cancelled at its end."""
     operator = Operator(scene, hostname)
-    operator.answer = answer
+    operator.answer = response
     operator.informers = informers
     given: dict[str, Any] = {**ALONE, **settings}
     chosen = ManagerSettings(**given)

@@ -76,11 +76,11 @@ async def test_a_webhook_with_side_effects_is_never_called_for_a_dry_run() -> No
     key = Key("validatingwebhookconfigurations.admissionregistration.k8s.io", "some")
     api.server.store.write(key, stored, strategy=Strategy(), replacing=api.log.latest(key))
 
-    answer = await api.ask("POST", f"{MAPS}?dryRun=All", config_map("a"))
+    response = await api.ask("POST", f"{MAPS}?dryRun=All", config_map("a"))
 
     assert webhooks.received == []
-    assert answer.status == 400
-    assert answer.json["message"] == (
+    assert response.status == 400
+    assert response.json["message"] == (
         'admission webhook "some.example.com" does not support dry run'
     )
 
@@ -171,8 +171,8 @@ async def test_nothing_is_written_during_a_webhook_call() -> None:
         ("DELETE", f"{MAPS}/a", None),
         ("DELETE", MAPS, None),
     ):
-        answer = await api.ask(method, path, body)
-        assert answer.status == 400
+        response = await api.ask(method, path, body)
+        assert response.status == 400
 
     assert api.log.revision == before
 
@@ -193,9 +193,9 @@ async def test_every_deletion_of_a_collection_is_reviewed_before_the_first_delet
         seen.append((await api.ask("GET", MAPS)).names)
 
     webhooks.meanwhile += [look] * len(before)
-    answer = await api.ask("DELETE", MAPS)
+    response = await api.ask("DELETE", MAPS)
 
-    assert answer.status == 400
+    assert response.status == 400
     assert seen == [before] * len(before)
     assert (await api.ask("GET", MAPS)).names[:2] == ["c", "d"]
 
@@ -259,10 +259,10 @@ async def test_a_policy_that_only_warns_allows_the_request() -> None:
     actions = {"validationActions": ["Warn"]}
     await policy(api, "few", actions, validations=[{"expression": "object.data.size() < 2"}])
 
-    answer = await api.ask("POST", MAPS, config_map("b", x="1", y="2"))
+    response = await api.ask("POST", MAPS, config_map("b", x="1", y="2"))
 
-    assert answer.status == 201
-    assert answer.warnings == [
+    assert response.status == 201
+    assert response.warnings == [
         "Validation failed for ValidatingAdmissionPolicy 'few' with binding 'few':"
         " failed expression: object.data.size() < 2"
     ]
@@ -326,10 +326,10 @@ async def test_a_disabled_admission_plugin_sends_no_request(
     await configure(api, "validating", webhook("validate"))
     await policy(api, "none", validations=[{"expression": "false"}])
 
-    answer = await api.ask("POST", MAPS, config_map("a"))
+    response = await api.ask("POST", MAPS, config_map("a"))
 
     assert webhooks.names == asked
-    assert answer.status == status
+    assert response.status == status
 
 
 async def test_an_invalid_stored_configuration_fails_only_matching_requests() -> None:

@@ -66,7 +66,7 @@ async def test_invalid_input_is_rejected_with_a_reason(case: str, api: EmbeddedS
     request, how, status, reason = BAD_REQUESTS[case]
     revision = api.log.revision
 
-    answer = await api.ask(*request, **how)
+    response = await api.ask(*request, **how)
 
-    assert (answer.status, answer.json["reason"]) == (status, reason), answer.body
+    assert (response.status, response.json["reason"]) == (status, reason), response.body
     assert api.log.revision == revision

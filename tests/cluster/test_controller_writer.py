@@ -105,7 +105,7 @@ async def test_a_repeated_apply_is_skipped_based_on_the_controllers_own_write(
     scene.transport.resume()
 
 
-async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observed(
+async def test_a_write_without_a_response_counts_as_applied_until_the_object_is_observed(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     one = await scene.server.get(Widget, "one", namespace=HERE)
@@ -113,10 +113,10 @@ async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observe
     await controller.apply_status(one, WidgetStatus(ready=1))
     scene.transport.pause()  # so that the cache does not receive the event, either
 
-    scene.transport.answer = Unreachable("the answer was lost")
+    scene.transport.fixed_response = Unreachable("the answer was lost")
     with pytest.raises(Unreachable):
         await controller.apply_status(one, WidgetStatus(ready=2))
-    scene.transport.answer = None
+    scene.transport.fixed_response = None
     target = scene.server.status(Widget, "one", namespace=HERE)
     await target.patch(MergePatch({"status": {"ready": 2}}), field_manager="us")
     await controller.apply_status(one, WidgetStatus(ready=1))
@@ -209,7 +209,7 @@ async def test_a_malformed_status_is_invalid_and_not_a_server_failure(
         await controller.apply_status(one, {"ready": "soon"})
 
 
-async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
+async def test_an_object_without_a_name_is_rejected_without_a_request(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     start = len(scene.transport.requests)

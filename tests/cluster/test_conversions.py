@@ -150,7 +150,7 @@ async def test_an_invalid_conversion_response_is_not_a_server_failure(things: Th
     await things.create("a")
     things.webhooks.scripts["things"] = lambda _: {"convertedObjects": 7, "result": []}
 
-    answer = await things.api.ask("GET", things.path("v2", "a"))
+    response = await things.api.ask("GET", things.path("v2", "a"))
 
-    assert (answer.status, things.api.observed) == (500, [])
-    assert "cannot unmarshal number into Go struct field" in answer.json["message"]
+    assert (response.status, things.api.observed) == (500, [])
+    assert "cannot unmarshal number into Go struct field" in response.json["message"]

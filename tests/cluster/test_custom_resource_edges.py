@@ -204,10 +204,10 @@ async def test_a_null_in_an_apply_reaches_validation(
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition(SPEC))
 
-    answer = await applied(api, spec)
+    response = await applied(api, spec)
 
-    assert answer.status == 422
-    assert answer.json["message"] == f'Thing.example.com "one" is invalid: {message}'
+    assert response.status == 422
+    assert response.json["message"] == f'Thing.example.com "one" is invalid: {message}'
 
 
 async def test_a_null_in_an_apply_becomes_the_default_or_stays_where_it_may(
@@ -252,7 +252,7 @@ async def test_the_first_write_after_an_apply_of_a_pruned_field_is_a_change(
     assert lost == first == second
 
 
-async def test_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another_version(
+async def test_a_write_of_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another_version(
     api: EmbeddedServer,
 ) -> None:
     crd = definition(properties={"status": {"type": "object"}}, subresources={"status": {}})
@@ -264,8 +264,8 @@ async def test_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another
     async def version_after_apply(served: str) -> str:
         path = f"{THINGS.replace('/v1/', f'/{served}/')}/one/status?fieldManager=me"
         body = {**thing(status={"lost": 1}), "apiVersion": f"example.com/{served}"}
-        answer = await api.asked("PATCH", path, body, sends=APPLY)
-        return str(answer["metadata"]["resourceVersion"])
+        response = await api.asked("PATCH", path, body, sends=APPLY)
+        return str(response["metadata"]["resourceVersion"])
 
     as_stored = [await version_after_apply("v1") for _ in range(3)]
     as_other = [await version_after_apply("v1beta1") for _ in range(3)]
@@ -326,9 +326,9 @@ async def test_ratcheting_accepts_only_the_same_value_of_the_same_type(
     schema["properties"]["spec"]["properties"] = {"x": stricter}
     await api.asked("PUT", f"{DEFINITIONS}/things.example.com", found)
 
-    answer = await api.ask("PATCH", f"{THINGS}/one", {"spec": {"x": after}}, sends=MERGE_PATCH)
+    response = await api.ask("PATCH", f"{THINGS}/one", {"spec": {"x": after}}, sends=MERGE_PATCH)
 
-    assert answer.status == status, answer.body
+    assert response.status == status, response.body
 
 
 async def test_a_default_that_changes_from_a_number_to_a_boolean_is_published(
@@ -449,9 +449,9 @@ async def test_an_unserved_path_of_a_custom_group_is_a_plain_404(
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
 
-    answer = await api.ask(method, path, thing() if method in ("POST", "PUT") else None)
+    response = await api.ask(method, path, thing() if method in ("POST", "PUT") else None)
 
-    assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
+    assert (response.status, response.header("content-type"), response.body) == NOT_FOUND
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -460,18 +460,18 @@ async def test_a_cluster_scoped_resource_in_a_namespace_path_is_a_plain_404(
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition(scope="Cluster"))
 
-    answer = await api.ask(method, THINGS, thing() if method == "POST" else None)
+    response = await api.ask(method, THINGS, thing() if method == "POST" else None)
 
-    assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
+    assert (response.status, response.header("content-type"), response.body) == NOT_FOUND
 
 
 async def test_an_unserved_path_of_a_built_in_group_is_a_status_404(
     api: EmbeddedServer,
 ) -> None:
-    answer = await api.ask("GET", "/apis/apps/v1/nothings")
+    response = await api.ask("GET", "/apis/apps/v1/nothings")
 
-    assert answer.status == 404
-    assert answer.json["message"] == "the server could not find the requested resource"
+    assert response.status == 404
+    assert response.json["message"] == "the server could not find the requested resource"
 
 
 async def test_a_custom_resource_is_created_by_the_name_in_its_body(api: EmbeddedServer) -> None:
@@ -486,9 +486,9 @@ async def test_a_custom_resource_is_created_by_the_name_in_its_body(api: Embedde
 async def test_a_custom_resource_is_written_by_name(api: EmbeddedServer, method: str) -> None:
     await api.asked("POST", DEFINITIONS, definition())
 
-    answer = await api.ask(method, THINGS, thing(), sends=MERGE_PATCH)
+    response = await api.ask(method, THINGS, thing(), sends=MERGE_PATCH)
 
-    assert (answer.status, answer.json["message"]) == (400, "name must be provided")
+    assert (response.status, response.json["message"]) == (400, "name must be provided")
 
 
 async def test_a_deprecated_version_has_a_warning_even_with_status_406(
@@ -497,15 +497,15 @@ async def test_a_deprecated_version_has_a_warning_even_with_status_406(
     crd = definition(deprecated=True, deprecationWarning="things are out of fashion")
     await api.asked("POST", DEFINITIONS, crd)
 
-    answer = await api.ask("GET", THINGS, accept="image/png")
+    response = await api.ask("GET", THINGS, accept="image/png")
 
-    assert (answer.status, answer.warnings) == (406, ["things are out of fashion"])
+    assert (response.status, response.warnings) == (406, ["things are out of fashion"])
 
 
-async def test_a_custom_resource_answers_head_requests(api: EmbeddedServer) -> None:
+async def test_a_custom_resource_supports_head_requests(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition())
     await api.asked("POST", THINGS, thing())
 
-    answers = [await api.ask("HEAD", path) for path in (THINGS, f"{THINGS}/one", f"{THINGS}/two")]
+    responses = [await api.ask("HEAD", path) for path in (THINGS, f"{THINGS}/one", f"{THINGS}/two")]
 
-    assert [(each.status, each.body) for each in answers] == [(200, b""), (200, b""), (404, b"")]
+    assert [(each.status, each.body) for each in responses] == [(200, b""), (200, b""), (404, b"")]

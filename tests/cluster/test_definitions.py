@@ -112,12 +112,12 @@ async def test_an_object_is_the_same_in_every_version(client: Client, api: Embed
     created = await client.create(any_widget("default", "web", size=3))
 
     old = await client.get(OldWidget, "web", namespace="default")
-    answer = await api.ask("GET", f"/apis/{TOYS}/v1beta1/namespaces/default/widgets/web")
+    response = await api.ask("GET", f"/apis/{TOYS}/v1beta1/namespaces/default/widgets/web")
 
     assert old.body["apiVersion"] == f"{TOYS}/v1beta1"
     assert old.body["spec"] == created.body["spec"]
     assert old.resource_version == created.resource_version
-    assert answer.warnings == [DEPRECATION]
+    assert response.warnings == [DEPRECATION]
 
 
 @pytest.mark.usefixtures("widgets")
@@ -226,7 +226,7 @@ async def test_a_finalizer_of_an_object_blocks_the_deletion_of_its_kind(client: 
         await client.get(CustomResourceDefinition, WIDGETS.name)
 
 
-async def test_of_two_kinds_with_one_name_the_first_is_served(api: EmbeddedServer) -> None:
+async def test_the_first_of_two_kinds_with_the_same_name_is_served(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
     await api.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
 
@@ -269,10 +269,10 @@ async def test_a_schema_that_is_not_structural_is_rejected(api: EmbeddedServer) 
     crd = definition("apples", "Apple")
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": {}}
 
-    answer = await api.ask("POST", DEFINITIONS, crd)
+    response = await api.ask("POST", DEFINITIONS, crd)
 
-    assert answer.status == 422
-    assert answer.json["details"]["causes"][0]["field"] == (
+    assert response.status == 422
+    assert response.json["details"]["causes"][0]["field"] == (
         "spec.validation.openAPIV3Schema.properties[spec].type"
     )
 

@@ -26,7 +26,7 @@ async def test_the_v2_document_supports_etags(api: EmbeddedServer) -> None:
     assert (again.status, again.body) == (304, b"")
 
 
-async def test_the_v2_document_knows_a_kind_as_soon_as_it_is_served(
+async def test_the_v2_document_contains_a_kind_as_soon_as_it_is_served(
     api: EmbeddedServer, client: Client
 ) -> None:
     before = await api.asked("GET", "/openapi/v2")

@@ -40,9 +40,9 @@ class Store:
         return sm.Done()
 
 
-def stand_still(scene: Scene, operator: Operator) -> None:
+def suspend(scene: Scene, operator: Operator) -> None:
     """Suspend and resume the process; the lease is not renewed for now."""
-    operator.transports[1].answer = Unreachable("another replica has the lease")
+    operator.transports[1].fixed_response = Unreachable("another replica has the lease")
     scene.clock.advance(STOPPED_SECONDS)
 
 
@@ -57,7 +57,7 @@ async def test_a_replica_that_is_not_the_leader_starts_and_continues_no_reconcil
     async with operating(scene, controller, leader_election=True) as operator:
         await scene.until(lambda: len(store.begun) == 2, seconds=0.01)
         begun = len(store.begun)
-        stand_still(scene, operator)
+        suspend(scene, operator)
         store.go.set()
         await scene.until(lambda: operator.seen(LeadershipLost))
         await scene.settle()
@@ -73,12 +73,12 @@ async def test_a_leader_that_regains_the_lease_repeats_interrupted_reconciles(sc
 
     async with operating(scene, controller, leader_election=True) as operator:
         await scene.until(lambda: len(store.begun) == 2, seconds=0.01)
-        stand_still(scene, operator)
+        suspend(scene, operator)
         store.go.set()
         await scene.until(lambda: operator.seen(LeadershipLost))
         await scene.settle()
         assert store.written == []
-        operator.transports[1].answer = None
+        operator.transports[1].fixed_response = None
         await scene.until(lambda: len(operator.seen(LeadershipGained)) == 2, seconds=1.0)
         await scene.until(lambda: len(store.written) == 2, seconds=0.1)
 
@@ -91,7 +91,7 @@ async def test_code_can_check_leadership_before_an_external_effect(scene: Scene)
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         ctx.check_leadership()
         asked.append(None)
-        # The process is suspended here, where nothing is awaited.
+        # The process is suspended here, without an await.
         scene.clock.advance(STOPPED_SECONDS)
         try:
             ctx.check_leadership()
@@ -166,7 +166,7 @@ async def test_a_plain_function_can_check_leadership_in_its_thread(
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, slow_workers=0)
     async with operating(scene, controller, leader_election=True) as operator:
         await inside.wait()
-        stand_still(scene, operator)
+        suspend(scene, operator)
         hang.set()
         await answered.wait()
 
@@ -187,7 +187,7 @@ async def test_a_leader_runnable_is_cancelled_when_leadership_is_lost(scene: Sce
     controller = sm.Controller(Widget, reconcile=Store().reconcile)
     async with operating(scene, controller, runnables=runnables, leader_election=True) as operator:
         await scene.until(inside.is_set, seconds=0.01)
-        stand_still(scene, operator)
+        suspend(scene, operator)
         go.set()
         await scene.until(lambda: operator.seen(LeadershipLost))
         await scene.settle()
@@ -198,21 +198,21 @@ async def test_a_leader_runnable_is_cancelled_when_leadership_is_lost(scene: Sce
 
 async def test_a_failed_request_does_not_let_a_former_leader_continue(scene: Scene) -> None:
     written: list[str] = []
-    answers: list[asyncio.Future[None]] = []
+    responses: list[asyncio.Future[None]] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        answers.append(asyncio.get_running_loop().create_future())
+        responses.append(asyncio.get_running_loop().create_future())
         # As for a connection that was closed meanwhile.
         with suppress(ConnectionError):
-            await answers[-1]
+            await responses[-1]
         written.append(obj.name)
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, slow_workers=0)
     async with operating(scene, controller, leader_election=True) as operator:
-        await scene.until(lambda: answers, seconds=0.01)
-        stand_still(scene, operator)
-        answers[0].set_exception(ConnectionResetError())
+        await scene.until(lambda: responses, seconds=0.01)
+        suspend(scene, operator)
+        responses[0].set_exception(ConnectionResetError())
         await scene.until(lambda: operator.seen(LeadershipLost))
         await scene.settle()
 
@@ -264,7 +264,7 @@ async def test_a_reconcile_that_suppresses_cancellation_is_cancelled_again(scene
     controller = sm.Controller(Widget, reconcile=stubborn, workers=1, slow_workers=0)
     async with operating(scene, controller, leader_election=True) as operator:
         await scene.until(lambda: store.begun, seconds=0.01)
-        stand_still(scene, operator)
+        suspend(scene, operator)
         store.go.set()
         await scene.until(lambda: operator.seen(LeadershipLost))
         await scene.settle()

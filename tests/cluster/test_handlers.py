@@ -93,7 +93,7 @@ async def test_a_resync_before_the_first_list_calls_no_handler(scene: Scene) -> 
     informer, handler = scene.informer(), RecordingHandler()
     informer.warm_up([config_map(HERE, "unknown")])
     informer.add_handler(handler, resync_seconds=5)
-    scene.transport.answer = Unreachable("for a while")
+    scene.transport.fixed_response = Unreachable("for a while")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
         for _ in range(20):
@@ -320,7 +320,7 @@ async def test_an_inline_handler_that_may_yield_and_was_removed_receives_no_more
     assert len(handler.deltas) == before < 1202
 
 
-async def test_an_inline_handler_that_may_yield_receives_all_whenever_the_informer_was_stopped(
+async def test_an_inline_handler_that_may_yield_receives_all_objects_whenever_the_informer_stopped(
     scene: Scene,
 ) -> None:
     made = 2
@@ -355,17 +355,19 @@ async def test_an_inline_handler_that_is_cancelled_has_failed_and_the_informer_c
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 3)
 
 
-async def test_an_inline_handler_that_fails_does_not_disturb_the_writer(scene: Scene) -> None:
+async def test_an_inline_handler_that_fails_does_not_affect_the_writer(scene: Scene) -> None:
     def handle(delta: Delta[Any]) -> None:
         raise ValueError("no")
 
     informer = scene.informer()
     informer.add_handler(handle, inline=True, may_yield=True)
     async with informer.running():
-        answers = [await informer.record_write(scene.patch("one", new=each)) for each in ("a", "b")]
+        responses = [
+            await informer.record_write(scene.patch("one", new=each)) for each in ("a", "b")
+        ]
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 4)
 
-    assert [each.data for each in answers] == [{"new": "a"}, {"new": "b"}]
+    assert [each.data for each in responses] == [{"new": "a"}, {"new": "b"}]
 
 
 async def test_an_inline_handler_that_may_yield_receives_everything_again_in_a_resync(

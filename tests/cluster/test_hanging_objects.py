@@ -28,9 +28,9 @@ async def ready_page(operator: Operator) -> tuple[int, str]:
         NetworkTransport(
             clock=SystemClock(), server=listening.address, tls=lambda: None
         ) as transport,
-        transport.open(Request(method="GET", path="/readyz", query=(("verbose", ""),))) as answer,
+        transport.open(Request(method="GET", path="/readyz", query=(("verbose", ""),))) as response,
     ):
-        return answer.status, (await answer.read(limit_bytes=10_000)).decode()
+        return response.status, (await response.read(limit_bytes=10_000)).decode()
 
 
 async def test_a_metric_and_the_readiness_detail_name_hanging_objects(scene: Scene) -> None:

@@ -39,9 +39,11 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
     scene: Scene, asked: str
 ) -> None:
     async with following(scene) as informer:
-        scene.transport.answer = refusing(429, "TooManyRequests", headers={"retry-after": asked})
+        scene.transport.fixed_response = refusing(
+            429, "TooManyRequests", headers={"retry-after": asked}
+        )
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
-        scene.transport.answer = None
+        scene.transport.fixed_response = None
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: informer.has_synced, seconds=1.0)
 
@@ -50,9 +52,11 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
 
 async def test_the_maximum_retry_after_is_a_setting(scene: Scene) -> None:
     async with following(scene, max_retry_after_seconds=5.0) as informer:
-        scene.transport.answer = refusing(429, "TooManyRequests", headers={"retry-after": "3600"})
+        scene.transport.fixed_response = refusing(
+            429, "TooManyRequests", headers={"retry-after": "3600"}
+        )
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
-        scene.transport.answer = None
+        scene.transport.fixed_response = None
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: informer.has_synced, seconds=0.5)
 
@@ -67,11 +71,11 @@ async def test_an_endless_list_is_a_failure_with_backoff(scene: Scene) -> None:
         "items": [{"metadata": {"name": "one", "namespace": HERE}}],
     }
     async with following(scene) as informer:
-        scene.transport.answer = saying(page)
+        scene.transport.fixed_response = saying(page)
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: scene.clock.monotonic() > begun_at + 60.0, seconds=0.5)
         asked = len(scene.transport.requests)
-        scene.transport.answer = None
+        scene.transport.fixed_response = None
         await scene.until(lambda: informer.has_synced, seconds=1.0)
 
     assert {type(each.error) for each in scene.seen(WatchFailed)} == {errors.EndlessList}
@@ -85,13 +89,13 @@ def number_in(informer: Informer[Any]) -> str | None:
     return None if one is None else (one.data or {}).get("number")
 
 
-async def happened(scene: Scene, kind: type[Any], times: int) -> None:
-    """Wait until so many of these observations were recorded."""
+async def until_observed(scene: Scene, kind: type[Any], times: int) -> None:
+    """Wait until this many of the observations are recorded."""
     await scene.until(lambda: len(scene.seen(kind)) >= times, seconds=0.5)
 
 
-def claiming(piece: bytes, count: int) -> bytes:
-    """The events in a chunk, each followed by so many events of objects with future versions."""
+def with_future_versions(piece: bytes, count: int) -> bytes:
+    """The events in a chunk, each followed by ``count`` events with future versions."""
     lines = []
     for line in piece.splitlines(True):
         lines.append(line)
@@ -114,11 +118,11 @@ async def test_a_flood_of_objects_with_future_versions_leaves_no_state(scene: Sc
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
         most = 0
-        scene.transport.garble = lambda piece: claiming(piece, 1000)
+        scene.transport.garble = lambda piece: with_future_versions(piece, 1000)
         for floods in range(1, 6):
-            await happened(scene, WatchStarted, floods)
+            await until_observed(scene, WatchStarted, floods)
             await scene.patch("one", number=str(floods))
-            await happened(scene, OutOfOrder, floods)
+            await until_observed(scene, OutOfOrder, floods)
             most = max(most, len(informer))
         scene.transport.garble = bytes
         await scene.patch("one", number="last")
@@ -138,7 +142,7 @@ async def test_own_writes_are_visible_after_a_list_with_a_future_version(
 ) -> None:
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
-        scene.transport.garble = lambda piece: claiming(piece, 1)
+        scene.transport.garble = lambda piece: with_future_versions(piece, 1)
         await scene.patch("one", number="1")
         await scene.until(lambda: scene.seen(OutOfOrder), seconds=0.1)
 
@@ -154,12 +158,12 @@ async def test_own_writes_are_visible_after_a_list_with_a_future_version(
 
 async def from_the_future(write: Any) -> Any:
     """The response to a write, with a version far in the future."""
-    answer = await write
-    obj: Any = answer.obj if isinstance(answer, Deletion) else answer
+    response = await write
+    obj: Any = response.obj if isinstance(response, Deletion) else response
     metadata = msgspec.structs.replace(obj.metadata, resource_version=FUTURE)
     forged = msgspec.structs.replace(obj, metadata=metadata)
-    if isinstance(answer, Deletion):
-        return msgspec.structs.replace(answer, obj=forged)
+    if isinstance(response, Deletion):
+        return msgspec.structs.replace(response, obj=forged)
     return forged
 
 

@@ -40,14 +40,14 @@ async def test_the_server_in_the_process_creates_no_socket_no_thread_and_no_task
         assert asyncio.all_tasks() == tasks
 
 
-async def test_servers_with_the_same_seed_and_clock_give_the_same_answers() -> None:
-    answers = []
+async def test_servers_with_the_same_seed_and_clock_return_the_same_responses() -> None:
+    responses = []
     for api in (EmbeddedServer(), EmbeddedServer()):
         pods = "/api/v1/namespaces/default/pods"
         await api.asked("POST", pods, {"metadata": {"generateName": "web-"}, "spec": SPEC})
-        answers.append((await api.ask("GET", pods)).body)
+        responses.append((await api.ask("GET", pods)).body)
 
-    assert answers[0] == answers[1]
+    assert responses[0] == responses[1]
 
 
 SPEC = {"containers": [{"name": "main", "image": "main:1"}]}
@@ -70,9 +70,9 @@ async def test_a_request_without_a_token_can_read_only_public_paths(api: Embedde
 
 
 async def test_an_unknown_token_is_rejected_everywhere(api: EmbeddedServer) -> None:
-    answers = [await api.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
+    responses = [await api.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
 
-    assert {answer.status for answer in answers} == {401}
+    assert {response.status for response in responses} == {401}
 
 
 async def test_a_client_has_the_user_of_its_transport(api: EmbeddedServer) -> None:

@@ -114,7 +114,7 @@ async def test_reads_never_go_back_in_time(scene: Scene) -> None:
         scene.transport.pause()
         await scene.patch("one", color="red")
         mine = MergePatch({"data": {"color": "blue"}})
-        answer = await caches.record_write(
+        response = await caches.record_write(
             scene.client.patch(ConfigMap, "one", mine, namespace=HERE)
         )
 
@@ -122,7 +122,7 @@ async def test_reads_never_go_back_in_time(scene: Scene) -> None:
         for _ in range(50):
             found = informer.lister.get("one", namespace=HERE)
             assert found is not None
-            assert found.resource_version == answer.resource_version
+            assert found.resource_version == response.resource_version
             await turns()
 
 
@@ -196,7 +196,7 @@ async def test_one_informer_for_each_kind_and_scope_however_many_use_it(scene: S
         assert len(caches) == 3
 
 
-async def test_two_users_may_ask_for_the_same_index(scene: Scene) -> None:
+async def test_two_users_may_request_the_same_index(scene: Scene) -> None:
     caches = scene.caches()
     async with (
         caches.running(),
@@ -227,7 +227,7 @@ async def test_caches_report_which_informers_are_synced(scene: Scene) -> None:
         assert caches.informers == (informer,)
         assert all(each.has_synced for each in caches.informers)
 
-        scene.transport.answer = Unreachable("gone for a while")
+        scene.transport.fixed_response = Unreachable("gone for a while")
         scene.transport.cut()
         await scene.until(lambda: not all(each.has_synced for each in caches.informers), seconds=1)
     assert len(caches.informers) == 0
@@ -237,7 +237,7 @@ async def test_a_cache_that_cannot_watch_no_longer_counts_as_synced(scene: Scene
     informer = scene.informer(settings=InformerSettings(stale_seconds=60))
     async with informer.running():
         await scene.settle()
-        scene.transport.answer = Unreachable("gone for a while")
+        scene.transport.fixed_response = Unreachable("gone for a while")
         scene.transport.cut()
         await scene.until(lambda: not informer.has_synced, seconds=1)
         await scene.until(lambda: scene.seen(CacheStale), seconds=1)
@@ -245,7 +245,7 @@ async def test_a_cache_that_cannot_watch_no_longer_counts_as_synced(scene: Scene
         assert names(informer) == ["one", "two"]
         assert len(scene.seen(CacheStale)) == 1
 
-        scene.transport.answer = None
+        scene.transport.fixed_response = None
         await scene.until(lambda: informer.has_synced, seconds=1)
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(informer.synced())
@@ -470,7 +470,7 @@ async def test_a_mutation_of_a_cached_object_is_detected(scene: Scene) -> None:
 
 async def test_a_user_that_is_cancelled_while_it_waits_leaves_no_informer(scene: Scene) -> None:
     caches = scene.caches()
-    scene.transport.answer = Unreachable("gone for a while")
+    scene.transport.fixed_response = Unreachable("gone for a while")
 
     async def use() -> None:
         async with caches.informer(ConfigMap):
@@ -490,7 +490,7 @@ async def test_a_user_that_is_cancelled_while_it_waits_leaves_no_informer(scene:
 
 async def test_waiting_for_an_informer_fails_when_the_caches_stop(scene: Scene) -> None:
     caches = scene.caches()
-    scene.transport.answer = Unreachable("gone for a while")
+    scene.transport.fixed_response = Unreachable("gone for a while")
 
     async def use() -> None:
         async with caches.informer(ConfigMap):
@@ -552,12 +552,12 @@ async def test_a_handler_added_during_a_restart_receives_existing_objects(
         await scene.settle()
     await create_config_maps(scene.server, HERE, "three")
 
-    scene.transport.answer = Unreachable("for a moment")
+    scene.transport.fixed_response = Unreachable("for a moment")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
         await scene.settle()
         informer.add_handler(handler)
-        scene.transport.answer = None
+        scene.transport.fixed_response = None
         await scene.until(lambda: informer.has_synced, seconds=1)
         await scene.settle()
         running.cancel()

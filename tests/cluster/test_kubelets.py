@@ -36,9 +36,9 @@ async def node(api: EmbeddedServer, name: str, *addresses: dict[str, str]) -> No
 async def test_an_unbound_pod_has_no_log(api: EmbeddedServer, pods: str) -> None:
     await api.asked("POST", pods, pod("web", "main"))
 
-    answer = await api.ask("GET", f"{pods}/web/log")
+    response = await api.ask("GET", f"{pods}/web/log")
 
-    assert (answer.status, answer.body) == (204, b"")
+    assert (response.status, response.body) == (204, b"")
 
 
 @pytest.mark.parametrize("how", ["exec?command=ls", "attach", "portforward"])
@@ -48,9 +48,9 @@ async def test_exec_in_an_unbound_pod_is_rejected(
 ) -> None:
     await api.asked("POST", pods, pod("web", "main"))
 
-    answer = await api.ask(method, f"{pods}/web/{how}")
+    response = await api.ask(method, f"{pods}/web/{how}")
 
-    assert (answer.status, answer.json["message"]) == (
+    assert (response.status, response.json["message"]) == (
         400,
         "pod web does not have a host assigned",
     )
@@ -60,9 +60,9 @@ async def test_exec_in_an_unbound_pod_is_rejected(
 async def test_a_log_of_a_missing_pod_is_not_found(
     api: EmbeddedServer, pods: str, how: str
 ) -> None:
-    answer = await api.ask("GET", f"{pods}/web/{how}")
+    response = await api.ask("GET", f"{pods}/web/{how}")
 
-    assert (answer.status, answer.json["message"]) == (404, 'pods "web" not found')
+    assert (response.status, response.json["message"]) == (404, 'pods "web" not found')
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ async def test_a_container_name_is_required_with_several_containers(
 ) -> None:
     await api.asked("POST", pods, pod("web", "main", "side"))
 
-    answer = await api.ask("GET", f"{pods}/web/{asked}")
+    response = await api.ask("GET", f"{pods}/web/{asked}")
 
-    assert (answer.status, answer.json["message"]) == (400, why)
+    assert (response.status, response.json["message"]) == (400, why)
 
 
 async def test_a_missing_node_or_one_without_an_address_is_an_error(
@@ -111,9 +111,9 @@ async def test_no_server_listens_at_the_address_of_a_node(
     )
     await api.asked("POST", pods, pod("web", "main", node="there"))
 
-    answer = await api.ask("GET", f"{pods}/web/log")
+    response = await api.ask("GET", f"{pods}/web/log")
 
-    assert (answer.status, answer.json["message"]) == (
+    assert (response.status, response.json["message"]) == (
         500,
         f'Get "https://there.example.com:10250/containerLogs/{namespace}/web/main":'
         " dial tcp there.example.com:10250: connect: connection refused",

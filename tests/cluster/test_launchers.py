@@ -23,7 +23,7 @@ from tests.processes import is_running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 SETTING = {"metadata": {"name": "setting"}, "data": {"is": "kept"}}
-# Much longer than a stop takes, and much shorter than the watches of a real server would delay it.
+# Much longer than a stop takes, and much shorter than the watches of a real server delay it.
 AT_ONCE_SECONDS = 10.0
 
 
@@ -102,7 +102,7 @@ def test_a_restarted_kube_apiserver_still_has_its_objects(
         assert admin.call("GET", f"{MAPS}/setting").json() == kept
 
 
-def test_etcd_answers_only_the_supported_requests(plane: RealControlPlane) -> None:
+def test_etcd_responds_only_to_the_supported_requests(plane: RealControlPlane) -> None:
     with HttpCaller(UnixConnection(plane.directory / "etcd.sock"), headers={}) as etcd:
         assert etcd.call("GET", "/health").json() == {"health": "true", "reason": ""}
         assert etcd.call("GET", "/version").json()["etcdserver"].startswith("3.")
@@ -286,9 +286,9 @@ def test_detached_programs_outlive_their_starter(assets: Path, tmp_path: Path) -
         suite.kill()
         suite.wait()
         etcd = HttpCaller(UnixConnection(tmp_path / "etcd.sock"), headers={})
-        answers = [etcd.finds("/health") for _ in range(20)]
+        responses = [etcd.finds("/health") for _ in range(20)]
 
         still = [is_running(each) for each in programs]
 
-    assert answers == [True] * 20
+    assert responses == [True] * 20
     assert still == [True, True]

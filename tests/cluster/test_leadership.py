@@ -129,7 +129,7 @@ class Scene:
 
     def kill(self, replica: Replica) -> None:
         """Kill a replica, so that it cannot release the lease."""
-        replica.transport.answer = Unreachable("it is dead")
+        replica.transport.fixed_response = Unreachable("it is dead")
         self._running[replica.name].cancel()
 
     async def settle(self) -> None:
@@ -238,7 +238,7 @@ async def test_a_clock_that_is_a_year_off_changes_nothing(scene: Scene, days: in
 
 async def test_a_leader_that_cannot_renew_stops_before_another_leads(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.transport.answer = Unreachable("the network is down")
+        one.transport.fixed_response = Unreachable("the network is down")
         lost_after = gained_after = None
         for quarter in range(1, 100):
             await scene.after(0.25)
@@ -284,9 +284,9 @@ async def test_a_temporary_renewal_failure_does_not_lose_leadership(
     scene: Scene, code: int
 ) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.transport.answer = refusing(code)
+        one.transport.fixed_response = refusing(code)
         await scene.after(7)
-        one.transport.answer = None
+        one.transport.fixed_response = None
         await scene.after(30)
 
         assert (one.leads, two.leads) == (True, False)
@@ -295,9 +295,9 @@ async def test_a_temporary_renewal_failure_does_not_lose_leadership(
 
 async def test_a_replica_that_reconnects_after_a_partition_stands_by(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.transport.answer = Unreachable("the network is down")
+        one.transport.fixed_response = Unreachable("the network is down")
         await scene.after(30)
-        one.transport.answer = None
+        one.transport.fixed_response = None
         await scene.after(10)
         assert (one.leads, two.leads) == (False, True)
 
@@ -312,11 +312,11 @@ async def test_a_partitioned_leader_without_other_candidates_leads_again(
     scene: Scene,
 ) -> None:
     async with scene.running("one") as (one,):
-        one.transport.answer = Unreachable("the network is down")
+        one.transport.fixed_response = Unreachable("the network is down")
         await scene.after(12)
         assert not one.leads
 
-        one.transport.answer = None
+        one.transport.fixed_response = None
         await scene.after(5)
 
         assert one.leads
@@ -366,7 +366,7 @@ async def test_a_deleted_lease_of_a_partitioned_leader_is_not_acquired_early(
 ) -> None:
     async with scene.running("one", "two") as (one, two):
         await scene.after(5)
-        one.transport.answer = Unreachable("the network is down")
+        one.transport.fixed_response = Unreachable("the network is down")
         await scene.delete_lease()
         for _ in range(30):
             await scene.after(1)
@@ -423,7 +423,7 @@ async def test_a_missing_permission_is_reported_and_retried(scene: Scene) -> Non
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
-        one.transport.answer = refusing(403, "Forbidden")
+        one.transport.fixed_response = refusing(403, "Forbidden")
         async with background_tasks() as start:
             start(one.run(), name="one")
             await scene.after(20)
@@ -431,7 +431,7 @@ async def test_a_missing_permission_is_reported_and_retried(scene: Scene) -> Non
             assert len(failures) >= 4
             assert all(isinstance(each.error, Forbidden) for each in failures)
 
-            one.transport.answer = None
+            one.transport.fixed_response = None
             await scene.after(5)
 
             assert one.leads

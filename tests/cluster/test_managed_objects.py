@@ -103,7 +103,7 @@ async def test_initial_objects_are_restored_only_at_the_next_start() -> None:
     assert (gone.status, again.status) == (404, 200)
 
 
-async def test_a_request_for_another_server_is_answered_with_not_found(
+async def test_a_request_for_another_server_is_not_found(
     api: EmbeddedServer,
 ) -> None:
     spec = {
@@ -122,16 +122,16 @@ async def test_a_request_for_another_server_is_answered_with_not_found(
     }
     await api.asked("POST", API_SERVICES, body)
 
-    answers = [
+    responses = [
         await api.ask("GET", f"/apis/away.example.com/v1{rest}")
         for rest in ("", "/things", "/namespaces/default/things/one")
     ]
-    answer = await api.asked("GET", f"{API_SERVICES}/v1.away.example.com")
+    response = await api.asked("GET", f"{API_SERVICES}/v1.away.example.com")
     await api.asked("DELETE", f"{API_SERVICES}/v1.away.example.com")
     afterwards = await api.ask("GET", "/apis/away.example.com/v1/things")
 
-    assert {(each.status, each.body) for each in answers} == {(503, b"service unavailable\n")}
-    assert answer["status"]["conditions"][0]["reason"] == "ServiceNotFound"
+    assert {(each.status, each.body) for each in responses} == {(503, b"service unavailable\n")}
+    assert response["status"]["conditions"][0]["reason"] == "ServiceNotFound"
     assert afterwards.status == 404
 
 

@@ -68,7 +68,7 @@ async def test_nothing_is_reconciled_before_every_cache_has_synced(scene: Scene)
         assert stages(operator) == ["permissions checked"]
 
         for transport in operator.transports:
-            transport.answer = None
+            transport.fixed_response = None
         await scene.until(lambda: operator.seen(ReconcileFinished), seconds=1.0)
 
     assert stages(operator) == ["permissions checked", "caches filled", "leading", "running"]
@@ -172,7 +172,7 @@ async def test_a_leader_that_cannot_renew_stops_at_once_and_stands_by_again(scen
     async with operating(scene, owning(), leader_election=True) as operator:
         await is_quiet(scene, operator)
         renewing = operator.transports[1]
-        renewing.answer = Unreachable("no answer")
+        renewing.fixed_response = Unreachable("no answer")
         await scene.until(
             lambda: stages(operator).count("running") == 1 and not _is_working(operator),
             seconds=1.0,
@@ -182,7 +182,7 @@ async def test_a_leader_that_cannot_renew_stops_at_once_and_stands_by_again(scen
         await scene.settle()
         assert operator.writes == before
 
-        renewing.answer = None
+        renewing.fixed_response = None
         await scene.until(lambda: stages(operator).count("running") == 2, seconds=1.0)
         await is_quiet(scene, operator)
 
@@ -267,7 +267,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scen
     async with operating(scene, owning(), runnables=runnables, leader_election=True) as operator:
         await inside.wait()
         await is_quiet(scene, operator)
-        operator.transports[1].answer = Unreachable("no answer")
+        operator.transports[1].fixed_response = Unreachable("no answer")
         await scene.until(lambda: raised, seconds=1.0)
 
     assert "too-late" not in " ".join(operator.writes)
@@ -284,12 +284,12 @@ async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None
         await scene.until(lambda: said() == [True], seconds=0.5)
 
         (transport, _) = operator.transports
-        transport.answer = Unreachable("no answer")
+        transport.fixed_response = Unreachable("no answer")
         transport.cut()
         await scene.until(lambda: said() == [True, False], seconds=1.0)
         why = operator.seen(ReadinessChanged)[-1].failing
 
-        transport.answer = None
+        transport.fixed_response = None
         await scene.until(lambda: said() == [True, False, True], seconds=1.0)
 
     assert ("cache-of-widgets", "it has not synced") in why

@@ -190,14 +190,14 @@ async def test_probes_call_the_authors_checks(scene: Scene) -> None:
     def is_open(services: sm.Services) -> str | None:
         return None if services.lifespan(Database).is_open else "it is closed"
 
-    async def answers(services: sm.Services) -> str | None:
+    async def responses(services: sm.Services) -> str | None:
         return services.lifespan(Database).answers
 
     manager = Manager(
         controllers=[sm.Controller(Widget, reconcile=note)],
         lifespan=database.opened,
         healthz=[sm.HealthCheck("database-open", is_open)],
-        readyz=[sm.HealthCheck("database", answers, every_seconds=5)],
+        readyz=[sm.HealthCheck("database", responses, every_seconds=5)],
     )
     async with managing(scene, manager, health_address="127.0.0.1:0") as operator:
         await scene.until(lambda: listening(operator, "probes") and len(database.log) == 3)

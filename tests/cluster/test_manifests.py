@@ -62,7 +62,7 @@ async def test_the_server_accepts_every_object_unchanged(
     assert [each for each in api.observed if isinstance(each, ApiWarned)] == []
 
 
-async def test_a_field_that_the_server_does_not_know_is_rejected(client: Client) -> None:
+async def test_an_unknown_field_is_rejected(client: Client) -> None:
     (role, *_) = parts_of(installation_of("shops")).user_roles
 
     with pytest.raises(SteersmanError, match="rulez"):

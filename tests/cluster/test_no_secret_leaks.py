@@ -1,4 +1,4 @@
-"""Canaries in tokens, keys and Secrets, and requests that fail in many ways.
+"""Recognizable secrets in tokens, keys and Secrets, and requests that fail in many ways.
 
 The tests search log lines in both formats, observations, logs of all libraries, and the reprs of
 objects with secrets. They do not search responses: these go to the client that sent the secret.
@@ -63,7 +63,7 @@ class Listener:
         self.observations.append(observation)
         self._said += [repr(observation), str(observation)]
 
-    def hear(self, *things: object) -> None:
+    def record_reprs(self, *things: object) -> None:
         """Record the reprs that a debugger or a failed assertion would print."""
         for each in things:
             self._said += [repr(each), str(each)]
@@ -165,11 +165,11 @@ async def test_a_rejected_request_for_a_secret_logs_no_secret(case: str) -> None
     api = api_with(listener)
     await api.ask("POST", SECRETS, SECRET, token=CANARY)
 
-    answer = await api.ask(method, path, body, sends=sends, token=CANARY)
+    response = await api.ask(method, path, body, sends=sends, token=CANARY)
 
-    assert 400 <= answer.status < 500, answer.body
+    assert 400 <= response.status < 500, response.body
     assert listener.observations == []
-    listener.hear(api.server, api.server.store, api.log, api.server.registry)
+    listener.record_reprs(api.server, api.server.store, api.log, api.server.registry)
     assert_silent(listener.everything)
 
 
@@ -180,12 +180,12 @@ async def test_an_error_while_a_secret_is_written_logs_no_secret(
     listener = Listener()
     api = api_with(listener, log=RevisionLog(FaultyJournal()))
 
-    answer = await api.ask("POST", SECRETS, SECRET, token=CANARY)
+    response = await api.ask("POST", SECRETS, SECRET, token=CANARY)
 
-    assert answer.status == 500
+    assert response.status == 500
     assert [type(each) for each in listener.observations] == [ResponseFailed]
     assert "ZeroDivisionError in record" in listener.everything
-    assert_silent(listener.everything + answer.body.decode() + caplog.text)
+    assert_silent(listener.everything + response.body.decode() + caplog.text)
 
 
 async def test_the_repr_of_an_object_with_a_secret_hides_it() -> None:
@@ -195,7 +195,7 @@ async def test_the_repr_of_an_object_with_a_secret_hides_it() -> None:
     entry = api.log.latest(Key("secrets", "default/db"))
     assert entry is not None
 
-    listener.hear(entry, vars(api.server), vars(api.server.store), User(name="jane"))
+    listener.record_reprs(entry, vars(api.server), vars(api.server.store), User(name="jane"))
 
     assert_silent(listener.everything)
 
@@ -228,7 +228,7 @@ async def test_requests_over_a_socket_log_no_secret(
         settings, clock=SystemClock(), rng=Random(0), observe=listener.observe, environ={}
     ) as cluster:
         statuses = [await sent(cluster, text.encode()) for text in REQUESTS.values()]
-        listener.hear(settings, cluster)
+        listener.record_reprs(settings, cluster)
 
     said = capfd.readouterr()
     everything = listener.everything + caplog.text + said.out + said.err

@@ -46,9 +46,9 @@ async def post(
 async def test_the_response_of_a_webhook_is_returned(server: WebhookServer) -> None:
     server.scripts["path"] = lambda _: Said(status=418, body=b"tea", headers={"x-of": "china"})
 
-    answer = await post(server)
+    response = await post(server)
 
-    assert (answer.status, answer.body, answer.headers["x-of"]) == (418, b"tea", "china")
+    assert (response.status, response.body, response.headers["x-of"]) == (418, b"tea", "china")
     assert (server.received[-1].path, server.received[-1].query) == ("path", "timeout=3s")
 
 
@@ -56,9 +56,9 @@ async def test_redirects_of_a_webhook_are_not_followed(server: WebhookServer) ->
     elsewhere = {"location": server.url("other")}
     server.scripts["moved"] = lambda _: Said(status=307, body=b"", headers=elsewhere)
 
-    answer = await post(server, server.url("moved"))
+    response = await post(server, server.url("moved"))
 
-    assert (answer.status, server.received[-1].path) == (307, "moved")
+    assert (response.status, server.received[-1].path) == (307, "moved")
 
 
 async def test_a_response_that_is_too_long_is_an_error(server: WebhookServer) -> None:
@@ -106,14 +106,14 @@ async def test_idle_connections_are_limited_to_a_hundred_hosts(
 async def test_a_service_is_reached_at_its_address_with_its_own_server_name(
     server: WebhookServer,
 ) -> None:
-    answer = await post(
+    response = await post(
         server,
         "https://hook.default.svc:443/path",
         server_name="hook.default.svc",
         connect_to=f"127.0.0.1:{server.port}",
     )
 
-    assert answer.status == 418
+    assert response.status == 418
 
 
 @pytest.mark.parametrize(

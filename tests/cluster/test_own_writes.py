@@ -17,7 +17,7 @@ from steersman.names import ObjectKey
 from steersman.observe import ignore
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
-from tests.cluster.own_past import Known, Reader, RememberingLog, UnhurriedTransport
+from tests.cluster.own_write_checks import Reader, RememberingLog, SlowTransport, WrittenRevisions
 from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget
 
@@ -56,28 +56,28 @@ class Scenario:
     clock: ManualClock
     api: EmbeddedServer
     log: RememberingLog
-    transport: UnhurriedTransport
+    transport: SlowTransport
     client: Client
     caches: Caches
     readers: list[Reader]
-    known: Known
+    known: WrittenRevisions
     names: dict[str, list[str]]
     rounds: int = 0
 
     async def write(self, rounds: int) -> None:
-        """Write and read back for so many rounds."""
+        """Write and read back, ``rounds`` times."""
         while self.rounds < rounds:
             self.clock.advance(0.02)
             with suppress(ApiError):
-                self.read_back(await self.caches.record_write(self.something(self.client)))
+                self.read_back(await self.caches.record_write(self.random_operation(self.client)))
                 self.rounds += 1
             if self.rng.random() < 0.05:
                 labels = self.rng.choice((Labels(), FRONT, Labels.lacks("tier")))
                 self.rng.choice(self.readers).read_all(labels, ("tier", "front"))
 
-    def read_back(self, answer: Widget | Deletion[Widget]) -> None:
+    def read_back(self, response: Widget | Deletion[Widget]) -> None:
         """Check that the cache has the response of the write, or a later version."""
-        key = self.known.learn(answer)
+        key = self.known.learn(response)
         if key.name.startswith(MADE_UP):
             # The last name in each namespace is the newest generated one.
             self.names[str(key.namespace)][-1] = key.name
@@ -85,29 +85,29 @@ class Scenario:
             if reader.holds(key):
                 reader.read(key)
 
-    async def meddle(self) -> None:
+    async def write_externally(self) -> None:
         """Other clients write, and sometimes the server compacts its history or watches are cut."""
         rng, stranger = self.rng, self.api.client()
         while True:
             for _ in range(rng.randrange(40)):
                 await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
             with suppress(ApiError):
-                await self.something(stranger)
+                await self.random_operation(stranger)
             if rng.random() < 0.002:
                 self.transport.cut()
             if rng.random() < 0.002:
                 self.api.server.compactor.compact_all()
 
-    def something(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
+    def random_operation(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
         """A random operation on a random object."""
         rng = self.rng
         namespace = rng.choice(NAMESPACES)
         name = rng.choice(self.names[namespace])
-        is_there = self.log.moments[ObjectKey(namespace, name)][-1].value is not None
+        is_there = self.log.states[ObjectKey(namespace, name)][-1].value is not None
         match rng.randrange(12) if is_there else rng.choice((0, 0, 10, 11)):
             case 0:
                 made_up = ObjectKey(namespace, self.names[namespace][-1])
-                is_room = self.log.moments[made_up][-1].value is None
+                is_room = self.log.states[made_up][-1].value is None
                 return client.create(self.new(namespace, None if is_there and is_room else name))
             case 1 | 2 | 3:
                 labels = {"tier": rng.choice((None, "front", "back"))}
@@ -190,7 +190,7 @@ class Scenario:
                 listing = await self.api.client().list(
                     Widget, namespace=namespace, labels=scope.labels, fields=scope.fields
                 )
-                there |= {obj.uid: bare(obj) for obj in listing.items}
+                there |= {obj.uid: as_cached(obj) for obj in listing.items}
             assert {obj.uid: obj for obj in informer.lister.list()} == there
             assert [len(part.writes) for part in informer._children.values()] == [0] * len(
                 scope.parts()
@@ -198,7 +198,7 @@ class Scenario:
         assert len(self.caches._inflight) == 0
 
 
-def bare(obj: Widget) -> Widget:
+def as_cached(obj: Widget) -> Widget:
     """The object as caches store it."""
     return replace(obj, metadata=replace(obj.metadata, managed_fields=None))
 
@@ -211,10 +211,10 @@ async def scenario(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Scenar
     await install(api.client(), WIDGETS)
     for namespace in NAMESPACES:
         await api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-    transport = UnhurriedTransport(InProcessTransport(api.server), rng=rng, loss=0.002)
+    transport = SlowTransport(InProcessTransport(api.server), rng=rng, loss=0.002)
     client = Client(transport, clock=clock, rng=rng, observe=ignore)
     caches = Caches(client, observe=ignore)
-    known = Known(log)
+    known = WrittenRevisions(log)
     tier = by_label("tier")
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(caches.running())
@@ -240,7 +240,7 @@ async def test_reads_include_our_own_writes(seed: int) -> None:
     scopes = tuple(Random(seed).sample(SCOPES, 3))
     async with scenario(seed, scopes) as running:
         async with asyncio.TaskGroup() as group:
-            strangers = group.create_task(running.meddle(), name="strangers")
+            strangers = group.create_task(running.write_externally(), name="strangers")
             async with asyncio.TaskGroup() as writers:
                 for number in range(3):
                     writers.create_task(running.write(ROUNDS), name=f"writer {number}")

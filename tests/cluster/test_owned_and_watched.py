@@ -1,4 +1,4 @@
-"""A kind that a controller declares for several reasons, on the embedded server."""
+"""A kind that a controller both owns and watches, on the embedded server."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -39,7 +39,7 @@ def whys_of(operator: Operator, name: str, *, since: int = 0) -> list[ReconcileR
 
 
 def watches_of(operator: Operator, plural: str) -> int:
-    """How many watches were opened on all objects of a resource."""
+    """The number of watches that were opened on all objects of a resource."""
     return len(
         [
             request
@@ -55,7 +55,7 @@ async def data_of(scene: Scene, name: str) -> dict[str, str]:
     return dict(found.data or {})
 
 
-async def test_a_kind_is_owned_and_watched_at_once_through_one_informer(scene: Scene) -> None:
+async def test_a_kind_that_is_both_owned_and_watched_has_one_informer(scene: Scene) -> None:
     controller = sm.Controller(
         Widget,
         reconcile=reconcile,
@@ -138,7 +138,9 @@ async def test_each_declaration_of_a_kind_has_its_own_predicate(scene: Scene) ->
     assert [each.ref.name for each in noticed] == ["one"]
 
 
-async def test_objects_of_the_own_kind_are_mapped_to_others_of_it(scene: Scene) -> None:
+async def test_objects_of_the_controllers_kind_are_mapped_to_other_objects_of_the_kind(
+    scene: Scene,
+) -> None:
     seen: list[tuple[str, str, str]] = []
 
     async def note(obj: Widget, ctx: sm.Context) -> sm.Outcome:

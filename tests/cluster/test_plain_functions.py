@@ -27,7 +27,7 @@ def hang() -> Iterator[threading.Event]:
 
 
 async def finished(operator: Operator, number: int) -> list[ReconcileFinished]:
-    """The first so many results; threads take real time, which the test's clock cannot skip."""
+    """The first ``number`` results; threads take real time, which the test's clock cannot skip."""
     while len(found := operator.seen(ReconcileFinished)) < number:
         operator.changed.clear()
         await operator.changed.wait()

@@ -58,7 +58,7 @@ async def probing(*checks: Check) -> AsyncIterator[ListenAddress]:
         yield address
 
 
-async def test_a_kubelet_sees_when_a_cache_is_synced(client: Client) -> None:
+async def test_the_readiness_probe_succeeds_once_the_caches_are_synced(client: Client) -> None:
     informer = Informer(client, core_v1.ConfigMap, observe=ignore)
     synced = Check("caches", lambda: None if informer.has_synced else "not synced")
 
@@ -73,7 +73,7 @@ async def test_a_kubelet_sees_when_a_cache_is_synced(client: Client) -> None:
     assert during == alive == (200, "ok\n")
 
 
-async def test_an_answer_to_head_has_no_body() -> None:
+async def test_a_response_to_head_has_no_body() -> None:
     async with probing() as address:
         assert await ask(address, "/readyz", method="HEAD") == (200, "")
 

@@ -36,8 +36,8 @@ async def test_one_object_has_a_message_in_each_version(
 
     for version in ("/api/v1", "/apis/events.k8s.io/v1", "/api/v1"):
         path = f"{version}/namespaces/{namespace}/events"
-        answer = await api.ask("GET", path, accept=PROTOBUF)
-        assert answer.body == encode_document(await api.asked("GET", path))
+        response = await api.ask("GET", path, accept=PROTOBUF)
+        assert response.body == encode_document(await api.asked("GET", path))
 
 
 async def test_a_watch_from_a_forgotten_version_ends_with_a_status_in_a_frame() -> None:

@@ -279,7 +279,7 @@ def test_a_suite_may_have_an_option_of_the_same_name_wherever_it_is_added(tmp_pa
     assert status == 0, said
 
 
-def test_the_short_name_of_an_option_is_known_where_no_other_plugin_has_it(tmp_path: Path) -> None:
+def test_an_option_has_a_short_name_unless_another_plugin_uses_it(tmp_path: Path) -> None:
     status, said = run_pytest(tmp_path, FOREIGN, *AUTO, "--cluster=imaginary")
 
     assert status == 4

@@ -269,7 +269,7 @@ async def test_an_unreachable_server_is_not_retried_for_ever() -> None:
     assert len(scene.transport.asked) == asked
 
 
-async def test_an_answer_that_was_lost_does_not_make_two_events() -> None:
+async def test_a_lost_response_does_not_create_a_second_event() -> None:
     async with recording() as scene:
         scene.transport.loses_answers = 1
         scene.recorder.record(config_map(), "Failed", "no luck")

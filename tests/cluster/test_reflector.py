@@ -31,7 +31,7 @@ from tests.real.objects import config_map, create_config_maps
 from tests.transports import refusing
 from tests.unit.watch.kit import Mirror
 
-# After so many iterations of the event loop, the state is final.
+# After this many iterations of the event loop, the state is final.
 PATIENCE = 20_000
 
 LOST = Unreachable("the server is not there")
@@ -87,7 +87,7 @@ class Scene:
                 task.cancel()
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for the condition, in iterations of the event loop and not in time."""
+        """Wait for the condition; count iterations of the event loop, not time."""
         for _ in range(PATIENCE):
             if holds():
                 return
@@ -159,31 +159,31 @@ def resume(scene: Scene) -> None:
 
 
 def lose(scene: Scene) -> None:
-    scene.transport.answer = LOST
+    scene.transport.fixed_response = LOST
     scene.transport.cut()
 
 
 def find(scene: Scene) -> None:
-    scene.transport.answer = None
+    scene.transport.fixed_response = None
 
 
 def find_compacted(scene: Scene) -> None:
     scene.api.server.compactor.compact_all()
-    scene.transport.answer = None
+    scene.transport.fixed_response = None
 
 
 def answer_410(scene: Scene) -> None:
-    scene.transport.answer = refusing(410, "Expired")
+    scene.transport.fixed_response = refusing(410, "Expired")
     scene.transport.cut()
 
 
 def answer_401(scene: Scene) -> None:
-    scene.transport.answer = refusing(401, "Unauthorized")
+    scene.transport.fixed_response = refusing(401, "Unauthorized")
     scene.transport.cut()
 
 
 def answer_503(scene: Scene) -> None:
-    scene.transport.answer = refusing(503, "ServiceUnavailable")
+    scene.transport.fixed_response = refusing(503, "ServiceUnavailable")
     scene.transport.cut()
 
 
@@ -323,7 +323,7 @@ async def test_a_compaction_in_the_middle_of_paging_starts_the_list_again(
     assert len(scene.mirror.received) == 1
 
 
-async def test_after_a_restore_the_shorter_history_is_the_truth(
+async def test_after_a_restore_the_sink_equals_the_shorter_history(
     api: EmbeddedServer, namespace: str
 ) -> None:
     scene = scene_of(api, namespace)
@@ -491,7 +491,7 @@ async def test_permissions_that_are_granted_later_take_effect(
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_a_storm_of_faults_leaves_the_events_whole_and_in_order(
+async def test_after_many_faults_the_events_are_complete_and_in_order(
     api: EmbeddedServer, namespace: str, seed: int
 ) -> None:
     rng = Random(seed)

@@ -107,9 +107,9 @@ async def test_unknown_formats_are_reported_each_time() -> None:
     for _ in range(2):
         api = EmbeddedServer(clock=ManualClock())
         strange = {"type": "string", "format": "seemannsgarn"}
-        answer = await api.ask(
+        response = await api.ask(
             "POST", CRDS, definition("v1", properties={**FIELDS, "tale": strange})
         )
 
-        assert answer.status == 201
-        assert any("seemannsgarn" in each for each in answer.warnings)
+        assert response.status == 201
+        assert any("seemannsgarn" in each for each in response.warnings)

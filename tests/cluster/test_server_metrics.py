@@ -154,12 +154,12 @@ async def test_stored_objects_are_counted_by_resource(network: NetworkApi) -> No
 
 async def test_in_process_requests_are_counted(network: NetworkApi) -> None:
     network.server = MeasuredServer(network.bare, clock=network.clock)
-    answer = await network.ask("GET", MAPS)
+    response = await network.ask("GET", MAPS)
 
     counted = await network.samples("apiserver_request")
 
     assert len(counted) == 1
-    assert answer.header("audit-id") is None
+    assert response.header("audit-id") is None
 
 
 def lines_of(text: str) -> Iterator[tuple[str, str, str]]:
@@ -204,16 +204,16 @@ async def test_metrics_require_permission_for_the_url(
     }
     await network.asked("POST", f"{rbac}/clusterrolebindings", binding)
 
-    answer = await network.ask("GET", "/metrics", token=token)
+    response = await network.ask("GET", "/metrics", token=token)
 
-    assert answer.status == status
+    assert response.status == status
 
 
 PATHS = ("/healthz", MAPS, f"{MAPS}/none", "/nowhere", "/openapi/v3", "/version", "/metrics")
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_every_answer_has_an_id_and_a_date(path: str, network: NetworkApi) -> None:
+async def test_every_response_has_an_id_and_a_date(path: str, network: NetworkApi) -> None:
     network.clock.advance(0.25)
     first, second = await network.ask("GET", path), await network.ask("GET", path)
 
@@ -235,9 +235,9 @@ async def test_a_watch_has_an_id_and_a_date(network: NetworkApi) -> None:
 
 
 async def test_a_client_can_set_the_audit_id(network: NetworkApi) -> None:
-    answer = await network.ask("GET", MAPS, audit_id="mine")
+    response = await network.ask("GET", MAPS, audit_id="mine")
 
-    assert answer.header("audit-id") == "mine"
+    assert response.header("audit-id") == "mine"
 
 
 async def test_the_date_follows_the_clock(network: NetworkApi) -> None:
@@ -250,8 +250,8 @@ async def test_the_date_follows_the_clock(network: NetworkApi) -> None:
     assert len({said for said, _ in dates}) == 3
 
 
-def date(answer: Answer) -> datetime:
-    said = answer.header("date")
+def date(response: Answer) -> datetime:
+    said = response.header("date")
     assert said is not None
     assert said.endswith(" GMT")
     return parsedate_to_datetime(said).astimezone(UTC)
@@ -273,9 +273,9 @@ SNIFFED = {
 async def test_plain_errors_and_health_have_the_nosniff_header(
     path: str, api: EmbeddedServer
 ) -> None:
-    answer = await api.ask("GET", path)
+    response = await api.ask("GET", path)
 
-    assert answer.header("x-content-type-options") == ("nosniff" if SNIFFED[path] else None)
+    assert response.header("x-content-type-options") == ("nosniff" if SNIFFED[path] else None)
 
 
 async def test_a_forbidden_response_has_the_nosniff_header(api: EmbeddedServer) -> None:

@@ -48,7 +48,7 @@ def hang(operator: Operator) -> None:
     """Make the server hang, on open and on new connections."""
     for transport in operator.transports:
         transport.silence_watches()
-        transport.answer = hanging()
+        transport.fixed_response = hanging()
 
 
 async def asked(operator: Operator, path: str, **query: str) -> tuple[int, str]:
@@ -66,7 +66,7 @@ async def is_ready(scene: Scene, operator: Operator) -> None:
     await is_quiet(scene, operator)
 
 
-def is_beside_the_point(request: Request) -> bool:
+def is_unrelated(request: Request) -> bool:
     """Whether the request is neither a watch nor for the lease."""
     return ("watch", "true") not in request.query and "/leases" not in request.path
 
@@ -95,7 +95,7 @@ async def test_an_operator_is_not_ready_within_a_minute_after_its_server_hangs(
     assert "ConfigMap *" in body
 
 
-async def test_it_is_ready_and_synced_as_soon_as_the_server_answers(scene: Scene) -> None:
+async def test_it_is_ready_and_synced_as_soon_as_the_server_responds(scene: Scene) -> None:
     async with operating(scene, of_widgets(), leader_election=True, **PROBES) as operator:
         await is_ready(scene, operator)
         hang(operator)
@@ -104,7 +104,7 @@ async def test_it_is_ready_and_synced_as_soon_as_the_server_answers(scene: Scene
 
         # Another server at the same address: open connections to the old one stay silent.
         for transport in operator.transports:
-            transport.answer = None
+            transport.fixed_response = None
         await scene.until(lambda: operator.seen(ServerRecovered), seconds=1.0)
         await scene.until(lambda: len(operator.seen(WatchStarted)) == watches + 2, seconds=1.0)
         status, _ = await asked(operator, "/readyz")
@@ -120,7 +120,7 @@ async def test_an_error_response_of_a_proxy_does_not_count_as_a_response(scene: 
         await is_ready(scene, operator)
         for transport in operator.transports:
             transport.silence_watches()
-            transport.answer = refusing(503)
+            transport.fixed_response = refusing(503)
         await scene.until(lambda: operator.seen(ServerUnresponsive), seconds=1.0)
 
 
@@ -134,7 +134,7 @@ async def test_an_idle_leader_sends_only_watches_and_lease_renewals(scene: Scene
             str(request)
             for transport, count in zip(operator.transports, before, strict=True)
             for request in transport.requests[count:]
-            if is_beside_the_point(request)
+            if is_unrelated(request)
         ]
 
     assert more == []
@@ -244,7 +244,7 @@ async def test_an_operator_that_stops_renewing_its_lease_is_not_alive(scene: Sce
 
         # A request that ignores its deadline: the renewal never returns.
         for transport in operator.transports[1:]:
-            transport.answer = Answer(after=never_ending)
+            transport.fixed_response = Answer(after=never_ending)
         await pass_seconds(scene, 60.0)
         status, body = await asked(operator, "/healthz")
         is_over.set()

@@ -241,9 +241,9 @@ class Writer:
         scene = self.handlers.scene
         reasons = self.handlers.reasons.take(ONE).reasons
         assert reasons
-        answer = await patch_status(scene, ready=status)
+        response = await patch_status(scene, ready=status)
         wrote = EffectiveWrite(
-            answer.ref, answer.resource_version, b'{"status":{"ready":%d}}' % status
+            response.ref, response.resource_version, b'{"status":{"ready":%d}}' % status
         )
         found = self.loops.note(ONE, reasons=reasons, wrote=[wrote], now_at=scene.clock.monotonic())
         if found is not None:

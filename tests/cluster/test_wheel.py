@@ -18,7 +18,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.observe import ignore
 from steersman_cluster.apiserver import ClusterSettings, running_cluster
-from tests.cluster.commands.test_demo import events_in, tells
+from tests.cluster.commands.test_demo import events_in, has_exactly_the_steps_of
 from tests.examples import PROJECTS
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ DEPENDENCIES = ("_yaml", "httptools", "msgspec", "prometheus_client", "yaml")
 async def test_the_base_wheel_runs_an_operator_without_the_other(
     wheels: Wheels, tmp_path: Path
 ) -> None:
-    site = lent(tmp_path / "venv", only=DEPENDENCIES)
+    site = virtual_environment(tmp_path / "venv", only=DEPENDENCIES)
     ZipFile(wheels.base).extractall(site)
     (tmp_path / "once.py").write_text(OPERATOR)
     settings = ClusterSettings(kubeconfig=tmp_path / "kubeconfig")
@@ -136,7 +136,7 @@ def dist_info(names: list[str]) -> str:
     return next(each.split("/")[0] for each in names if ".dist-info/" in each)
 
 
-def lent(home: Path, *, only: Collection[str] = ()) -> Path:
+def virtual_environment(home: Path, *, only: Collection[str] = ()) -> Path:
     """The site-packages of a new virtual environment, with all packages but steersman.
 
     With ``only``, just these packages.
@@ -160,7 +160,7 @@ def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
     wheels: Wheels, tmp_path: Path
 ) -> None:
     """The Makefile's pip runs without an index: only steersman is not installed yet."""
-    lent(tmp_path / "venv")
+    virtual_environment(tmp_path / "venv")
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
@@ -187,7 +187,7 @@ def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
     project = tmp_path / "shop"
     kind = ("--group=app", "--version=v1", "--kind=Web")
     ran(*made, "create", "api", *kind, directory=project)
-    lent(project / ".venv")
+    virtual_environment(project / ".venv")
 
     checked = ran("make", "check", directory=project)
     tested = ran("make", "test", directory=project)
@@ -205,7 +205,7 @@ def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
 @pytest.mark.timeout(120)
 def test_a_demo_runs_from_a_wheel(wheels: Wheels, tmp_path: Path) -> None:
     """The environment has only the dependencies of steersman, and not this source."""
-    site = lent(tmp_path / "venv")
+    site = virtual_environment(tmp_path / "venv")
     for wheel in (wheels.base, wheels.cluster):
         ZipFile(wheel).extractall(site)
     python = tmp_path / "venv" / "bin" / "python"
@@ -221,5 +221,5 @@ def test_a_demo_runs_from_a_wheel(wheels: Wheels, tmp_path: Path) -> None:
     )
 
     assert finished.returncode == 0, finished.stderr
-    assert tells(events_in(finished.stdout), "appservice")
+    assert has_exactly_the_steps_of(events_in(finished.stdout), "appservice")
     assert f"{site.relative_to(tmp_path) / HOME / 'appservice'};" in finished.stderr

@@ -1,4 +1,4 @@
-"""Drops all packets of a connection, as a network without an answer does.
+"""Drops all packets of a connection, as an unresponsive network does.
 
 A proxy that stops reading, or is paused, is not enough: its kernel still acknowledges packets. So a
 filter on the receiving socket makes the kernel drop them. That needs no privileges, and affects
@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-# Of <asm-generic/socket.h>; Python does not name it.
+# From <asm-generic/socket.h>; Python has no name for it.
 _SO_ATTACH_FILTER = 26
 
-# One instruction of the classic packet filter: return 0, which keeps no byte of the packet.
+# One instruction of the classic packet filter: return 0, which drops the packet.
 _RETURN_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 KEEPALIVE: Mapping[str, int] = {
@@ -28,14 +28,14 @@ KEEPALIVE: Mapping[str, int] = {
 
 
 def swallow_packets(receiver: socket.socket) -> None:
-    """From now on nothing arrives at this socket, and a sender gets no error."""
+    """Drop all packets to this socket from now on; a sender gets no error."""
     program = ctypes.create_string_buffer(_RETURN_NOTHING, len(_RETURN_NOTHING))
     filter_of_one = struct.pack("HP", 1, ctypes.addressof(program))
     receiver.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_of_one)
 
 
 def keepalive_of(watchful: socket.socket) -> dict[str, int]:
-    """When the kernel is to find out that no peer is there."""
+    """The keepalive settings of a socket."""
     options = {
         name: watchful.getsockopt(socket.IPPROTO_TCP, option) for name, option in KEEPALIVE.items()
     }
@@ -55,7 +55,7 @@ def sockets_to(port: int) -> Iterator[list[socket.socket]]:
     with ExitStack() as opened:
         found: list[socket.socket] = []
         for entry in Path("/proc/self/fd").iterdir():
-            # Not a socket, not connected, or closed in between.
+            # Not a socket, not connected, or closed meanwhile.
             with suppress(OSError):
                 each = opened.enter_context(socket.socket(fileno=os.dup(int(entry.name))))
                 if each.family == socket.AF_INET and each.getpeername()[1] == port:

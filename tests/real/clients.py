@@ -22,9 +22,9 @@ async def connected(
     token: str | None = None,
     login: Login | None = None,
 ) -> AsyncIterator[Client]:
-    """A client while the block runs: the admin's, or that of the user of ``token`` or ``login``.
+    """A client during the block: of the admin, or of the user of ``token`` or ``login``.
 
-    ``server`` is another way to the same API server.
+    ``server`` is another address of the same API server.
     """
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe

@@ -78,7 +78,7 @@ def _signing_request() -> bytes:
 
 
 def storage(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
-    """Classes of storage, and drivers."""
+    """StorageClasses and CSI drivers."""
     yield storage_v1.StorageClass(
         metadata=everywhere,
         provisioner="example.com/sample",
@@ -271,7 +271,7 @@ def extensions(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
 
 
 def devices(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
-    """Claims of devices, and devices."""
+    """ResourceClaims, and devices."""
     claim = resource_v1.ResourceClaimSpec(
         devices=resource_v1.DeviceClaim(
             requests=(
@@ -331,7 +331,7 @@ def devices(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
 
 
 def cluster(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
-    """What is left."""
+    """The remaining kinds."""
     yield coordination_v1.Lease(
         metadata=here,
         spec=coordination_v1.LeaseSpec(

@@ -1,4 +1,4 @@
-"""A cluster for every test here, real and embedded, and a client of it.
+"""A real or embedded cluster for every test, and a client.
 
 Fixtures are imported, not named in ``pytest_plugins``, which pytest accepts in a top-level
 conftest.py only.
@@ -27,7 +27,7 @@ __all__ = ["controllers", "namespace"]
 
 REAL, EMBEDDED = "real", "embedded"
 
-# About etcd, Kubernetes' own controllers or a kubelet, or a comparison with the real server itself.
+# Tests of etcd, Kubernetes' own controllers or a kubelet, and comparisons with the real server.
 REAL_ONLY = frozenset(
     (
         "test_admission_policies",
@@ -50,7 +50,7 @@ REAL_ONLY = frozenset(
     )
 )
 
-# What a server in Python cannot do, each with the reason.
+# Tests that the embedded server cannot pass, each with the reason.
 _STRANGERS = (
     "Python's TLS ends a connection whose client certificate it does not trust, before there is a"
     " request to refuse"
@@ -75,7 +75,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """The cluster, the same for the whole session."""
+    """The cluster, shared by the whole session."""
     if request.param == REAL:
         with running_real_control_plane(
             find_binaries(environ=os.environ), clock=SystemClock()
@@ -88,24 +88,24 @@ def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def seen() -> RecordingObserver:
-    """What the client of this test has observed so far."""
+    """The observations of this test's client so far."""
     return RecordingObserver()
 
 
 @pytest.fixture
 async def client(control_plane: RealControlPlane, seen: RecordingObserver) -> AsyncIterator[Client]:
-    """A client that may do everything."""
+    """A client with all permissions."""
     async with connected(control_plane, observe=seen) as client:
         yield client
 
 
 @pytest.fixture
 async def widgets(client: Client) -> None:
-    """The server knows Widgets."""
+    """Install the definition of Widgets."""
     await install(client, WIDGETS)
 
 
 @pytest.fixture
 async def octopodes(client: Client) -> None:
-    """The server knows Octopodes."""
+    """Install the definition of Octopodes."""
     await install(client, OCTOPODES)

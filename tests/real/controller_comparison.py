@@ -1,4 +1,4 @@
-"""Scenarios of workloads, run with Kubernetes' controllers once and with steersman's twice."""
+"""Scenarios of workloads: once with Kubernetes' controllers, and twice with steersman's."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ Ends: TypeAlias = dict[str, RecordingObserver]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioGroup:
-    """Scenarios that are about the same things, and what there is to see of those."""
+    """Scenarios about the same kinds, and a function that returns the resulting state."""
 
     scenarios: Sequence[Scenario]
     kinds: Mapping[type[Resource], Read | None]
@@ -41,9 +41,9 @@ class ScenarioGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerComparison:
-    """Which controllers run which scenarios.
+    """The controllers of a group of scenarios.
 
-    ``parts`` are ours, and ``theirs`` the names of the real controllers that do the same.
+    ``parts`` are steersman's, and ``theirs`` the names of the corresponding real controllers.
     """
 
     parts: tuple[str, ...]
@@ -52,23 +52,23 @@ class ControllerComparison:
 
     @property
     def scenarios(self) -> dict[Scenario, ScenarioGroup]:
-        """All scenarios, in order, and to which group each belongs."""
+        """All scenarios in order, each with its group."""
         return {scenario: group for group in self.groups for scenario in group.scenarios}
 
     @property
     def each_scenario(self) -> Callable[..., Any]:
-        """A mark for tests of one ``scenario``."""
+        """A decorator for tests with a parameter ``scenario``."""
         return pytest.mark.parametrize(
             "scenario", self.scenarios, ids=lambda scenario: scenario.__name__
         )
 
     def ends(self) -> Iterator[tuple[Ends, Ends]]:
-        """The resulting state after each scenario on a real server: with theirs, and with ours."""
+        """The state after each scenario on a real server, with either set of controllers."""
         scenarios = list(self.scenarios)
         binaries = find_binaries(environ=os.environ)
         with running_real_control_plane(binaries, clock=SystemClock()) as plane:
             theirs, mine = self._to_theirs(plane, scenarios), self._to_ours(plane, scenarios)
-            # On a machine that is busy, a controller may have come to rest too early.
+            # On a busy machine, a controller may have seemed idle too early.
             differing = [each for each in scenarios if theirs[each.__name__] != mine[each.__name__]]
             if differing:
                 theirs |= self._to_theirs(plane, differing)
@@ -126,6 +126,6 @@ class ControllerComparison:
 
 
 def difference(theirs: RecordingObserver, ours: RecordingObserver) -> str:
-    """Where they are not alike, for people to read."""
+    """The differences, as text."""
     real, mine = (json.dumps(each, indent=1).splitlines() for each in (theirs, ours))
     return "\n".join(unified_diff(real, mine, "theirs", "ours", n=8, lineterm=""))

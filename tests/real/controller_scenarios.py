@@ -17,18 +17,18 @@ from tests.real.kubectl_sessions.kubelet import NODE
 Object: TypeAlias = dict[str, Any]
 
 MERGE = "application/merge-patch+json"
-# Longer than any controller takes, on a busy machine too.
+# Longer than any controller takes, even on a busy machine.
 PATIENCE_LOOKS = 600
 LOOK_SECONDS = 0.1
 
-# What two servers never have alike.
+# Values that differ between two servers.
 _EACH_ITS_OWN = {
     re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"): "<time>",
     re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"): "<uid>",
     re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![\w-])"): "<generated>",
     re.compile(r"\b10\.0\.\d+\.\d+\b"): "<address>",
     re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----"): "<certificate>",
-    # A schedule has the minute in the name of its job.
+    # The name of a CronJob's Job contains the minute.
     re.compile(r"(?<=late-)\d{8}"): "<minute>",
 }
 
@@ -56,7 +56,7 @@ SEEN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A namespace of a cluster with controllers, in which something stands in for kubelets."""
+    """A namespace of a cluster with controllers, and with a substitute for kubelets."""
 
     server: HttpCaller
     namespace: str
@@ -68,7 +68,7 @@ class Stage:
         return f"{root}/namespaces/{self.namespace}/{rest}"
 
     def make(self, path: str, obj: Object) -> Object:
-        """A new object."""
+        """Create an object."""
         return self._done(self.server.call("POST", self.at(path), obj))
 
     def patch(self, path: str, patch: Object) -> Object:
@@ -80,16 +80,16 @@ class Stage:
         self._done(self.server.call("DELETE", self.at(path), options))
 
     def get(self, path: str) -> Object | None:
-        """An object, if it is there."""
-        answer = self.server.call("GET", self.at(path))
-        return None if answer.status == 404 else self._done(answer)
+        """The object, or None if it does not exist."""
+        response = self.server.call("GET", self.at(path))
+        return None if response.status == 404 else self._done(response)
 
     def items(self, path: str) -> list[Object]:
-        """All of a kind."""
+        """All objects of a kind."""
         return list(self._done(self.server.call("GET", self.at(path)))["items"])
 
     def until(self, what: str, is_so: Callable[[], object]) -> None:
-        """Wait for what the controllers do."""
+        """Wait until the controllers have caused the condition."""
         pause = threading.Event()
         for _ in range(PATIENCE_LOOKS):
             if is_so():
@@ -98,7 +98,7 @@ class Stage:
         raise AssertionError(f"never: {what}\n{json.dumps(self.seen(), indent=1)}")
 
     def until_status(self, path: str, **wanted: object) -> None:
-        """Wait for some fields of an object's status."""
+        """Wait until an object's status has these fields."""
 
         def is_so() -> bool:
             obj = self.get(path) or {}
@@ -111,18 +111,18 @@ class Stage:
         self.until(f"{path} has {wanted}", is_so)
 
     def seen(self) -> Object:
-        """Everything in the namespace that two clusters can have alike."""
+        """All objects in the namespace, without values that differ between clusters."""
         found: Object = {}
         for path in SEEN:
-            answer = self.server.call("GET", path.format(f"namespaces/{self.namespace}"))
+            response = self.server.call("GET", path.format(f"namespaces/{self.namespace}"))
             kind = path.rpartition("/")[2]
-            shown = [_shown(each, self.namespace) for each in self._done(answer)["items"]]
+            shown = [_shown(each, self.namespace) for each in self._done(response)["items"]]
             found[kind] = sorted(shown, key=lambda each: json.dumps(each, sort_keys=True))
         return found
 
-    def _done(self, answer: HttpResponse) -> Object:
-        assert answer.status < 300, answer.body
-        done: Object = answer.json()
+    def _done(self, response: HttpResponse) -> Object:
+        assert response.status < 300, response.body
+        done: Object = response.json()
         return done
 
 
@@ -135,11 +135,11 @@ def _shown(obj: Object, namespace: str) -> Object:
     for name in ("resourceVersion", "uid"):
         about.pop(name, None)
     if "hard" in alike.get("spec", {}):
-        # The real server counts too, where a quota has to hold: who counted last is chance.
+        # The real server also counts the usage of a quota, so the last writer is random.
         about.pop("managedFields", None)
     if "endpoints" in alike:
-        # How many changes of Pods the controller sees at once is chance, and so is what it calls
-        # the first of them.
+        # The number of Pod changes that the controller receives at once is random, and so is the
+        # name of the first.
         about.pop("generation", None)
     if "endpoints" in alike or "subsets" in alike:
         annotations = about.pop("annotations", {})
@@ -162,19 +162,19 @@ def template(**labels: str) -> Object:
 
 
 def workload(name: str, **spec: object) -> Object:
-    """What Deployments, StatefulSets, ReplicaSets and DaemonSets have in common."""
+    """The common fields of Deployments, StatefulSets, ReplicaSets and DaemonSets."""
     pods = {"selector": {"matchLabels": {"app": name}}, "template": template(app=name)}
     return {"metadata": {"name": name}, "spec": {**pods, **spec}}
 
 
 def image(version: int) -> Object:
-    """A patch that rolls something out."""
+    """A patch that starts a rollout."""
     containers = [{"name": "main", "image": f"image:{version}"}]
     return {"spec": {"template": {"spec": {"containers": containers}}}}
 
 
 def make_node(cluster: ControlPlane) -> None:
-    """The node that the kubelet stands in for."""
+    """Create the node of the simulated kubelet."""
     with cluster.caller() as server:
         node = {"metadata": {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}}
         assert server.call("POST", "/api/v1/nodes", node).status == 201
@@ -186,7 +186,7 @@ def make_node(cluster: ControlPlane) -> None:
 
 
 def rollout(stage: Stage) -> None:
-    """A Deployment comes up, is rolled out, and back; a Service and a budget follow it."""
+    """A Deployment starts, is rolled out, and rolled back; a Service and a budget follow it."""
     stage.make(
         "v1/services",
         {
@@ -228,7 +228,7 @@ def rollout(stage: Stage) -> None:
 
 
 def stateful(stage: Stage) -> None:
-    """A StatefulSet comes up in order, grows, and is rolled out from its end."""
+    """A StatefulSet starts in order, is scaled up, and is rolled out from the highest ordinal."""
     stage.make("apps/v1/statefulsets", workload("db", replicas=2, serviceName="db"))
     stage.until_status("apps/v1/statefulsets/db", availableReplicas=2)
     stage.patch("apps/v1/statefulsets/db", {"spec": {"replicas": 3}})
@@ -245,7 +245,7 @@ def stateful(stage: Stage) -> None:
 
 
 def on_every_node(stage: Stage) -> None:
-    """A DaemonSet has a Pod on the node, and again when it is rolled out."""
+    """A DaemonSet has a Pod on the node, and another one after a rollout."""
     stage.make("apps/v1/daemonsets", workload("agent"))
     stage.until_status("apps/v1/daemonsets/agent", numberAvailable=1, desiredNumberScheduled=1)
     stage.patch("apps/v1/daemonsets/agent", image(2))
@@ -253,23 +253,23 @@ def on_every_node(stage: Stage) -> None:
 
 
 def once(stage: Stage) -> None:
-    """Jobs run to their end; one is taken away then, and one comes from a CronJob that was late."""
+    """Jobs complete; one is then deleted, and one is created by a late CronJob."""
     ending = template()
     ending["spec"]["restartPolicy"] = "Never"
     spec = {"template": ending, "completions": 2}
     stage.make("batch/v1/jobs", {"metadata": {"name": "done"}, "spec": spec})
     passing = {**spec, "ttlSecondsAfterFinished": 0}
     stage.make("batch/v1/jobs", {"metadata": {"name": "passing"}, "spec": passing})
-    # Suspended until it is late: a minute that ends meanwhile would have a Job of its own.
+    # Suspended until it is late, because a minute that ends meanwhile would start another Job.
     cron = {"schedule": "* * * * *", "jobTemplate": {"spec": spec}, "suspend": True}
     stage.make("batch/v1/cronjobs", {"metadata": {"name": "late"}, "spec": cron})
     before = SystemClock().now() - timedelta(seconds=90)
     last_time = f"{before:%Y-%m-%dT%H:%M:%SZ}"
     stage.patch("batch/v1/cronjobs/late/status", {"status": {"lastScheduleTime": last_time}})
     stage.patch("batch/v1/cronjobs/late", {"spec": {"suspend": False}})
-    # Of several that were missed only the last is made up for; then no more.
+    # Of several missed runs, only the last is started.
     stage.until("a job is made", lambda: len(stage.items("batch/v1/jobs")) == 3)
-    # Who suspends it before that is noted may be in the way, and then it never is.
+    # If it is suspended before the run is recorded, the run may never be recorded.
     stage.until(
         "that is noted",
         lambda: (
@@ -290,7 +290,7 @@ def once(stage: Stage) -> None:
 
 
 def cascades(stage: Stage) -> None:
-    """What owns others is deleted in each of the three ways."""
+    """Owners are deleted with each of the three propagation policies."""
     for name in ("first", "behind", "alone"):
         stage.make("apps/v1/deployments", workload(name, replicas=1))
         stage.until_status(f"apps/v1/deployments/{name}", availableReplicas=1)
@@ -307,7 +307,7 @@ def cascades(stage: Stage) -> None:
 
 
 def accounts(stage: Stage) -> None:
-    """Every namespace has an account, also again; a Secret for one gets a token that is good."""
+    """A deleted default ServiceAccount is recreated; a token Secret gets a valid token."""
     stage.until("there is an account", lambda: stage.get("v1/serviceaccounts/default"))
     stage.delete("v1/serviceaccounts/default")
     stage.until("there is one again", lambda: stage.get("v1/serviceaccounts/default"))
@@ -333,7 +333,7 @@ def accounts(stage: Stage) -> None:
 
 
 def limits(stage: Stage) -> None:
-    """A quota counts, and an autoscaler says what it lacks."""
+    """A quota counts its usage, and an autoscaler reports that it has no metrics."""
     hard = {"pods": "5", "count/configmaps": "10", "requests.cpu": "2"}
     stage.make("v1/resourcequotas", {"metadata": {"name": "quota"}, "spec": {"hard": hard}})
     stage.until_status("v1/resourcequotas/quota", hard=hard)
@@ -355,7 +355,7 @@ def limits(stage: Stage) -> None:
 
 
 def volumes(stage: Stage) -> None:
-    """A claim is bound to the volume that fits it, and is kept while a Pod uses it."""
+    """A claim is bound to the matching volume, and is kept while a Pod uses it."""
     spec = {
         "capacity": {"storage": "1Gi"},
         "accessModes": ["ReadWriteOnce"],
@@ -388,7 +388,7 @@ def volumes(stage: Stage) -> None:
 
 
 def an_end(stage: Stage) -> None:
-    """A namespace and its objects are removed once the last finalizer is."""
+    """A namespace and its objects are deleted after the removal of the last finalizer."""
     stage.make("apps/v1/deployments", workload("web", replicas=1))
     stage.until_status("apps/v1/deployments/web", availableReplicas=1)
     held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}

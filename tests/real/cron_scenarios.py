@@ -40,7 +40,7 @@ KINDS: dict[type[Resource], Read | None] = {CronJob: state, Job: None}
 
 
 def cron_job(schedule: str, **spec: Any) -> CronJob:
-    """One called tick, that is suspended."""
+    """A suspended CronJob with the name ``tick``."""
     template = core_v1.PodTemplateSpec(
         spec=core_v1.PodSpec(
             containers=(core_v1.Container(name="main", image="work:1"),), restart_policy="Never"
@@ -60,7 +60,7 @@ def cron_job(schedule: str, **spec: Any) -> CronJob:
 
 
 async def is_caught_up(stage: Stage) -> bool:
-    """Whether all that runs is in the status, and nothing else is."""
+    """Whether the status lists exactly the running Jobs."""
     jobs = await stage.list(Job)
     for each in await stage.list(CronJob):
         status = each.status or batch_v1.CronJobStatus()
@@ -77,7 +77,7 @@ async def is_caught_up(stage: Stage) -> bool:
 
 
 async def wake_after_years(stage: Stage, **spec: Any) -> None:
-    """Have it look up as if it had last run two years ago."""
+    """Resume the CronJob as if its last run were two years ago."""
     long_ago = format_time(stage.client.clock.now() - timedelta(days=800))
     target = stage.client.status(CronJob, TICK, namespace=stage.namespace)
     await target.patch(MergePatch({"status": {"lastScheduleTime": long_ago}}))
@@ -87,14 +87,14 @@ async def wake_after_years(stage: Stage, **spec: Any) -> None:
 
 
 async def begun(stage: Stage, schedule: str, **spec: Any) -> list[Job]:
-    """A CronJob with what was due when it began."""
+    """A CronJob that has started the Job that was due at its start."""
     await stage.create(cron_job(schedule, **spec))
     await wake_after_years(stage)
     return await stage.list(Job)
 
 
 async def end(stage: Stage, job: Job) -> None:
-    """A Job succeeds."""
+    """Mark a Job as succeeded."""
     now = format_time(stage.client.clock.now())
     conditions = [
         {"type": type_, "status": "True", "lastProbeTime": now, "lastTransitionTime": now}
@@ -106,7 +106,7 @@ async def end(stage: Stage, job: Job) -> None:
 
 
 async def slip_in(stage: Stage, name: str) -> Job:
-    """A Job of a CronJob that it does not know of."""
+    """Create a Job of a CronJob that its status does not list."""
     owner = await stage.get(CronJob, TICK)
     reference = meta_v1.OwnerReference(
         api_version="batch/v1", kind="CronJob", name=TICK, uid=owner.uid, controller=True
@@ -119,40 +119,40 @@ NEVER = "59 23 31 2 *"
 
 
 async def ticking(stage: Stage) -> None:
-    """Started, and over."""
+    """A Job is started, and completes."""
     (started,) = await begun(stage, "@yearly")
     await end(stage, started)
     await stage.quiet()
 
 
 async def missing_many(stage: Stage) -> None:
-    """So many missed that a clock must be wrong."""
+    """More than a hundred runs were missed, which indicates a wrong clock."""
     await begun(stage, "@weekly")
 
 
 async def forbidden(stage: Stage) -> None:
-    """Due again while the last still runs, which is not allowed."""
+    """A run is due while the last Job still runs, with the policy Forbid."""
     await begun(stage, "@yearly", concurrency_policy="Forbid")
     await stage.patch(CronJob, TICK, {"spec": {"suspend": True, "schedule": "@weekly"}})
     await wake_after_years(stage)
 
 
 async def replaced(stage: Stage) -> None:
-    """Due again while the last still runs, which has to go."""
+    """A run is due while the last Job still runs, with the policy Replace."""
     await begun(stage, "@yearly", concurrency_policy="Replace")
     await stage.patch(CronJob, TICK, {"spec": {"suspend": True, "schedule": "@weekly"}})
     await wake_after_years(stage)
 
 
 async def never_due(stage: Stage) -> None:
-    """A day that no month has."""
+    """The schedule has a date that never occurs."""
     await stage.create(cron_job(NEVER))
     await stage.patch(CronJob, TICK, {"spec": {"suspend": False}})
     await stage.quiet()
 
 
 async def gone_missing(stage: Stage) -> None:
-    """A client deletes what runs."""
+    """A client deletes the running Job."""
     (started,) = await begun(stage, "@yearly")
     await stage.client.delete(
         Job, started.name, namespace=stage.namespace, propagation="Background"
@@ -161,7 +161,7 @@ async def gone_missing(stage: Stage) -> None:
 
 
 async def slipped_in(stage: Stage) -> None:
-    """A client creates what the controller has not created, and too much of it."""
+    """A client creates Jobs of the CronJob, more than the history limit allows."""
     await begun(stage, "@yearly", successful_jobs_history_limit=1)
     made = [await slip_in(stage, f"stray-{number}") for number in (1, 2)]
     await stage.quiet()
@@ -182,7 +182,7 @@ SCENARIOS = (
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """The steps that were taken, what is left, and the events, without their counts."""
+    """The steps, the final state, and the events without their counts."""
     return {
         "steps": [value for _, value in stage.steps.of(CronJob)],
         "jobs": [_shown(each) for each in await stage.list(Job)],

@@ -28,9 +28,9 @@ KINDS: dict[type[Resource], Read | None] = {DaemonSet: None, Budget: None, Quota
 
 
 async def is_caught_up(stage: Stage) -> bool:
-    """Whether all have been looked at since they were last changed, as far as their status says."""
+    """Whether the statuses say that the controllers have observed all changes."""
     looked_at: list[Any] = [*await stage.list(DaemonSet), *await stage.list(Deployment)]
-    # One that cannot be worked out says nothing else.
+    # The status of a budget that cannot be computed has no observedGeneration.
     looked_at += [each for each in await stage.list(Budget) if not _has_failed(each)]
     for each in looked_at:
         if each.status is None or (each.status.observed_generation or 0) < each.generation:
@@ -46,7 +46,7 @@ def _has_failed(found: Budget) -> bool:
     return any(each.reason == "SyncFailed" for each in conditions)
 
 
-# What is there
+# The current state
 
 
 def daemon_set(
@@ -57,7 +57,7 @@ def daemon_set(
     where: str = "",
     **spec: Any,
 ) -> DaemonSet:
-    """A DaemonSet called agent, for nodes with a label of the stage's."""
+    """A DaemonSet with the name ``agent``, for nodes with a label of the stage."""
     rolling = apps_v1.RollingUpdateDaemonSet(max_unavailable=unavailable, max_surge=surge)
     return DaemonSet(
         metadata=meta_v1.ObjectMeta(name=AGENT),
@@ -86,7 +86,7 @@ def budget(name: str, app: str = WEB, **spec: Any) -> Budget:
 
 
 def quota(name: str, hard: Mapping[str, str], scopes: tuple[str, ...] | None = None) -> Quota:
-    """So much may be used."""
+    """A quota with these limits."""
     amounts = {key: Quantity(value) for key, value in hard.items()}
     return Quota(
         metadata=meta_v1.ObjectMeta(name=name),
@@ -113,12 +113,12 @@ def pod(
 
 
 def node_name(stage: Stage, name: str) -> str:
-    """Nodes are of no namespace, and others have theirs at the same time."""
+    """The name of a node: nodes are cluster-scoped, and concurrent scenarios have their own."""
     return f"{stage.namespace}.{name}"
 
 
 async def add_nodes(stage: Stage, *names: str) -> None:
-    """Nodes for the stage's daemons, on which anything may run."""
+    """Create nodes for the stage's daemons, without taints."""
     for name in names:
         metadata = meta_v1.ObjectMeta(
             name=node_name(stage, name), labels={"stage": stage.namespace}
@@ -128,7 +128,7 @@ async def add_nodes(stage: Stage, *names: str) -> None:
 
 
 async def set_taints(stage: Stage, node: str, *taints: tuple[str, str]) -> None:
-    """The node has exactly these."""
+    """Set exactly these taints on the node."""
     said = [{"key": key, "effect": effect} for key, effect in taints]
     patch = MergePatch({"spec": {"taints": said}})
     await stage.client.patch(Node, node_name(stage, node), patch)
@@ -141,7 +141,7 @@ async def remove_nodes(stage: Stage, *names: str) -> None:
 
 
 async def set_image(stage: Stage, image: str) -> None:
-    """Another template."""
+    """Change the image in the template."""
     containers = [{"name": "main", "image": image}]
     await stage.patch(
         DaemonSet, AGENT, {"spec": {"template": {"spec": {"containers": containers}}}}
@@ -164,7 +164,7 @@ async def rest(stage: Stage) -> None:
 
 
 async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
-    """One Pod after the other is gone, or on its node and ready, whenever all is quiet."""
+    """Whenever nothing changes, delete, bind or make ready one Pod."""
     for _ in range(at_most):
         await rest(stage)
         pods = sorted(await stage.list(Pod), key=lambda each: each.name)
@@ -186,7 +186,7 @@ async def _let_go(stage: Stage, ended: Pod) -> None:
 
 
 async def _bind(stage: Stage, waiting: Pod) -> None:
-    """A daemon's Pod is bound to the node that it is for; others need none here."""
+    """Bind a daemon Pod to its node; other Pods need no node here."""
     node = target_of(waiting)
     if node is None or waiting.spec is None or waiting.spec.node_name:
         return
@@ -199,7 +199,7 @@ async def _bind(stage: Stage, waiting: Pod) -> None:
 
 
 async def evict(stage: Stage, name: str, called: str) -> None:
-    """Try to, and note what came of it."""
+    """Try to evict a Pod, and record the result."""
     eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name=name, namespace=stage.namespace))
     try:
         await stage.client.eviction(name, namespace=stage.namespace).create(eviction)
@@ -211,7 +211,7 @@ async def evict(stage: Stage, name: str, called: str) -> None:
 
 
 async def refused(stage: Stage, obj: Resource) -> None:
-    """Try to make an object that there is no room for, and note what the server says."""
+    """Try to create an object beyond the quota, and record the error."""
     try:
         await stage.create(obj)
     except ApiError as refusal:
@@ -220,7 +220,7 @@ async def refused(stage: Stage, obj: Resource) -> None:
         stage.steps.note(type(obj), obj.name, "made")
 
 
-# What is seen
+# The resulting state
 
 
 def _daemons(found: DaemonSet) -> Any:
@@ -269,7 +269,7 @@ def _image(found: Pod) -> str:
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """All that was noted, and the events."""
+    """The recorded steps, and the events."""
     nodes = [node_name(stage, each) for each in "abc"]
     events = await event_counts(stage, [*nodes, AGENT, stage.namespace])
     revisions = await stage.list(apps_v1.ControllerRevision)
@@ -280,8 +280,8 @@ async def seen(stage: Stage) -> dict[str, Any]:
             for (source, reason, note), count in events.items()
             if source == "daemonset-controller"
         ),
-        # How often depends on how often a controller looked. Which of several budgets is named for
-        # a Pod is chance with theirs, and they name none before the Pod changes.
+        # The count depends on how often a controller reconciled. Kubernetes names a random one of
+        # several budgets of a Pod, and none before the Pod changes.
         "budgets": sorted(
             (reason, note)
             for source, reason, note in events
@@ -299,7 +299,7 @@ def _on_any_node(note: str) -> str:
 
 
 async def a_daemon_set_is_updated_as_nodes_come_and_go(stage: Stage) -> None:
-    """Labels, taints, an update and the way back."""
+    """Labels, taints, an update and a rollback."""
     await add_nodes(stage, "a", "b", "c")
     await set_taints(stage, "c", ("own", "NoSchedule"))
     await stage.create(daemon_set(where=stage.namespace))
@@ -316,7 +316,7 @@ async def a_daemon_set_is_updated_as_nodes_come_and_go(stage: Stage) -> None:
 
 
 async def a_daemon_set_surges(stage: Stage) -> None:
-    """New Pods come before old ones go."""
+    """New Pods are created before old ones are deleted."""
     await add_nodes(stage, "a", "b", "c")
     await stage.create(daemon_set(where=stage.namespace, unavailable=0, surge="50%"))
     await kubelets(stage)
@@ -326,7 +326,7 @@ async def a_daemon_set_surges(stage: Stage) -> None:
 
 
 async def a_daemon_set_waits_for_deletions_and_replaces_what_has_ended(stage: Stage) -> None:
-    """Nothing happens to old Pods, and something to those that are over."""
+    """Old Pods are kept, and ended Pods are replaced."""
     await add_nodes(stage, "a", "b")
     await stage.create(daemon_set(where=stage.namespace, strategy="OnDelete"))
     await kubelets(stage)
@@ -340,8 +340,8 @@ async def a_daemon_set_waits_for_deletions_and_replaces_what_has_ended(stage: St
     await remove_nodes(stage, "a", "b")
 
 
-async def a_budget_sees_a_drain_through(stage: Stage) -> None:
-    """One Pod after the other is evicted, each when there is another in the place of the last."""
+async def a_budget_allows_a_drain_step_by_step(stage: Stage) -> None:
+    """Pods are evicted one at a time, each after the last one is replaced."""
     await stage.create(recipes.deployment(WEB, MAIN, replicas=3))
     await kubelets(stage, at_most=1)
     await stage.create(budget(WEB, max_unavailable=1))
@@ -359,8 +359,8 @@ async def a_budget_sees_a_drain_through(stage: Stage) -> None:
     await rest(stage)
 
 
-async def budgets_of_every_sort_are_worked_out(stage: Stage) -> None:
-    """In numbers and percents; for Pods without a controller, and with unknown owners."""
+async def budgets_of_every_form_are_computed(stage: Stage) -> None:
+    """Budgets in numbers and percents; Pods without a controller, and with unknown owners."""
     await stage.create(budget("early", max_unavailable="30%"))
     await rest(stage)
     await add_nodes(stage, "a")
@@ -377,8 +377,8 @@ async def budgets_of_every_sort_are_worked_out(stage: Stage) -> None:
     await remove_nodes(stage, "a")
 
 
-async def a_quota_is_used_and_given_back(stage: Stage) -> None:
-    """Pods, Services, claims and counts; by creates, deletes and ends."""
+async def a_quota_is_used_and_released(stage: Stage) -> None:
+    """Pods, Services, claims and object counts: created, deleted and ended."""
     hard = {
         "pods": "3",
         "count/pods": "9",
@@ -421,7 +421,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     a_daemon_set_is_updated_as_nodes_come_and_go,
     a_daemon_set_surges,
     a_daemon_set_waits_for_deletions_and_replaces_what_has_ended,
-    a_budget_sees_a_drain_through,
-    budgets_of_every_sort_are_worked_out,
-    a_quota_is_used_and_given_back,
+    a_budget_allows_a_drain_step_by_step,
+    budgets_of_every_form_are_computed,
+    a_quota_is_used_and_released,
 )

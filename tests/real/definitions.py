@@ -21,7 +21,7 @@ DEPRECATION = f"{GROUP}/v1beta1 Widget is old; use v1"
 
 
 class WidgetSpec(Part):
-    """What a Widget should be like."""
+    """The desired state of a Widget."""
 
     size: Annotated[int, Rule(ge=0)] = 1
     shiny: bool = False
@@ -30,18 +30,18 @@ class WidgetSpec(Part):
 
 
 class WidgetStatus(Part):
-    """What it is like."""
+    """The observed state of a Widget."""
 
     ready: int | None = None
     conditions: tuple[Condition, ...] | None = None
 
 
 class Widget(CustomResource[WidgetSpec, WidgetStatus], group=GROUP, version="v1"):
-    """Something of a certain size."""
+    """A kind with a size."""
 
 
 class OctopusSpec(Part):
-    """What an Octopus should be like."""
+    """The desired state of an Octopus."""
 
     arms: int = 8
 
@@ -53,7 +53,7 @@ class Octopus(
     plural="octopodes",
     namespaced=False,
 ):
-    """One for the whole cluster, with a plural that follows no rule."""
+    """A cluster-scoped kind with an irregular plural."""
 
 
 AnyWidget = Unstructured.of(f"{GROUP}/v1", "Widget")
@@ -61,14 +61,14 @@ OldWidget = Unstructured.of(f"{GROUP}/v1beta1", "Widget")
 
 
 def widget(namespace: str, name: str, **spec: Any) -> Widget:
-    """A Widget; other fields have the author's defaults."""
+    """A Widget; other fields have the defaults of the class."""
     return Widget(
         metadata=meta_v1.ObjectMeta(name=name, namespace=namespace), spec=WidgetSpec(**spec)
     )
 
 
 def any_widget(namespace: str, name: str, **spec: Any) -> Unstructured:
-    """A Widget of which nothing is said but this."""
+    """An unstructured Widget with only these fields."""
     return AnyWidget(
         {
             "apiVersion": f"{GROUP}/v1",
@@ -80,7 +80,7 @@ def any_widget(namespace: str, name: str, **spec: Any) -> Unstructured:
 
 
 async def install(client: Client, definition: CustomResourceDefinition) -> None:
-    """Have the server serve the kind, if it does not yet."""
+    """Install the definition of the kind, unless it is served already."""
     await client.apply(definition, field_manager="tests")
     await wait_for(
         client,
@@ -113,7 +113,7 @@ def definition(
 def version(
     name: str = "v1", *, spec: JSONSchemaProps, status: JSONSchemaProps | None = None, **rest: Any
 ) -> CustomResourceDefinitionVersion:
-    """A version of a kind that has a spec, and perhaps a status."""
+    """A version of a kind with a spec, and optionally a status."""
     properties = {"spec": spec} if status is None else {"spec": spec, "status": status}
     schema = JSONSchemaProps(type="object", properties=properties)
     return CustomResourceDefinitionVersion(

@@ -2,8 +2,8 @@
 
     python -m tests.real.deployment_availability [DEPLOYMENTS] [ours]
 
-On the real kube-apiserver: with the real kube-controller-manager, and nothing of ours but the
-nodes; or with all of ours, and without it.
+The server is the real kube-apiserver, with either kube-controller-manager and simulated nodes, or
+with all of steersman's workloads.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from steersman_cluster.testing import ControlPlane, find_binaries, running_real_
 from steersman_cluster.workloads import PARTS, WorkloadSettings, running_workloads
 from tests.real.clients import connected
 
-# All that is usual, and without the brake that a small cluster does not need.
+# The default controllers, without the request limit, which a small cluster does not need.
 FLAGS = {"kube-api-qps": "2000", "kube-api-burst": "2000", "node-monitor-grace-period": "12s"}
 HEARTBEAT_SECONDS = 2.0
 LOOK_SECONDS = 0.2
@@ -53,7 +53,7 @@ def without_controllers() -> Iterator[ControlPlane]:
 async def workloads(
     plane: ControlPlane, *, observe: Observer = ignore, **settings: Any
 ) -> AsyncIterator[None]:
-    """Our controllers, running on it; by default the nodes."""
+    """Run steersman's controllers on the cluster; by default, only the nodes."""
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe
     )
@@ -75,13 +75,13 @@ async def workloads(
 
 
 def deployment(name: str, namespace: str, *, replicas: int = 1) -> apps_v1.Deployment:
-    """A Deployment of something that needs nothing."""
+    """A Deployment whose Pods request no resources."""
     made = recipes.deployment(name, core_v1.Container(name="app", image="app:1"), replicas=replicas)
     return replace(made, metadata=replace(made.metadata, namespace=namespace))
 
 
 async def make_deployments(client: Client, namespace: str, number: int) -> None:
-    """So many of them, some at a time."""
+    """Create this many Deployments, some concurrently."""
     names = iter(f"app-{each}" for each in range(number))
 
     async def make() -> None:
@@ -94,7 +94,7 @@ async def make_deployments(client: Client, namespace: str, number: int) -> None:
 
 
 async def until_available(client: Client, namespace: str, *, within_seconds: float) -> float:
-    """How long it takes until all Deployments there are available; ``TimeoutError`` if too long."""
+    """The seconds until all Deployments are available; raises ``TimeoutError``."""
     clock = client.clock
     began_at = clock.monotonic()
     async with clock.timeout(within_seconds):
@@ -106,7 +106,7 @@ async def until_available(client: Client, namespace: str, *, within_seconds: flo
 
 
 async def main(number: int, *, is_all_ours: bool) -> None:
-    """Make so many, wait for them, and say how long that was."""
+    """Create the Deployments, wait for them, and print the duration."""
     running, parts = (without_controllers, PARTS) if is_all_ours else (with_controllers, NODES)
     with running() as plane:
         async with (

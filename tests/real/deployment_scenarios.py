@@ -19,13 +19,13 @@ Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
 WEB = "web"
 SCALING = "ScalingReplicaSet"
 SOURCES = ("deployment-controller", "replicaset-controller")
-# The real ones combine events that are alike once there are so many of them about one object.
+# The real controllers aggregate similar events after this many events about one object.
 MAX_EQUAL = 9
 COMBINED = "(combined from similar events): "
 
 
 def size(rs: ReplicaSet) -> int | None:
-    """What a ReplicaSet is asked for."""
+    """The desired replicas of a ReplicaSet."""
     return rs.spec.replicas if rs.spec is not None else None
 
 
@@ -40,7 +40,7 @@ def deployment(
     strategy: str = "RollingUpdate",
     **spec: Any,
 ) -> Deployment:
-    """A Deployment called web."""
+    """A Deployment with the name ``web``."""
     rolling = apps_v1.RollingUpdateDeployment(max_surge=surge, max_unavailable=unavailable)
     labels = {"app": WEB}
     return Deployment(
@@ -61,7 +61,7 @@ def deployment(
 
 
 async def set_image(stage: Stage, image: str, cause: str | None = None) -> None:
-    """Another template."""
+    """Change the image in the template."""
     patch: dict[str, Any] = {
         "spec": {"template": {"spec": {"containers": [{"name": WEB, "image": image}]}}}
     }
@@ -71,12 +71,12 @@ async def set_image(stage: Stage, image: str, cause: str | None = None) -> None:
 
 
 async def change(stage: Stage, **spec: Any) -> None:
-    """Another spec."""
+    """Change the spec."""
     await stage.patch(Deployment, WEB, {"spec": spec})
 
 
 async def rolling_update(stage: Stage) -> None:
-    """Another template, rolled out one Pod after the other."""
+    """A new template, rolled out one Pod at a time."""
     await stage.create(deployment())
     await stage.all_ready()
     await set_image(stage, "web:2", "second")
@@ -84,7 +84,7 @@ async def rolling_update(stage: Stage) -> None:
 
 
 async def rolling_update_in_percents(stage: Stage) -> None:
-    """The defaults, which are parts of the whole."""
+    """A rolling update with the default limits, which are percentages."""
     await stage.create(deployment(replicas=6, surge="25%", unavailable="25%"))
     await stage.all_ready()
     await set_image(stage, "web:2")
@@ -92,7 +92,7 @@ async def rolling_update_in_percents(stage: Stage) -> None:
 
 
 async def rolling_over(stage: Stage) -> None:
-    """A third template while the second is half rolled out, some of whose Pods never came up."""
+    """A third template during the rollout of the second, some of whose Pods never become ready."""
     await stage.create(deployment(replicas=5, surge=2, unavailable=1))
     await stage.all_ready()
     await set_image(stage, "web:2")
@@ -102,7 +102,7 @@ async def rolling_over(stage: Stage) -> None:
 
 
 async def recreate(stage: Stage) -> None:
-    """Another template, with all Pods replaced together."""
+    """A new template, with all Pods replaced at once."""
     await stage.create(deployment(strategy="Recreate", replicas=3))
     await stage.all_ready()
     await set_image(stage, "web:2")
@@ -110,7 +110,7 @@ async def recreate(stage: Stage) -> None:
 
 
 async def scale(stage: Stage) -> None:
-    """Up, down, to nothing, and up again."""
+    """Scale up, down, to zero, and up again."""
     await stage.create(deployment(replicas=2))
     await stage.all_ready()
     for replicas in (5, 1, 0, 2):
@@ -119,7 +119,7 @@ async def scale(stage: Stage) -> None:
 
 
 async def scale_in_the_middle(stage: Stage) -> None:
-    """Up and down while a template is half rolled out."""
+    """Scale up and down during a rollout."""
     await stage.create(deployment(replicas=4, surge=2, unavailable=0))
     await stage.all_ready()
     await set_image(stage, "web:2")
@@ -131,7 +131,7 @@ async def scale_in_the_middle(stage: Stage) -> None:
 
 
 async def undo(stage: Stage) -> None:
-    """Back to the first template, and to the second again."""
+    """Roll back to the first template, and to the second again."""
     await stage.create(deployment(replicas=2))
     await stage.all_ready()
     for image, cause in (("web:2", "second"), ("web:1", "first"), ("web:2", "second")):
@@ -148,8 +148,8 @@ async def undo_of_one(stage: Stage) -> None:
         await stage.all_ready()
 
 
-async def undo_what_never_came_up(stage: Stage) -> None:
-    """A template whose Pods never become ready, and back."""
+async def undo_an_unready_rollout(stage: Stage) -> None:
+    """Roll back from a template whose Pods never become ready."""
     await stage.create(deployment(replicas=4, surge=1, unavailable=1))
     await stage.all_ready()
     await set_image(stage, "web:broken")
@@ -159,7 +159,7 @@ async def undo_what_never_came_up(stage: Stage) -> None:
 
 
 async def pause(stage: Stage) -> None:
-    """Changed and scaled while it is paused, and then resumed."""
+    """Change and scale a paused Deployment, and then resume it."""
     await stage.create(deployment(replicas=3))
     await stage.all_ready()
     await change(stage, paused=True)
@@ -173,7 +173,7 @@ async def pause(stage: Stage) -> None:
 
 
 async def short_history(stage: Stage) -> None:
-    """More templates than are kept."""
+    """More templates than the history limit."""
     await stage.create(deployment(replicas=1, revision_history_limit=1))
     await stage.all_ready()
     for number in (2, 3, 4):
@@ -182,7 +182,7 @@ async def short_history(stage: Stage) -> None:
 
 
 async def adoption(stage: Stage) -> None:
-    """A ReplicaSet of the same template that was there before."""
+    """Adopt an existing ReplicaSet with the same template."""
     wanted = deployment(replicas=3, surge=1, unavailable=0)
     assert wanted.spec is not None
     await stage.create(
@@ -201,7 +201,7 @@ async def adoption(stage: Stage) -> None:
 
 
 async def min_ready_seconds(stage: Stage) -> None:
-    """Pods that count only after a while."""
+    """Pods that become available only after ``minReadySeconds``."""
     await stage.create(deployment(replicas=2, min_ready_seconds=1))
     await stage.all_ready()
     await set_image(stage, "web:2")
@@ -209,7 +209,7 @@ async def min_ready_seconds(stage: Stage) -> None:
 
 
 async def deadline(stage: Stage) -> None:
-    """A template whose Pods never become ready, for longer than may be."""
+    """A template whose Pods do not become ready within the progress deadline."""
     await stage.create(deployment(replicas=2, progress_deadline_seconds=2))
     await stage.all_ready()
     await set_image(stage, "web:broken")
@@ -219,13 +219,13 @@ async def deadline(stage: Stage) -> None:
 
 
 async def over_quota(stage: Stage) -> None:
-    """More Pods than are allowed."""
+    """More Pods than the quota allows."""
     quota = core_v1.ResourceQuota(
         metadata=meta_v1.ObjectMeta(name="few"),
         spec=core_v1.ResourceQuotaSpec(hard={"pods": Quantity("2")}),
     )
     await stage.create(quota)
-    # As its controller would, which is not there.
+    # In place of the quota controller, which does not run.
     status = {"hard": {"pods": "2"}, "used": {"pods": "0"}}
     target = stage.client.status(core_v1.ResourceQuota, "few", namespace=stage.namespace)
     await target.patch(MergePatch({"status": status}))
@@ -242,7 +242,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     scale_in_the_middle,
     undo,
     undo_of_one,
-    undo_what_never_came_up,
+    undo_an_unready_rollout,
     pause,
     short_history,
     adoption,
@@ -253,7 +253,7 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 
 async def is_caught_up(stage: Stage) -> bool:
-    """Whether the Deployment says of its ReplicaSets, and they of their Pods, how it is."""
+    """Whether the statuses of the Deployment and of its ReplicaSets are up to date."""
     sets = await stage.list(ReplicaSet)
     pods = [each for each in await stage.list(core_v1.Pod) if is_active(each)]
     if not all(_is_seen(rs, pods) for rs in sets):
@@ -286,7 +286,7 @@ def _says_the_same(deployment: Deployment, sets: list[ReplicaSet]) -> bool:
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """The resulting state after a scenario, in names that are the same everywhere."""
+    """The resulting state after a scenario, with names that do not depend on the cluster."""
     names = list(dict.fromkeys(name for name, _ in stage.steps.of(ReplicaSet)))
     deployment = await stage.get(Deployment, WEB)
     sets = {each.name: each for each in await stage.list(ReplicaSet)}
@@ -334,7 +334,7 @@ def _events(found: Counter[tuple[str, str, str]]) -> dict[str, Any]:
 
 def _looks(rs: ReplicaSet) -> dict[str, Any]:
     selector = rs.spec.selector if rs.spec is not None else meta_v1.LabelSelector()
-    # How a template is hashed differs between implementations.
+    # The hash of a template differs between implementations.
     hashed = rs.labels.get("pod-template-hash", "?")
     return {
         "annotations": dict(sorted(rs.annotations.items())),
@@ -354,7 +354,7 @@ def _looks(rs: ReplicaSet) -> dict[str, Any]:
     }
 
 
-# What there is to see of ReplicaSets alone.
+# ReplicaSets alone
 
 
 def replica_set(replicas: int, name: str = WEB) -> ReplicaSet:
@@ -375,8 +375,8 @@ def pod(name: str, **labels: str) -> core_v1.Pod:
     return core_v1.Pod(metadata=meta_v1.ObjectMeta(name=name, labels=labels), spec=spec)
 
 
-async def taking_and_letting_go(stage: Stage) -> None:
-    """Pods that come and go by their labels."""
+async def adopting_and_releasing(stage: Stage) -> None:
+    """Pods are adopted and released by their labels."""
     await stage.create(pod("lonely", app=WEB))
     await stage.create(pod("strange", app="else"))
     await stage.create(replica_set(2))
@@ -387,7 +387,7 @@ async def taking_and_letting_go(stage: Stage) -> None:
 
 
 async def failing_and_overlapping(stage: Stage) -> None:
-    """Pods that fail, beside another one that selects the same."""
+    """Pods fail, and another controller has the same selector."""
     await stage.create(replica_set(2))
     await stage.all_ready()
     await stage.create(replica_set(1, "other"))
@@ -399,14 +399,14 @@ async def failing_and_overlapping(stage: Stage) -> None:
 
 
 async def shrinking(stage: Stage) -> None:
-    """Those that are not ready go first."""
+    """Unready Pods are deleted first."""
     await stage.create(replica_set(4))
     await stage.all_ready(at_most=2)
     await stage.patch(ReplicaSet, WEB, {"spec": {"replicas": 2}})
     await stage.quiet()
 
 
-SET_SCENARIOS: tuple[Scenario, ...] = (taking_and_letting_go, failing_and_overlapping, shrinking)
+SET_SCENARIOS: tuple[Scenario, ...] = (adopting_and_releasing, failing_and_overlapping, shrinking)
 
 
 async def seen_of_sets(stage: Stage) -> dict[str, Any]:

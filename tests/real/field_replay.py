@@ -82,17 +82,17 @@ class Sides:
         match step.verb:
             case "create":
                 path = path.rpartition("/")[0] + f"?fieldManager={step.manager}"
-                answer = self.api.call("POST", path, self._body(step))
+                response = self.api.call("POST", path, self._body(step))
             case "put":
                 path = f"{path}?fieldManager={step.manager}"
-                answer = self.api.call("PUT", path, self.sent(step))
+                response = self.api.call("PUT", path, self.sent(step))
             case "merge":
                 path = f"{path}?fieldManager={step.manager}"
-                answer = self.api.call("PATCH", path, step.body, sends=MERGE)
+                response = self.api.call("PATCH", path, step.body, sends=MERGE)
             case _:
-                answer = self.api.call("PATCH", path + query, self._body(step), sends=APPLY)
-        found = answer.json()
-        if answer.status >= 400:
+                response = self.api.call("PATCH", path + query, self._body(step), sends=APPLY)
+        found = response.json()
+        if response.status >= 400:
             return _refused(found), found
         changed = before is None or _version(before) != _version(found)
         return _done(found, wrote=changed or step.verb not in _APPLIES), found
@@ -124,9 +124,9 @@ class Sides:
 
     def read(self, version: str = "v1") -> Object | None:
         """The object, if it is there."""
-        answer = self.api.call("GET", self._path(Step(verb="get", manager="", version=version)))
-        found: Object = answer.json()
-        return found if answer.status == 200 else None
+        response = self.api.call("GET", self._path(Step(verb="get", manager="", version=version)))
+        found: Object = response.json()
+        return found if response.status == 200 else None
 
     def written_by(self, step: Step, result: Object) -> Object:
         """What of our result the server writes: a status as such, everything else otherwise."""

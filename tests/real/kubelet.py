@@ -19,7 +19,7 @@ Log: TypeAlias = Callable[[str, dict[str, str]], AsyncIterator[bytes]]
 async def kubelet(client: Client, log: Log) -> AsyncIterator[str]:
     """The name of a Node whose kubelet serves ``log``, while the block runs."""
 
-    async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
+    async def response(request: Received, writer: asyncio.StreamWriter) -> None:
         asked = urlsplit(request.line.split(" ")[1])
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         async for piece in log(asked.path, dict(parse_qsl(asked.query))):
@@ -28,7 +28,7 @@ async def kubelet(client: Client, log: Log) -> AsyncIterator[str]:
         writer.write(b"0\r\n\r\n")
 
     tls = server_tls(Authority().server("127.0.0.1"))
-    async with raw_server(answer, tls=tls) as server:
+    async with raw_server(response, tls=tls) as server:
         node = await client.create(core_v1.Node(metadata=meta_v1.ObjectMeta(generate_name="node-")))
         status = core_v1.NodeStatus(
             addresses=(core_v1.NodeAddress(type="InternalIP", address="127.0.0.1"),),

@@ -55,7 +55,7 @@ async def resize(stage: Stage, replicas: int) -> None:
 
 
 async def scale(stage: Stage) -> None:
-    """Up, down, to nothing, and up again."""
+    """Scale up, down, to zero, and up again."""
     await stage.create(replication_controller(2))
     await stage.all_ready()
     for replicas in (5, 1, 0, 2):
@@ -63,8 +63,8 @@ async def scale(stage: Stage) -> None:
         await stage.all_ready()
 
 
-async def taking_and_letting_go(stage: Stage) -> None:
-    """Pods that come and go by their labels."""
+async def adopting_and_releasing(stage: Stage) -> None:
+    """Pods are adopted and released by their labels."""
     await stage.create(pod("lonely", app=WEB))
     await stage.create(pod("strange", app="else"))
     await stage.create(replication_controller(2))
@@ -74,7 +74,7 @@ async def taking_and_letting_go(stage: Stage) -> None:
 
 
 async def failing_and_overlapping(stage: Stage) -> None:
-    """Pods that fail, beside another one that selects the same."""
+    """Pods fail, and another controller has the same selector."""
     await stage.create(replication_controller(2))
     await stage.all_ready()
     await stage.create(replication_controller(1, "other"))
@@ -86,7 +86,7 @@ async def failing_and_overlapping(stage: Stage) -> None:
 
 
 async def shrinking(stage: Stage) -> None:
-    """Those that are not ready go first."""
+    """Unready Pods are deleted first."""
     await stage.create(replication_controller(4))
     await stage.all_ready(at_most=2)
     await resize(stage, 2)
@@ -102,7 +102,7 @@ async def failing_to_create(stage: Stage) -> None:
 
 SCENARIOS: tuple[Scenario, ...] = (
     scale,
-    taking_and_letting_go,
+    adopting_and_releasing,
     failing_and_overlapping,
     shrinking,
     failing_to_create,

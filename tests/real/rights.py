@@ -27,10 +27,10 @@ async def token_for(
             ),
         )
     )
-    answer = await client.token(name, namespace=namespace).create(request)
-    assert answer.status is not None
-    assert answer.status.token is not None
-    return answer.status.token
+    response = await client.token(name, namespace=namespace).create(request)
+    assert response.status is not None
+    assert response.status.token is not None
+    return response.status.token
 
 
 async def allow(

@@ -217,7 +217,7 @@ class Writer:
             except NotFound:
                 self._there.discard(name)
             except SteersmanError:
-                await self._client.clock.sleep(0.01)  # no answer
+                await self._client.clock.sleep(0.01)  # no response
             else:
                 self.writes += 1
                 self.began.set()

@@ -80,7 +80,7 @@ def _claim(name: str) -> Claim:
 
 
 async def set_image(stage: Stage, image: str) -> None:
-    """Another template."""
+    """Change the image in the template."""
     container = {"name": WEB, "image": image, "command": ["a<b&c>"]}
     await stage.patch(
         StatefulSet, WEB, {"spec": {"template": {"spec": {"containers": [container]}}}}
@@ -88,7 +88,7 @@ async def set_image(stage: Stage, image: str) -> None:
 
 
 async def change(stage: Stage, **spec: Any) -> None:
-    """Another spec."""
+    """Change the spec."""
     await stage.patch(StatefulSet, WEB, {"spec": spec})
 
 
@@ -219,7 +219,7 @@ async def claims_of_their_own(stage: Stage) -> None:
 
 
 async def short_history(stage: Stage) -> None:
-    """More templates than are kept."""
+    """More templates than the history limit."""
     await stage.create(stateful_set(replicas=1, revision_history_limit=1))
     await kubelets(stage)
     for number in (2, 3, 4):

@@ -40,11 +40,11 @@ def test_an_admission_plugin_does_what_the_real_servers_does(
     ours.begin(scenario, namespace)
     theirs.begin(scenario, namespace)
     try:
-        expected = ours.answers(scenario, namespace)
-        found = theirs.answers(scenario, namespace)
+        expected = ours.responses(scenario, namespace)
+        found = theirs.responses(scenario, namespace)
         until_at = clock.monotonic() + RECEIVE_SECONDS
         while found != expected and clock.monotonic() < until_at:
-            found = theirs.answers(scenario, namespace)
+            found = theirs.responses(scenario, namespace)
         assert expected == found
     finally:
         ours.end(scenario, namespace)
@@ -68,7 +68,7 @@ class ScenarioRunner:
             _, there, _ = self._ask("GET", path.removesuffix("/status"))
             self._must("PUT", path, {**there, "status": status})
 
-    def answers(self, scenario: Scenario, namespace: str) -> list[Answer]:
+    def responses(self, scenario: Scenario, namespace: str) -> list[Answer]:
         """What is answered to what is tried, without what differs from request to request."""
         found: list[Answer] = []
         for path, body in scenario.tried:
@@ -88,8 +88,8 @@ class ScenarioRunner:
         self._ask("DELETE", f"/api/v1/namespaces/{namespace}")
 
     def _must(self, method: str, path: str, body: Object) -> None:
-        status, answer, _ = self._ask(method, path, body)
-        assert status < 300, answer
+        status, response, _ = self._ask(method, path, body)
+        assert status < 300, response
 
     def _ask(self, method: str, path: str, body: Object | None = None) -> Answer:
         headers = {
@@ -98,22 +98,24 @@ class ScenarioRunner:
             "accept": "application/json",
         }
         content = None if body is None else json.dumps(body).encode()
-        answer = self._server.call(method, path, content, headers)
-        warnings = [value for name, value in answer.headers if name.lower() == "warning"]
-        return answer.status, answer.json(), warnings
+        response = self._server.call(method, path, content, headers)
+        warnings = [value for name, value in response.headers if name.lower() == "warning"]
+        return response.status, response.json(), warnings
 
 
 def without_chance(found: Answer) -> Answer:
-    status, answer, warnings = found
-    if answer["kind"] == "Status":
+    status, response, warnings = found
+    if response["kind"] == "Status":
         # Of what it refuses, the real server warns by chance.
-        return status, answer, []
-    metadata = {k: v for k, v in answer["metadata"].items() if k not in OF_THE_REQUEST}
-    spec = {k: v for k, v in answer.get("spec", {}).items() if k not in ("clusterIP", "clusterIPs")}
-    for port in spec.get("ports", ()) if answer["kind"] == "Service" else ():
+        return status, response, []
+    metadata = {k: v for k, v in response["metadata"].items() if k not in OF_THE_REQUEST}
+    spec = {
+        k: v for k, v in response.get("spec", {}).items() if k not in ("clusterIP", "clusterIPs")
+    }
+    for port in spec.get("ports", ()) if response["kind"] == "Service" else ():
         port.pop("nodePort", None)
-    if answer["kind"] == "Job":
+    if response["kind"] == "Job":
         # Its pods are chosen by its uid.
         spec = {"template": {"spec": spec["template"]["spec"]}}
         metadata.pop("labels", None)
-    return status, {**answer, "metadata": metadata, "spec": spec}, warnings
+    return status, {**response, "metadata": metadata, "spec": spec}, warnings

@@ -89,17 +89,17 @@ async def test_a_sample_of_each_kind_is_created_and_read_back_unchanged(
 
 @pytest.mark.parametrize("review", list(reviews("default")), ids=lambda review: review.kind)
 async def test_the_response_to_a_review_has_a_status(review: Resource, client: Client) -> None:
-    answer = as_json(await client.create(review))
+    response = as_json(await client.create(review))
 
-    assert answer["status"]
-    assert missing(as_json(review), answer) == []
+    assert response["status"]
+    assert missing(as_json(review), response) == []
 
 
 async def test_the_response_to_a_rules_review_has_only_a_status(client: Client) -> None:
-    answer = await client.create(rules_review("default"))
+    response = await client.create(rules_review("default"))
 
-    assert answer.status is not None
-    assert ("*",) in [rule.verbs for rule in answer.status.resource_rules]
+    assert response.status is not None
+    assert ("*",) in [rule.verbs for rule in response.status.resource_rules]
 
 
 def test_there_is_a_sample_of_every_kind_that_can_be_created() -> None:

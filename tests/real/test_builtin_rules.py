@@ -45,7 +45,7 @@ def test_a_builtin_rule_does_what_the_real_server_does(
     case = placed(case, place)
     there = There(api, case, place)
 
-    real = there.answer()
+    real = there.response()
     ours = answer_here(case, there.old, there.beside, place)
 
     assert comparable(ours, case, there.old) == comparable(real, case, there.old)
@@ -85,7 +85,7 @@ class There:
         self.old: Object | None = None
         self.beside: list[Object] = []
 
-    def answer(self) -> Object:
+    def response(self) -> Object:
         """What it answers."""
         case = self._case
         try:
@@ -131,13 +131,13 @@ class There:
         return self._send("DELETE", path, None, tried=True)
 
     def _created(self, body: Object) -> Object:
-        answer = self._send("POST", self._path, body, tried=False)
-        assert answer["kind"] != "Status", answer
-        return answer
+        response = self._send("POST", self._path, body, tried=False)
+        assert response["kind"] != "Status", response
+        return response
 
     def _send(self, method: str, path: str, body: Object | None, *, tried: bool) -> Object:
-        answer = self._api.call(method, f"{path}?dryRun=All" if tried else path, body)
-        found: Object = answer.json()
+        response = self._api.call(method, f"{path}?dryRun=All" if tried else path, body)
+        found: Object = response.json()
         return found
 
 
@@ -156,24 +156,24 @@ def answer_here(case: Case, old: Object | None, beside: list[Object], namespace:
         return refusal.status()
 
 
-def comparable(answer: Object, case: Case, old: Object | None) -> Object:
+def comparable(response: Object, case: Case, old: Object | None) -> Object:
     """Without what differs from request to request."""
-    if answer["kind"] == "Status":
-        return without_chance(answer) if case.plural == "events" else answer
-    if uid := answer["metadata"].get("uid"):
+    if response["kind"] == "Status":
+        return without_chance(response) if case.plural == "events" else response
+    if uid := response["metadata"].get("uid"):
         # Some kinds write it into other fields too.
-        answer = json.loads(json.dumps(answer).replace(uid, "uid"))
-    metadata = {k: v for k, v in answer["metadata"].items() if k not in OF_THE_REQUEST}
-    answer = {**answer, "metadata": metadata}
+        response = json.loads(json.dumps(response).replace(uid, "uid"))
+    metadata = {k: v for k, v in response["metadata"].items() if k not in OF_THE_REQUEST}
+    response = {**response, "metadata": metadata}
     if case.plural == "persistentvolumes":
-        answer["status"] = {**answer["status"], "lastPhaseTransitionTime": "now"}
+        response["status"] = {**response["status"], "lastPhaseTransitionTime": "now"}
     if case.plural == "certificatesigningrequests":
         who = ("username", "uid", "groups", "extra")
-        answer["spec"] = {k: v for k, v in answer["spec"].items() if k not in who}
+        response["spec"] = {k: v for k, v in response["spec"].items() if k not in who}
     if case.plural == "services":
         asked = case.body.get("spec", {}) if old is None else merged(old, case.change)["spec"]
-        answer["spec"] = without_given(answer["spec"], asked)
-    return answer
+        response["spec"] = without_given(response["spec"], asked)
+    return response
 
 
 def without_chance(refusal: Object) -> Object:

@@ -113,9 +113,9 @@ def test_clients_verify_the_certificate_of_the_api_server(control_plane: RealCon
 def test_each_context_of_the_kubeconfig_is_a_user(
     control_plane: RealControlPlane, context: str, groups: set[str]
 ) -> None:
-    answer = control_plane.kubectl("auth", "whoami", "--output=json", context=context)
+    response = control_plane.kubectl("auth", "whoami", "--output=json", context=context)
 
-    user = json.loads(answer)["status"]["userInfo"]
+    user = json.loads(response)["status"]["userInfo"]
     assert (user["username"], set(user["groups"])) == (context, groups)
 
 

@@ -296,10 +296,10 @@ async def test_a_condition_keeps_its_transition_time_until_its_status_changes(
         )
 
     async def since(holds: bool, message: str) -> Any:
-        answer = await controller.apply_status(one, status(holds, message))
-        assert answer.status is not None
-        assert answer.status.conditions is not None
-        return answer.status.conditions[0].last_transition_time
+        response = await controller.apply_status(one, status(holds, message))
+        assert response.status is not None
+        assert response.status.conditions is not None
+        return response.status.conditions[0].last_transition_time
 
     first = await since(False, "a")
     await controller.client.clock.sleep(1.1)

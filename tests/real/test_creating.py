@@ -20,12 +20,12 @@ def managers(obj: Unstructured) -> list[str]:
 async def test_creating_a_typed_object_returns_the_fields_set_by_the_server(
     client: Client, namespace: str
 ) -> None:
-    answer = await client.create(pod(namespace, "web"))
+    response = await client.create(pod(namespace, "web"))
 
-    assert answer.uid
-    assert answer.spec is not None
-    assert answer.spec.restart_policy == "Always"
-    assert answer == await client.get(core_v1.Pod, "web", namespace=namespace)
+    assert response.uid
+    assert response.spec is not None
+    assert response.spec.restart_policy == "Always"
+    assert response == await client.get(core_v1.Pod, "web", namespace=namespace)
 
 
 async def test_an_unstructured_object_is_created(client: Client, namespace: str) -> None:
@@ -36,10 +36,10 @@ async def test_an_unstructured_object_is_created(client: Client, namespace: str)
         "data": {"color": "blue"},
     }
 
-    answer = await client.create(AnyConfigMap(body))
+    response = await client.create(AnyConfigMap(body))
 
-    assert answer.uid
-    assert answer == await client.get(AnyConfigMap, "settings", namespace=namespace)
+    assert response.uid
+    assert response == await client.get(AnyConfigMap, "settings", namespace=namespace)
 
 
 async def test_the_server_completes_a_generate_name(client: Client, namespace: str) -> None:

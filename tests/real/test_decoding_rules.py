@@ -69,8 +69,8 @@ class Server:
     def send(
         self, body: bytes, path: str, *, content_type: str = JSON, options: str = "", method: str
     ) -> tuple[int, Any]:
-        answer = self._api.call(method, f"{path}?dryRun=All{options}", body, sends=content_type)
-        return answer.status, answer.json()
+        response = self._api.call(method, f"{path}?dryRun=All{options}", body, sends=content_type)
+        return response.status, response.json()
 
     def create(self, body: Any, gvk: GroupVersionKind, options: str = "") -> tuple[int, Any]:
         sent = json.dumps(body).encode()

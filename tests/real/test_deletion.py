@@ -41,9 +41,9 @@ async def test_the_response_to_a_completed_deletion_has_only_the_uid(
 ) -> None:
     before = await client.create(config_map(namespace, "settings"))
 
-    answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+    response = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
-    assert (answer.obj, answer.uid, answer.is_gone) == (None, before.uid, True)
+    assert (response.obj, response.uid, response.is_gone) == (None, before.uid, True)
     assert await names(client, namespace) == []
 
 
@@ -57,12 +57,12 @@ async def test_an_object_with_a_finalizer_is_returned_and_stays_until_its_remova
 ) -> None:
     await client.create(with_finalizer(config_map(namespace, "settings")))
 
-    answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+    response = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
-    assert answer.obj is not None
-    assert answer.obj.deletion_time is not None
-    assert answer.obj == await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
-    assert (answer.uid, answer.is_gone) == (answer.obj.uid, False)
+    assert response.obj is not None
+    assert response.obj.deletion_time is not None
+    assert response.obj == await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert (response.uid, response.is_gone) == (response.obj.uid, False)
     await remove_finalizers(client, namespace, "settings")
     assert await names(client, namespace) == []
 
@@ -123,20 +123,20 @@ async def test_an_unstructured_object_with_a_finalizer_is_returned_too(
 ) -> None:
     await client.create(with_finalizer(config_map(namespace, "settings")))
 
-    answer = await client.delete(AnyConfigMap, "settings", namespace=namespace)
+    response = await client.delete(AnyConfigMap, "settings", namespace=namespace)
 
-    assert answer.obj is not None
-    assert answer.obj.get("metadata", "finalizers") == [HOLD]
-    assert not answer.is_gone
+    assert response.obj is not None
+    assert response.obj.get("metadata", "finalizers") == [HOLD]
+    assert not response.is_gone
     await remove_finalizers(client, namespace, "settings")
 
 
 async def test_a_custom_resource_is_deleted(client: Client, namespace: str, widgets: None) -> None:
     before = await client.create(widget(namespace, "one"))
 
-    answer = await client.delete(Widget, "one", namespace=namespace)
+    response = await client.delete(Widget, "one", namespace=namespace)
 
-    assert (answer.obj, answer.uid, answer.is_gone) == (None, before.uid, True)
+    assert (response.obj, response.uid, response.is_gone) == (None, before.uid, True)
     assert (await client.list(Widget, namespace=namespace)).items == ()
 
 
@@ -196,14 +196,14 @@ async def test_foreground_deletion_keeps_the_owner_until_its_dependents_are_dele
 ) -> None:
     await create_config_maps(client, namespace, "owner")
 
-    answer = await client.delete(
+    response = await client.delete(
         core_v1.ConfigMap, "owner", namespace=namespace, propagation="Foreground"
     )
 
-    assert answer.obj is not None
-    assert answer.obj.metadata.finalizers == ("foregroundDeletion",)
-    assert answer.obj.deletion_time is not None
-    assert not answer.is_gone
+    assert response.obj is not None
+    assert response.obj.metadata.finalizers == ("foregroundDeletion",)
+    assert response.obj.deletion_time is not None
+    assert not response.is_gone
     await remove_finalizers(client, namespace, "owner")
 
 
@@ -212,13 +212,13 @@ async def test_orphan_deletion_keeps_the_owner_until_its_dependents_are_orphaned
 ) -> None:
     await create_config_maps(client, namespace, "owner")
 
-    answer = await client.delete(
+    response = await client.delete(
         core_v1.ConfigMap, "owner", namespace=namespace, propagation="Orphan"
     )
 
-    assert answer.obj is not None
-    assert answer.obj.metadata.finalizers == ("orphan",)
-    assert not answer.is_gone
+    assert response.obj is not None
+    assert response.obj.metadata.finalizers == ("orphan",)
+    assert not response.is_gone
     await remove_finalizers(client, namespace, "owner")
 
 
@@ -227,12 +227,12 @@ async def test_background_deletion_removes_the_owner_immediately(
 ) -> None:
     await create_config_maps(client, namespace, "owner")
 
-    answer = await client.delete(
+    response = await client.delete(
         core_v1.ConfigMap, "owner", namespace=namespace, propagation="Background"
     )
 
-    assert answer.obj is None
-    assert answer.is_gone
+    assert response.obj is None
+    assert response.is_gone
     assert await names(client, namespace) == []
 
 
@@ -241,14 +241,14 @@ async def test_a_running_pod_has_a_grace_period_that_can_be_shortened(
 ) -> None:
     await client.create(pod(namespace, "web", node="somewhere"))
 
-    answer = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=7)
+    response = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=7)
 
-    assert answer.obj is not None
-    assert answer.obj.metadata.deletion_grace_period_seconds == 7
-    assert await client.get(core_v1.Pod, "web", namespace=namespace) == answer.obj
+    assert response.obj is not None
+    assert response.obj.metadata.deletion_grace_period_seconds == 7
+    assert await client.get(core_v1.Pod, "web", namespace=namespace) == response.obj
     hurried = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
-    assert [answer.is_gone, hurried.is_gone] == [False, True]
-    assert hurried.uid == answer.uid
+    assert [response.is_gone, hurried.is_gone] == [False, True]
+    assert hurried.uid == response.uid
     with pytest.raises(NotFound):
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
@@ -256,11 +256,11 @@ async def test_a_running_pod_has_a_grace_period_that_can_be_shortened(
 async def test_a_pod_without_a_node_is_removed_immediately(client: Client, namespace: str) -> None:
     before = await client.create(pod(namespace, "web"))
 
-    answer = await client.delete(core_v1.Pod, "web", namespace=namespace)
+    response = await client.delete(core_v1.Pod, "web", namespace=namespace)
 
-    assert answer.obj is not None
-    assert answer.obj.metadata.deletion_grace_period_seconds == 0
-    assert (answer.uid, answer.is_gone) == (before.uid, True)
+    assert response.obj is not None
+    assert response.obj.metadata.deletion_grace_period_seconds == 0
+    assert (response.uid, response.is_gone) == (before.uid, True)
     with pytest.raises(NotFound):
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
@@ -271,11 +271,11 @@ async def test_an_object_returned_without_a_deletion_time_is_gone(
     robot = core_v1.ServiceAccount(metadata=meta_v1.ObjectMeta(name="robot", namespace=namespace))
     before = await client.create(robot)
 
-    answer = await client.delete(core_v1.ServiceAccount, "robot", namespace=namespace)
+    response = await client.delete(core_v1.ServiceAccount, "robot", namespace=namespace)
 
-    assert answer.obj is not None
-    assert answer.obj.deletion_time is None
-    assert (answer.uid, answer.is_gone) == (before.uid, True)
+    assert response.obj is not None
+    assert response.obj.deletion_time is None
+    assert (response.uid, response.is_gone) == (before.uid, True)
     with pytest.raises(NotFound):
         await client.get(core_v1.ServiceAccount, "robot", namespace=namespace)
 
@@ -292,11 +292,11 @@ async def test_a_claim_is_removed_together_with_its_protection_finalizer(
     )
     await client.create(claim)
 
-    answer = await client.delete(core_v1.PersistentVolumeClaim, "disk", namespace=namespace)
+    response = await client.delete(core_v1.PersistentVolumeClaim, "disk", namespace=namespace)
     nothing = MergePatch({"metadata": {"finalizers": None}})
     last = await client.patch(core_v1.PersistentVolumeClaim, "disk", nothing, namespace=namespace)
 
-    assert not answer.is_gone
+    assert not response.is_gone
     assert is_gone(last)
     assert (await client.list(core_v1.PersistentVolumeClaim, namespace=namespace)).items == ()
 
@@ -306,12 +306,12 @@ async def test_a_namespace_is_not_gone_when_its_deletion_is_requested(client: Cl
         core_v1.Namespace(metadata=meta_v1.ObjectMeta(generate_name="ending-"))
     )
 
-    answer = await client.delete(core_v1.Namespace, created.name)
+    response = await client.delete(core_v1.Namespace, created.name)
 
-    assert answer.obj is not None
-    assert answer.obj.deletion_time is not None
-    assert not answer.obj.metadata.finalizers
-    assert (answer.uid, answer.is_gone) == (created.uid, False)
+    assert response.obj is not None
+    assert response.obj.deletion_time is not None
+    assert not response.obj.metadata.finalizers
+    assert (response.uid, response.is_gone) == (created.uid, False)
     left = await client.get(core_v1.Namespace, created.name)
     assert (left.uid, left.deletion_time is not None) == (created.uid, True)
     # No controller empties namespaces on this control plane.
@@ -325,10 +325,10 @@ async def test_a_namespace_is_not_gone_when_its_deletion_is_requested(client: Cl
 async def test_a_dry_run_of_a_deletion_changes_nothing(client: Client, namespace: str) -> None:
     before = await client.create(with_finalizer(config_map(namespace, "settings")))
 
-    answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True)
+    response = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True)
 
-    assert answer.obj is not None
-    assert answer.obj.deletion_time is not None
+    assert response.obj is not None
+    assert response.obj.deletion_time is not None
     assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == before
     await remove_finalizers(client, namespace, "settings")
 

@@ -146,7 +146,7 @@ def essence(path: Mapping[str, Any]) -> dict[str, Any]:
             operation.get("x-kubernetes-group-version-kind"),
             sorted({*everywhere, *names(operation.get("parameters", ()))} - NOT_OURS),
             sorted(set(operation["responses"]) - {"401", "default"}),
-            answer(operation),
+            response(operation),
         )
         for method, operation in path.items()
         if method != "parameters"
@@ -157,7 +157,7 @@ def names(parameters: Any) -> list[str]:
     return [f"{each['name']} {each['schema']['type']}" for each in parameters]
 
 
-def answer(operation: Mapping[str, Any]) -> Any:
+def response(operation: Mapping[str, Any]) -> Any:
     return operation["responses"]["200"]["content"][JSON]["schema"]
 
 

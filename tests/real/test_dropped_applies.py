@@ -74,9 +74,9 @@ class Drop:
         return f"/apis/{GROUP}/{version}/namespaces/{self._namespace}/drops/one"
 
     def _ask(self, path: str, body: Any, language: str) -> Any:
-        answer = self._api.call("PATCH", path, body, sends=language)
-        assert answer.status in (200, 201), answer.body
-        metadata = answer.json()["metadata"]
+        response = self._api.call("PATCH", path, body, sends=language)
+        assert response.status in (200, 201), response.body
+        metadata = response.json()["metadata"]
         newest = f"{self._path('v1')}?resourceVersion={metadata['resourceVersion']}"
         assert self._api.call("GET", newest).status == 200
         return metadata
@@ -102,10 +102,10 @@ def version_of(metadata: Any) -> str:
 def test_an_equal_apply_of_unknown_fields_is_a_write_each_time(drop: Drop) -> None:
     drop.apply(spec={})
 
-    answers = [drop.apply(part="/status", status={"lost": 1}) for _ in range(3)]
+    responses = [drop.apply(part="/status", status={"lost": 1}) for _ in range(3)]
 
-    assert len({version_of(each) for each in answers}) == 3
-    assert {each["generation"] for each in answers} == {1}
+    assert len({version_of(each) for each in responses}) == 3
+    assert {each["generation"] for each in responses} == {1}
 
 
 @pytest.mark.parametrize("part", ["", "/status"])

@@ -123,9 +123,9 @@ def test_a_binding_to_a_role_without_a_name_is_a_bad_request(maker: Maker) -> No
     no_subject = {**binding("any", to="kim", kind="ClusterRole")}
     no_subject["roleRef"] = {**no_subject["roleRef"], "name": ""}
 
-    answer = maker.write("rolebindings", no_subject)
+    response = maker.write("rolebindings", no_subject)
 
-    assert (answer.status, answer.json()["message"]) == (400, "Name parameter required.")
+    assert (response.status, response.json()["message"]) == (400, "Name parameter required.")
 
 
 def test_a_denial_names_bound_roles_that_do_not_exist(maker: Maker) -> None:
@@ -150,6 +150,6 @@ def test_a_user_with_the_escalate_verb_writes_any_role(maker: Maker) -> None:
 def test_a_user_with_the_bind_verb_binds_any_role(maker: Maker) -> None:
     maker.may("binding", [rule("bind", "clusterroles", group=GROUP)])
 
-    answer = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
+    response = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
 
-    assert answer.status == 201
+    assert response.status == 201

@@ -69,9 +69,9 @@ def test_an_eviction_decrements_disruptions_allowed(evictions: Evictions) -> Non
     evictions.run("web")
     evictions.allow(1)
 
-    answer = evictions.evict("web")
+    response = evictions.evict("web")
 
-    assert answer.status == 201
+    assert response.status == 201
     after = evictions.budget()
     assert after["status"]["disruptionsAllowed"] == 0
     assert list(after["status"]["disruptedPods"]) == ["web"]
@@ -119,10 +119,10 @@ def test_an_exhausted_budget_is_an_error_with_the_reason(
     evictions.run("web")
     evictions.allow(0, **status)
 
-    answer = evictions.evict("web")
+    response = evictions.evict("web")
 
-    body = answer.json()
-    assert (answer.status, body["reason"], body["message"]) == (429, "TooManyRequests", NOT_NOW)
+    body = response.json()
+    assert (response.status, body["reason"], body["message"]) == (429, "TooManyRequests", NOT_NOW)
     assert body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": why}]}
 
 
@@ -132,10 +132,10 @@ def test_a_budget_that_no_controller_has_observed_yet_is_an_error_with_retry_aft
     evictions.run("web")
     evictions.allow(1, observedGeneration=0)
 
-    answer = evictions.evict("web")
+    response = evictions.evict("web")
 
     why = "The disruption budget budget is still being processed by the server."
-    assert (answer.status, answer.json()["details"]) == (
+    assert (response.status, response.json()["details"]) == (
         429,
         {"causes": [{"reason": "DisruptionBudget", "message": why}], "retryAfterSeconds": 10},
     )
@@ -175,9 +175,9 @@ def test_the_unhealthy_pod_eviction_policy_decides_about_an_unready_pod(
     evictions.run("web", ready=False)
     evictions.allow(0, **budget)
 
-    answer = evictions.evict("web")
+    response = evictions.evict("web")
 
-    assert answer.status == status
+    assert response.status == status
     assert "disruptedPods" not in evictions.budget()["status"]
 
 
@@ -186,9 +186,9 @@ def test_a_pod_under_two_budgets_is_not_evicted(evictions: Evictions) -> None:
     evictions.allow(1)
     evictions.allow(1, name="another")
 
-    answer = evictions.evict("web")
+    response = evictions.evict("web")
 
-    assert (answer.status, answer.json()["message"]) == (
+    assert (response.status, response.json()["message"]) == (
         500,
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not"
         " support.",
@@ -216,11 +216,11 @@ def test_an_eviction_with_a_stale_uid_is_refused_and_charged(
     evictions.run("web")
     evictions.allow(1)
 
-    answer = evictions.evict("web", preconditions=wanted)
+    response = evictions.evict("web", preconditions=wanted)
 
     start = f'Operation cannot be fulfilled on Pod "web": the {word} in the precondition'
-    assert answer.status == 409
-    assert answer.json()["message"].startswith(start)
+    assert response.status == 409
+    assert response.json()["message"].startswith(start)
     assert evictions.budget()["status"]["disruptionsAllowed"] == 0
 
 
@@ -229,9 +229,9 @@ def test_too_many_evictions_that_no_controller_observed_are_refused(evictions: E
     noticed = {f"pod-{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
     evictions.allow(1, disruptedPods=noticed)
 
-    answer = evictions.evict("web")
+    response = evictions.evict("web")
 
-    assert (answer.status, answer.json()["message"]) == (
+    assert (response.status, response.json()["message"]) == (
         403,
         'poddisruptionbudget.policy "budget" is forbidden: DisruptedPods map too big - too many'
         " evictions not confirmed by PDB controller",

@@ -48,8 +48,8 @@ def both(control_plane: RealControlPlane) -> Iterator[Both]:
 def install(server: HttpCaller, kind: type[Resource]) -> None:
     """Define the kind, and ask for its objects until they are served."""
     where = kind.resource_type
-    answer = server.call("POST", f"{DEFINITIONS}?{STRICT}", as_document(crd_of(kind)))
-    assert answer.status in (201, 409), answer.body
+    response = server.call("POST", f"{DEFINITIONS}?{STRICT}", as_document(crd_of(kind)))
+    assert response.status in (201, 409), response.body
     path = f"/apis/{where.gvk.api_version}/{where.plural}"
     for _ in range(PATIENCE):
         if server.call("GET", path).status == 200:
@@ -65,18 +65,18 @@ def test_the_definition_of_an_example_is_accepted_with_strict_validation(
     # Applied: some other test may have installed it on this server before.
     path = f"{DEFINITIONS}/{crd['metadata']['name']}?{STRICT}&{DRY}&fieldManager=tests&force=true"
 
-    answer = both.real.call("PATCH", path, crd, sends="application/apply-patch+yaml")
+    response = both.real.call("PATCH", path, crd, sends="application/apply-patch+yaml")
 
-    assert (answer.status in (200, 201), answer.warnings) == (True, ())
+    assert (response.status in (200, 201), response.warnings) == (True, ())
 
 
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
 def test_every_built_in_part_can_be_embedded_in_a_custom_resource(module: str, both: Both) -> None:
     crd = as_document(crd_of(kind_of_everything_in(module)))
 
-    answer = both.real.call("POST", f"{DEFINITIONS}?{STRICT}&{DRY}", crd)
+    response = both.real.call("POST", f"{DEFINITIONS}?{STRICT}&{DRY}", crd)
 
-    assert (answer.status, answer.warnings) == (201, ())
+    assert (response.status, response.warnings) == (201, ())
 
 
 def normal(crd: Document) -> Any:
@@ -102,14 +102,14 @@ def named(spec: Any, name: str = "drawn", **metadata: Any) -> dict[str, Any]:
     }
 
 
-def verdict(answer: HttpResponse) -> dict[str, Any]:
+def verdict(response: HttpResponse) -> dict[str, Any]:
     """What became of an object: what it is now, or why not, in whatever order."""
-    body = answer.json()
-    if answer.status in (200, 201):
-        return {"status": answer.status, "obj": {**body, "metadata": None}}
+    body = response.json()
+    if response.status in (200, 201):
+        return {"status": response.status, "obj": {**body, "metadata": None}}
     causes = (body.get("details") or {}).get("causes") or ()
     return {
-        "status": answer.status,
+        "status": response.status,
         "reason": body["reason"],
         "causes": sorted(json.dumps(each, sort_keys=True) for each in causes),
     }
@@ -239,10 +239,10 @@ def test_the_server_refuses_values_that_the_class_forbids(
     spec: Any, field: str, both: Both
 ) -> None:
     for server in both:
-        answer = server.call("POST", f"{EVERYTHINGS}?{DRY}", named(spec))
+        response = server.call("POST", f"{EVERYTHINGS}?{DRY}", named(spec))
 
-        causes = (answer.json().get("details") or {}).get("causes") or ()
-        assert answer.status == 422
+        causes = (response.json().get("details") or {}).get("causes") or ()
+        assert response.status == 422
         assert field in [each["field"] for each in causes]
 
 
@@ -250,8 +250,8 @@ def test_an_object_written_from_python_round_trips_through_the_server(both: Both
     written = good_spec()
 
     for server in both:
-        answer = server.call("POST", f"{EVERYTHINGS}?{DRY}&{STRICT}", named(written))
-        assert answer.status == 201, answer.body
-        kept = Codec().decode(Everything, answer.body, wanted="read")
-        assert answer.json()["spec"] == written
+        response = server.call("POST", f"{EVERYTHINGS}?{DRY}&{STRICT}", named(written))
+        assert response.status == 201, response.body
+        kept = Codec().decode(Everything, response.body, wanted="read")
+        assert response.json()["spec"] == written
         assert kept.spec == Spec(image="nginx", must_say=None)

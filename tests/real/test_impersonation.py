@@ -28,17 +28,17 @@ def refused(
     """With which status and sentence a request is refused; ``Extra_Scope`` is a header, too."""
     shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
     with open_caller(cluster, token=token, headers=shown) as caller:
-        answer = caller.call(method, path, {} if method == "POST" else None)
-        body = answer.json()
-        return answer.status, body.get("message", "")
+        response = caller.call(method, path, {} if method == "POST" else None)
+        body = response.json()
+        return response.status, body.get("message", "")
 
 
 def user_of(cluster: ControlPlane, *, token: str | None, **headers: str) -> dict[str, Any]:
     shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
     with open_caller(cluster, token=token, headers=shown) as caller:
-        answer = caller.call("POST", REVIEW, {})
-        assert answer.status == 201, answer.json()
-        user: dict[str, Any] = answer.json()["status"]["userInfo"]
+        response = caller.call("POST", REVIEW, {})
+        assert response.status == 201, response.json()
+        user: dict[str, Any] = response.json()["status"]["userInfo"]
         return user
 
 
@@ -84,8 +84,8 @@ def tokens(control_plane: ControlPlane, namespace: str) -> Iterator[dict[str, st
             wait_for(admin, f"system:serviceaccount:{namespace}:{name}", rules)
             accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
             admin.call("POST", accounts, {"metadata": {"name": name}})
-            answer = admin.call("POST", f"{accounts}/{name}/token", {})
-            made[name] = answer.json()["status"]["token"]
+            response = admin.call("POST", f"{accounts}/{name}/token", {})
+            made[name] = response.json()["status"]["token"]
         yield made
         for name in RULES:
             for kind in ("clusterroles", "clusterrolebindings"):
@@ -158,9 +158,9 @@ def test_a_denial_names_the_permission_for_constrained_impersonation(
     namespace: str,
     tokens: dict[str, str],
 ) -> None:
-    answer = refused(control_plane, path, token=tokens["none"], **headers)
+    response = refused(control_plane, path, token=tokens["none"], **headers)
 
-    assert answer == (403, sentence.format(called(namespace, "none")))
+    assert response == (403, sentence.format(called(namespace, "none")))
 
 
 def test_each_impersonated_attribute_needs_a_permission(
@@ -273,7 +273,7 @@ def test_impersonated_groups_and_extras_require_a_user(
 ) -> None:
     token = control_plane.credentials.admin_token
 
-    answer = refused(control_plane, PODS, token=token, **headers)
+    response = refused(control_plane, PODS, token=token, **headers)
 
     requested = f'requested &user.DefaultInfo{{Name:"", {shown}}}'
-    assert answer == (400, f"{requested} without impersonating a user name")
+    assert response == (400, f"{requested} without impersonating a user name")

@@ -83,27 +83,27 @@ def planes(
         yield real, ours
 
 
-def alike(answer: HttpResponse) -> Any:
-    text = answer.body.decode()
+def alike(response: HttpResponse) -> Any:
+    text = response.body.decode()
     for pattern, shown in _EACH_ITS_OWN.items():
         text = pattern.sub(shown, text)
     try:
-        return answer.status, json.loads(text)
+        return response.status, json.loads(text)
     except ValueError:
-        return answer.status, text
+        return response.status, text
 
 
 def asked(
     planes: tuple[RealControlPlane, RealControlPlane], method: str, path: str, body: Any = None
 ) -> HttpResponse:
     """What both answer, which must be the same."""
-    answers: list[HttpResponse] = []
+    responses: list[HttpResponse] = []
     for plane in planes:
         with plane.caller() as server:
-            answers.append(server.call(method, path, body, accept="*/*"))
-    real, ours = map(alike, answers)
+            responses.append(server.call(method, path, body, accept="*/*"))
+    real, ours = map(alike, responses)
     assert ours == real, difference(real, ours)
-    return answers[1]
+    return responses[1]
 
 
 def difference(*ends: Any) -> str:
@@ -208,12 +208,12 @@ def test_tokens_name_their_issuer_and_their_subject(
 def test_anonymous_requests_are_rejected(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
-    answers: list[tuple[int, str]] = []
+    responses: list[tuple[int, str]] = []
     for plane in planes:
         host, _, port = plane.url.removeprefix("https://").partition(":")
         connection = HTTPSConnection(host, int(port), context=plane._tls)
         with HttpCaller(connection, headers={}) as stranger:
-            answers.append(alike(stranger.call("GET", "/healthz")))
+            responses.append(alike(stranger.call("GET", "/healthz")))
 
-    assert answers[1] == answers[0]
-    assert answers[1][0] == 401
+    assert responses[1] == responses[0]
+    assert responses[1][0] == 401

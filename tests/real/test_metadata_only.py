@@ -159,12 +159,12 @@ async def test_an_object_of_which_only_metadata_was_read_is_deleted(
     hold = MergePatch({"metadata": {"finalizers": [HOLD]}})
     held = await client.patch(ConfigMapMetadata, "settings", hold, namespace=namespace)
 
-    answer = await client.delete(ConfigMapMetadata, "settings", namespace=namespace)
+    response = await client.delete(ConfigMapMetadata, "settings", namespace=namespace)
     nothing = MergePatch({"metadata": {"finalizers": None}})
     last = await client.patch(ConfigMapMetadata, "settings", nothing, namespace=namespace)
 
-    assert answer.obj is not None
-    assert (answer.uid, answer.is_gone) == (held.uid, False)
+    assert response.obj is not None
+    assert (response.uid, response.is_gone) == (held.uid, False)
     assert is_gone(last)
     assert (await client.list(ConfigMapMetadata, namespace=namespace)).items == ()
 
@@ -183,10 +183,10 @@ async def test_a_delete_that_responds_with_the_object_responds_with_its_metadata
         )
     )
 
-    answer = await client.delete(metadata_only(robots), "robot", namespace=namespace)
+    response = await client.delete(metadata_only(robots), "robot", namespace=namespace)
 
-    assert answer.obj is not None
-    assert (answer.obj.name, answer.is_gone) == ("robot", True)
+    assert response.obj is not None
+    assert (response.obj.name, response.is_gone) == ("robot", True)
 
 
 async def test_delete_all_accepts_a_metadata_class(client: Client, namespace: str) -> None:

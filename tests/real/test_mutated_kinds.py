@@ -143,12 +143,12 @@ class Cluster:
     def made(self, rich: Object) -> Answer:
         """Create it, and give it its status."""
         path = path_of(rich)
-        answer = self._ask("POST", path, rich)
-        assert answer[0] == 201, answer
+        response = self._ask("POST", path, rich)
+        assert response[0] == 201, response
         if "status" in rich:
-            body = {**answer[1], "status": rich["status"]}
-            answer = self._ask("PUT", f"{path}/{rich['metadata']['name']}/status", body)
-        return answer
+            body = {**response[1], "status": rich["status"]}
+            response = self._ask("PUT", f"{path}/{rich['metadata']['name']}/status", body)
+        return response
 
     def tried(self, each: Try, there: Object) -> Answer:
         """Try a request, of what is there as this server has it."""
@@ -175,14 +175,14 @@ class Cluster:
             "accept": "application/json",
         }
         content = None if body is None else json.dumps(body).encode()
-        answer = self._server.call(method, path, content, headers)
-        warnings = [value for name, value in answer.headers if name.lower() == "warning"]
-        return answer.status, answer.json(), warnings
+        response = self._server.call(method, path, content, headers)
+        warnings = [value for name, value in response.headers if name.lower() == "warning"]
+        return response.status, response.json(), warnings
 
 
-def comparable(answer: Answer) -> Answer:
+def comparable(response: Answer) -> Answer:
     """Without what differs from request to request."""
-    status, body, warnings = answer
+    status, body, warnings = response
     if body["kind"] == "Status":
         # What is empty shows as nothing here.
         text = json.dumps(body).replace("[]", "null").replace("{}", "null")

@@ -253,10 +253,10 @@ async def test_an_apply_is_sent_after_another_client_changed_an_applied_field(
     await meddling(Other(controller.client, namespace))
     await controller.catch_up(child)
 
-    answer = await controller.apply_owned(child, owner)
+    response = await controller.apply_owned(child, owner)
 
     assert controller.verbs == ["apply"]
-    assert essence(answer) == EXPECTED
+    assert essence(response) == EXPECTED
     assert essence(await controller.client.get(Deployment, "web", namespace=namespace)) == EXPECTED
     await controller.apply_owned(child, owner)
     await controller.catch_up(child)
@@ -272,10 +272,10 @@ async def test_no_apply_is_sent_after_another_client_changed_other_fields(
     await meddling(Other(controller.client, namespace))
     seen = await controller.catch_up(child)
 
-    answer = await controller.apply_owned(child, owner)
+    response = await controller.apply_owned(child, owner)
 
     assert controller.verbs == []
-    assert answer is seen
+    assert response is seen
     untouched = await controller.client.get(Deployment, "web", namespace=namespace)
     assert seen is not None
     assert untouched.resource_version == seen.resource_version
@@ -287,12 +287,12 @@ async def test_a_changed_body_is_sent_and_removes_the_fields_that_it_omits(
     owner = await made(controller, child, namespace)
     less = replace(wanted(namespace), metadata=meta_v1.ObjectMeta(name="web"))
 
-    answer = await controller.apply_owned(
+    response = await controller.apply_owned(
         as_any(less) if isinstance(child, Unstructured) else less, owner
     )
 
     assert controller.verbs == ["apply"]
-    assert "app" not in answer.labels
+    assert "app" not in response.labels
 
 
 async def test_a_recreated_object_is_not_treated_as_owned(
@@ -397,10 +397,10 @@ async def test_an_unchanged_status_is_not_sent_again_when_other_fields_change(
     one = await controller.catch_up(one)
     assert one is not None
 
-    answer = await controller.apply_status(one, status)
+    response = await controller.apply_status(one, status)
 
     assert controller.verbs == []
-    assert answer is one
+    assert response is one
 
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
@@ -495,6 +495,6 @@ async def test_after_a_restart_a_changed_apply_is_sent(
         async with running_writer(
             client, Deployment, namespace=namespace, observe=seen
         ) as controller:
-            answer = await controller.apply_owned(body, owner)
+            response = await controller.apply_owned(body, owner)
             assert controller.verbs == ["apply"]
-            assert (answer.labels == {}) is (body is without_label)
+            assert (response.labels == {}) is (body is without_label)

@@ -99,7 +99,7 @@ def ends() -> Iterator[tuple[Ends, Ends]]:
     binaries = find_binaries(environ=os.environ)
     with running_real_control_plane(binaries, clock=SystemClock()) as plane:
         theirs, ours = run_with_theirs(plane, SCENARIOS, "a"), run_with_ours(plane, SCENARIOS, "b")
-        # On a machine that is busy, a controller may have come to rest too early.
+        # On a busy machine, a controller may have seemed idle too early.
         differing = [each for each in SCENARIOS if theirs[each.__name__] != ours[each.__name__]]
         if differing:
             theirs |= run_with_theirs(plane, differing, "c")

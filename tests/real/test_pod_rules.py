@@ -93,12 +93,12 @@ def test_a_binding_does_to_a_pod_what_the_real_server_does(
 ) -> None:
     pods = f"/api/v1/namespaces/{place}/pods"
     ours = real = kept(api.call("POST", pods, pod))
-    answer: Object = {}
+    response: Object = {}
     refused: Object = {}
 
     for given in bindings:
         binding = {**given, "metadata": {"name": "one", **given.get("metadata", {})}}
-        answer = api.call("POST", f"{pods}/one/binding", binding).json()
+        response = api.call("POST", f"{pods}/one/binding", binding).json()
         real = api.call("GET", f"{pods}/one").json()
         try:
             check_binding(binding, "one")
@@ -108,7 +108,7 @@ def test_a_binding_does_to_a_pod_what_the_real_server_does(
     api.call("DELETE", f"{pods}/one?{AT_ONCE}")
 
     assert comparable(ours) == comparable(real)
-    assert refused == (answer if answer["status"] == "Failure" else {})
+    assert refused == (response if response["status"] == "Failure" else {})
 
 
 def test_an_eviction_of_another_name_is_refused(api: HttpCaller, place: str) -> None:
@@ -129,9 +129,9 @@ def collection(case: Case, namespace: str) -> str:
     return f"{root}/namespaces/{namespace}/{case.plural}"
 
 
-def kept(answer: HttpResponse) -> Object:
-    obj: Object = answer.json()
-    assert answer.status == 201, obj
+def kept(response: HttpResponse) -> Object:
+    obj: Object = response.json()
+    assert response.status == 201, obj
     return obj
 
 
@@ -151,9 +151,9 @@ def changed_here(case: Case, sent: Object, old: Object, namespace: str) -> Objec
         return refusal.status()
 
 
-def comparable(answer: Object) -> Any:
+def comparable(response: Object) -> Any:
     """Without what differs from request to request."""
-    same: Object = json.loads(UID.sub("<uid>", json.dumps(answer)))
+    same: Object = json.loads(UID.sub("<uid>", json.dumps(response)))
     if same["kind"] == "Status":
         return same
     for name in OF_THE_REQUEST:

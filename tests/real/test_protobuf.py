@@ -51,10 +51,10 @@ def both(plane: ControlPlane, path: str) -> tuple[Any, HttpResponse]:
     with plane.caller() as server:
         before = server.call("GET", path).json()
         while True:
-            answer = server.call("GET", path, accept=PROTOBUF)
+            response = server.call("GET", path, accept=PROTOBUF)
             after = server.call("GET", path).json()
             if before == after:
-                return after, answer
+                return after, response
             before = after
 
 
@@ -65,16 +65,16 @@ async def test_a_sample_of_each_kind_is_encoded_to_the_same_bytes(
     sample = sample_of(kind, namespace)
     await client.create(sample)
     try:
-        document, answer = both(control_plane, path_of(sample, name=sample.name))
+        document, response = both(control_plane, path_of(sample, name=sample.name))
         named = f"?fieldSelector=metadata.name%3D{quote(sample.name)}"
-        documents, answers = both(control_plane, path_of(sample) + named)
+        documents, responses = both(control_plane, path_of(sample) + named)
     finally:
         await client.delete(type(sample), sample.name, namespace=sample.namespace)
 
-    assert (answer.status, answer.content_type) == (200, PROTOBUF)
-    assert answer.body == encode_document(document)
+    assert (response.status, response.content_type) == (200, PROTOBUF)
+    assert response.body == encode_document(document)
     assert len(documents["items"]) == 1
-    assert answers.body == encode_document(documents)
+    assert responses.body == encode_document(documents)
 
 
 @pytest.mark.parametrize(
@@ -88,25 +88,27 @@ async def test_the_response_to_a_review_is_encoded_to_the_same_bytes(
 
     with control_plane.caller() as server:
         document = server.call("POST", path, body).json()
-        answer = server.call("POST", path, body, accept=PROTOBUF)
+        response = server.call("POST", path, body, accept=PROTOBUF)
 
-    assert (answer.status, answer.content_type) == (201, PROTOBUF)
+    assert (response.status, response.content_type) == (201, PROTOBUF)
     # Each answer says in its managed fields at which second the question was asked.
-    read = READERS.of(SCHEMAS.of(review.resource_type.gvk)).read(open_envelope(answer.body).raw, {})
+    read = READERS.of(SCHEMAS.of(review.resource_type.gvk)).read(
+        open_envelope(response.body).raw, {}
+    )
     for own, other in zip(
         document["metadata"].get("managedFields", ()),
         read["metadata"].get("managedFields", ()),
         strict=True,
     ):
         own["time"] = other["time"]
-    assert answer.body == encode_document(document)
+    assert response.body == encode_document(document)
 
 
 async def test_an_empty_list_has_only_metadata(control_plane: ControlPlane, namespace: str) -> None:
-    document, answer = both(control_plane, f"/api/v1/namespaces/{namespace}/pods")
+    document, response = both(control_plane, f"/api/v1/namespaces/{namespace}/pods")
 
     assert document["items"] == []
-    assert answer.body == encode_document(document)
+    assert response.body == encode_document(document)
 
 
 async def test_a_page_of_a_list_has_a_continue_token(
@@ -114,10 +116,10 @@ async def test_a_page_of_a_list_has_a_continue_token(
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
 
-    document, answer = both(control_plane, f"/api/v1/namespaces/{namespace}/configmaps?limit=2")
+    document, response = both(control_plane, f"/api/v1/namespaces/{namespace}/configmaps?limit=2")
 
     assert document["metadata"]["remainingItemCount"] >= 1
-    assert answer.body == encode_document(document)
+    assert response.body == encode_document(document)
 
 
 async def test_a_watch_is_framed_and_has_the_events_of_the_json_stream(
@@ -180,10 +182,10 @@ async def test_metadata_of_a_custom_resource_is_encoded_in_protobuf(
         for path in places:
             for where, form in zip((f"{path}/one", path), parameters, strict=True):
                 shown = server.call("GET", where, accept=f"{JSON};{form}").json()
-                answer = server.call("GET", where, accept=f"{PROTOBUF};{form}")
-                envelope = open_envelope(answer.body)
+                response = server.call("GET", where, accept=f"{PROTOBUF};{form}")
+                envelope = open_envelope(response.body)
                 assert (envelope.api_version, envelope.kind) == (shown["apiVersion"], shown["kind"])
-                assert answer.body == enveloped(*envelope[:2], partial_message(shown, version))
+                assert response.body == enveloped(*envelope[:2], partial_message(shown, version))
 
 
 def partial_message(shown: dict[str, Any], version: str) -> bytes:
@@ -212,9 +214,9 @@ async def test_an_error_is_in_protobuf_if_the_client_accepts_it(
             ("GET", "/apis/apps/v1/nothings", None),
         ):
             expected = server.call(method, where, body)
-            answer = server.call(method, where, body, accept=PROTOBUF)
-            assert (answer.status, answer.content_type) == (expected.status, PROTOBUF)
-            assert answer.body == encode_document(expected.json())
+            response = server.call(method, where, body, accept=PROTOBUF)
+            assert (response.status, response.content_type) == (expected.status, PROTOBUF)
+            assert response.body == encode_document(expected.json())
 
 
 async def test_the_response_to_a_write_is_in_protobuf(
@@ -254,9 +256,9 @@ async def test_a_scale_is_encoded_in_protobuf(
     sample = sample_of(("apps/v1", "Deployment"), namespace)
     await client.create(sample)
 
-    document, answer = both(control_plane, path_of(sample, name=sample.name) + "/scale")
+    document, response = both(control_plane, path_of(sample, name=sample.name) + "/scale")
 
-    assert answer.body == encode_document(document)
+    assert response.body == encode_document(document)
 
 
 @pytest.mark.parametrize(
@@ -265,10 +267,10 @@ async def test_a_scale_is_encoded_in_protobuf(
 async def test_a_discovery_document_is_encoded_to_the_same_bytes(
     path: str, control_plane: ControlPlane, widgets: None
 ) -> None:
-    document, answer = both(control_plane, path)
+    document, response = both(control_plane, path)
 
-    assert (answer.status, answer.content_type) == (200, PROTOBUF)
-    assert answer.body == encode_document(document)
+    assert (response.status, response.content_type) == (200, PROTOBUF)
+    assert response.body == encode_document(document)
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
@@ -279,20 +281,20 @@ async def test_aggregated_discovery_is_encoded_to_the_same_bytes(
 
     with control_plane.caller() as server:
         document = server.call("GET", path, accept=f"{JSON};{form}").json()
-        answer = server.call("GET", path, accept=f"{PROTOBUF};{form},{JSON}")
+        response = server.call("GET", path, accept=f"{PROTOBUF};{form},{JSON}")
 
-    assert answer.content_type == f"{PROTOBUF};{form}"
-    assert answer.body == encode_aggregated(document)
+    assert response.content_type == f"{PROTOBUF};{form}"
+    assert response.body == encode_aggregated(document)
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis", "/apis/apps", "/apis/apps/v1"])
 async def test_a_discovery_document_can_be_in_yaml(path: str, control_plane: ControlPlane) -> None:
     with control_plane.caller() as server:
         document = server.call("GET", path).json()
-        answer = server.call("GET", path, accept=YAML)
+        response = server.call("GET", path, accept=YAML)
 
-    assert answer.content_type == YAML
-    assert yaml.safe_load(answer.body) == document
+    assert response.content_type == YAML
+    assert yaml.safe_load(response.body) == document
 
 
 BY_ROUTE = f"406: Not Acceptable Available representations: {JSON}"
@@ -319,11 +321,11 @@ async def test_a_discovery_error_lists_the_supported_media_types(
     path: str, accept: str, said: str, control_plane: ControlPlane, widgets: None
 ) -> None:
     with control_plane.caller() as server:
-        answer = server.call("GET", path, accept=accept)
+        response = server.call("GET", path, accept=accept)
 
-    expected = " ".join(answer.body.replace(b"\\n", b" ").decode().split())
+    expected = " ".join(response.body.replace(b"\\n", b" ").decode().split())
     assert said in expected
-    assert answer.status == (406 if said else 200)
+    assert response.status == (406 if said else 200)
 
 
 BUILT_IN, CUSTOM = "configmaps", "widgets"
@@ -358,9 +360,9 @@ async def test_the_first_accepted_and_supported_media_type_is_chosen(
     widgets: None,
 ) -> None:
     with control_plane.caller() as server:
-        answer = server.call("GET", place_of(resource, namespace), accept=accept)
+        response = server.call("GET", place_of(resource, namespace), accept=accept)
 
-    assert (answer.status, answer.content_type) == (200, language)
+    assert (response.status, response.content_type) == (200, language)
 
 
 @pytest.mark.parametrize(
@@ -390,11 +392,11 @@ async def test_without_a_supported_media_type_the_error_lists_the_supported_ones
     widgets: None,
 ) -> None:
     with control_plane.caller() as server:
-        answer = server.call("GET", place_of(resource, namespace) + query, accept=accept)
+        response = server.call("GET", place_of(resource, namespace) + query, accept=accept)
 
-    assert answer.status == 406
+    assert response.status == 406
     # YAML has long lines in two.
-    assert f": {accepted}".encode() in b" ".join(answer.body.split())
+    assert f": {accepted}".encode() in b" ".join(response.body.split())
 
 
 def place_of(resource: str, namespace: str) -> str:

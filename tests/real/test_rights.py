@@ -263,9 +263,9 @@ def written() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def reviewed(admin: HttpCaller, who: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
-    answer = admin.call("POST", REVIEWS, {"spec": {**who, **what}})
-    assert answer.status == 201, answer.json()
-    status: dict[str, Any] = answer.json()["status"]
+    response = admin.call("POST", REVIEWS, {"spec": {**who, **what}})
+    assert response.status == 201, response.json()
+    status: dict[str, Any] = response.json()["status"]
     return status
 
 
@@ -274,8 +274,8 @@ def admin(control_plane: ControlPlane) -> Iterator[HttpCaller]:
     """Asks about the rights above, which are gone afterwards."""
     with control_plane.caller() as caller:
         for where, obj in written():
-            answer = caller.call("POST", where, obj)
-            assert answer.status == 201, answer.json()
+            response = caller.call("POST", where, obj)
+            assert response.status == 201, response.json()
         last = known(f"system:serviceaccount:{ELSEWHERE}:robot"), known("max")
         wanted = asked("get", "secrets", namespace=HERE), path("get", "/a/")
         for _ in range(MAX_REQUESTS):

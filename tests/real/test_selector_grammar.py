@@ -28,7 +28,7 @@ def test_the_server_parses_selectors_as_the_client_does(
     control_plane: RealControlPlane, kind: str, text: str, message: str | None
 ) -> None:
     with control_plane.caller() as api:
-        answer = api.call("GET", f"{CONFIG_MAPS}&{kind}={quote(text)}")
+        response = api.call("GET", f"{CONFIG_MAPS}&{kind}={quote(text)}")
 
-    assert answer.status == (200 if message is None else 400)
-    assert answer.json().get("message") == message
+    assert response.status == (200 if message is None else 400)
+    assert response.json().get("message") == message

@@ -62,10 +62,10 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def real_result(api: HttpCaller, path: str, obj: dict[str, Any]) -> WriteResult:
-    answer = api.call("POST", path, obj)
-    if answer.status != 201:
-        return rejected(answer.json())
-    return WriteResult(201, "", "", (), (), bare(answer.json()))
+    response = api.call("POST", path, obj)
+    if response.status != 201:
+        return rejected(response.json())
+    return WriteResult(201, "", "", (), (), bare(response.json()))
 
 
 def silent(result: WriteResult) -> WriteResult:
@@ -167,17 +167,18 @@ def test_an_unchanged_invalid_value_does_not_prevent_an_update(
     until(lambda: api.call("POST", path + DRY, probe).status == 422)
     (resource,) = embedded.established(strict)
 
-    answers = {}
+    responses = {}
     for index, change in enumerate(UPDATES):
         new = {**old, "spec": {**kept, **change}}
-        answer = api.call("PUT", f"{path}/old{DRY}", new)
-        theirs = [] if answer.status == 200 else rejected(answer.json()).causes
+        response = api.call("PUT", f"{path}/old{DRY}", new)
+        theirs = [] if response.status == 200 else rejected(response.json()).causes
         ours = [
-            (each.field, each.type, each.body) for each in resource.rules.validate_update(new, old)
+            (each.field, each.type, each.body)
+            for each in resource.strategy.validate_update(new, old)
         ]
-        answers[index] = (sorted(ours), sorted(theirs))
+        responses[index] = (sorted(ours), sorted(theirs))
 
-    assert {index: each for index, each in answers.items() if each[0] != each[1]} == {}
+    assert {index: each for index, each in responses.items() if each[0] != each[1]} == {}
 
 
 def live_path(crd: dict[str, Any]) -> str:
@@ -211,17 +212,17 @@ def timeless(status: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: HttpCaller) -> None:
     before: list[dict[str, Any]] = []
-    answers: list[tuple[Any, Any]] = []
+    responses: list[tuple[Any, Any]] = []
 
     for crd in NAMINGS:
         created = api.call("POST", DEFINITIONS, crd).json()
         ours = accepted(created, before, now="now")
         live = settled(api, live_path(created), conditions=len(ours["status"]["conditions"]))
-        answers.append((timeless(ours["status"]), timeless(live["status"])))
+        responses.append((timeless(ours["status"]), timeless(live["status"])))
         before.append(live)
     deleted = api.call("DELETE", live_path(before[0])).json()
 
-    assert [ours for ours, _ in answers] == [theirs for _, theirs in answers]
+    assert [ours for ours, _ in responses] == [theirs for _, theirs in responses]
     ending = terminating(before[0], "now")
     assert deleted["metadata"]["finalizers"] == ending["metadata"]["finalizers"]
     assert timeless(deleted["status"]) == timeless(ending["status"])

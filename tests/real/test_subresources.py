@@ -276,14 +276,14 @@ async def test_a_token_authenticates_and_appears_in_no_repr(
     robot = core_v1.ServiceAccount(metadata=meta_v1.ObjectMeta(name="robot", namespace=namespace))
     await client.create(robot)
 
-    answer = await client.token("robot", namespace=namespace).create(
+    response = await client.token("robot", namespace=namespace).create(
         authentication_v1.TokenRequest(
             spec=authentication_v1.TokenRequestSpec(expiration_seconds=600)
         )
     )
 
-    assert answer.status is not None
-    token = answer.status.token
+    assert response.status is not None
+    token = response.status.token
     assert token is not None
     async with connected(control_plane, observe=seen, token=token) as as_robot:
         review = await as_robot.create(authentication_v1.SelfSubjectReview())
@@ -292,7 +292,7 @@ async def test_a_token_authenticates_and_appears_in_no_repr(
     assert review.status is not None
     assert review.status.user_info is not None
     assert review.status.user_info.username == f"system:serviceaccount:{namespace}:robot"
-    shown = (repr(answer), str(answer), repr(seen), repr(refusal.value), caplog.text)
+    shown = (repr(response), str(response), repr(seen), repr(refusal.value), caplog.text)
     assert not any(token in text for text in shown)
 
 

@@ -32,9 +32,9 @@ def robot(admin: HttpCaller, namespace: str) -> str:
 
 
 def token_of(admin: HttpCaller, path: str, **spec: Any) -> str:
-    answer = admin.call("POST", path, {"spec": spec})
-    assert answer.status == 201, answer.json()
-    token: str = answer.json()["status"]["token"]
+    response = admin.call("POST", path, {"spec": spec})
+    assert response.status == 201, response.json()
+    token: str = response.json()["status"]["token"]
     return token
 
 
@@ -43,11 +43,11 @@ def claims_of(token: str) -> Any:
 
 
 def reviewed(admin: HttpCaller, token: str, **spec: Any) -> Any:
-    answer = admin.call(
+    response = admin.call(
         "POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": token, **spec}}
     )
-    assert answer.status == 201, answer.json()
-    return answer.json()["status"]
+    assert response.status == 201, response.json()
+    return response.json()["status"]
 
 
 def refused(admin: HttpCaller, token: str) -> Any:
@@ -75,22 +75,22 @@ def pod(name: str, account: str) -> dict[str, Any]:
 def test_a_token_has_its_accounts_audience_and_lifetime(
     admin: HttpCaller, robot: str, namespace: str
 ) -> None:
-    answer = admin.call("POST", robot, {}).json()
+    response = admin.call("POST", robot, {}).json()
 
-    claims = claims_of(answer["status"]["token"])
-    uid = answer["metadata"]["uid"]
+    claims = claims_of(response["status"]["token"])
+    uid = response["metadata"]["uid"]
     account = {"name": "robot", "uid": uid}
     assert claims["kubernetes.io"] == {"namespace": namespace, "serviceaccount": account}
     assert claims["sub"] == f"system:serviceaccount:{namespace}:robot"
     assert (claims["aud"], claims["iss"]) == ([ISSUER], ISSUER)
     assert claims["exp"] - claims["iat"] == 3600
     assert claims["nbf"] == claims["iat"]
-    assert answer["spec"] == {
+    assert response["spec"] == {
         "audiences": [ISSUER],
         "expirationSeconds": 3600,
         "boundObjectRef": None,
     }
-    [owner] = answer["metadata"]["managedFields"]
+    [owner] = response["metadata"]["managedFields"]
     assert owner["subresource"] == "token"
     assert owner["fieldsV1"] == {"f:spec": {"f:expirationSeconds": {}}}
 
@@ -175,9 +175,9 @@ def test_an_invalid_token_request_is_refused(
     admin.call("POST", pods, pod("web", "robot"))
     admin.call("POST", pods, pod("other", "other"))
 
-    answer = admin.call("POST", robot, {"spec": spec})
+    response = admin.call("POST", robot, {"spec": spec})
 
-    assert (answer.status, answer.json()["message"]) == (status, sentence)
+    assert (response.status, response.json()["message"]) == (status, sentence)
 
 
 ABOUT: list[tuple[dict[str, str], int, str]] = [
@@ -199,15 +199,18 @@ ABOUT: list[tuple[dict[str, str], int, str]] = [
 def test_a_token_request_has_the_name_of_its_account_or_none(
     metadata: dict[str, str], status: int, sentence: str, admin: HttpCaller, robot: str
 ) -> None:
-    answer = admin.call("POST", robot, {"metadata": metadata})
+    response = admin.call("POST", robot, {"metadata": metadata})
 
-    assert (answer.status, answer.json()["message"]) == (status, sentence)
+    assert (response.status, response.json()["message"]) == (status, sentence)
 
 
 def test_a_missing_account_has_no_token(admin: HttpCaller, robot: str) -> None:
-    answer = admin.call("POST", robot.replace("robot", "missing"), {})
+    response = admin.call("POST", robot.replace("robot", "missing"), {})
 
-    assert (answer.status, answer.json()["message"]) == (404, 'serviceaccounts "missing" not found')
+    assert (response.status, response.json()["message"]) == (
+        404,
+        'serviceaccounts "missing" not found',
+    )
 
 
 def test_a_token_for_another_audience_is_rejected_by_the_server(
@@ -288,9 +291,9 @@ def test_a_token_review_returns_the_user(admin: HttpCaller, control_plane: Contr
 
 
 def test_a_token_review_without_a_token_is_refused(admin: HttpCaller) -> None:
-    answer = admin.call("POST", f"{AUTHENTICATION}/tokenreviews", {})
+    response = admin.call("POST", f"{AUTHENTICATION}/tokenreviews", {})
 
-    assert (answer.status, answer.json()["message"]) == (
+    assert (response.status, response.json()["message"]) == (
         400,
         "token is required for TokenReview in authentication",
     )
@@ -299,9 +302,9 @@ def test_a_token_review_without_a_token_is_refused(admin: HttpCaller) -> None:
 def test_a_client_certificate_takes_precedence_over_a_token(control_plane: ControlPlane) -> None:
     for token in (control_plane.credentials.limited_token, "unknown-token", None):
         with open_caller(control_plane, token=token, certificate=True) as caller:
-            answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
+            response = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
 
-        assert answer["status"]["userInfo"]["username"] == "certificate"
+        assert response["status"]["userInfo"]["username"] == "certificate"
 
 
 HEADERS = [("Basic {}", None), ("{}", None), ("Bearer", None), ("Bearer  {}", None),
@@ -315,22 +318,22 @@ def test_a_header_without_a_token_is_anonymous(
     shown = {"Authorization": header.format(control_plane.credentials.limited_token)}
 
     with open_caller(control_plane, headers=shown) as caller:
-        answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
+        response = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
 
     if user is None:
-        assert 'User "system:anonymous" cannot create' in answer["message"]
+        assert 'User "system:anonymous" cannot create' in response["message"]
     else:
-        assert answer["status"]["userInfo"]["username"] == user
+        assert response["status"]["userInfo"]["username"] == user
 
 
 def test_a_rules_review_contains_the_rules_of_all_users(control_plane: ControlPlane) -> None:
     with open_caller(control_plane, token=control_plane.credentials.limited_token) as caller:
-        answer = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
+        response = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
         nowhere = caller.call("POST", LIMITED_RULES, {}).json()
 
-    assert (answer["metadata"], answer["spec"]) == ({}, {})
-    assert answer["status"]["incomplete"] is False
-    assert answer["status"]["resourceRules"] == [
+    assert (response["metadata"], response["spec"]) == ({}, {})
+    assert response["status"]["incomplete"] is False
+    assert response["status"]["resourceRules"] == [
         {
             "verbs": ["create"],
             "apiGroups": ["authorization.k8s.io"],
@@ -342,6 +345,6 @@ def test_a_rules_review_contains_the_rules_of_all_users(control_plane: ControlPl
             "resources": ["selfsubjectreviews"],
         },
     ]
-    urls = [each["nonResourceURLs"] for each in answer["status"]["nonResourceRules"]]
+    urls = [each["nonResourceURLs"] for each in response["status"]["nonResourceRules"]]
     assert ["/healthz", "/livez", "/readyz", "/version", "/version/"] in urls
     assert nowhere["message"] == "no namespace on request"

@@ -73,17 +73,17 @@ class Stage:
         if body is not None:
             headers["content-type"] = sends
             body = json.dumps(body).encode()
-        answer = self._server.call(method, path, body, headers)
-        warnings = [value for name, value in answer.headers if name.lower() == "warning"]
-        is_json = answer.body.startswith(b"{")  # a path that is not served answers in plain text
-        return answer.status, json.loads(answer.body) if is_json else None, warnings
+        response = self._server.call(method, path, body, headers)
+        warnings = [value for name, value in response.headers if name.lower() == "warning"]
+        is_json = response.body.startswith(b"{")  # a path that is not served answers in plain text
+        return response.status, json.loads(response.body) if is_json else None, warnings
 
     def step(self, method: str, path: str, body: Any = None, **more: str) -> Any:
         """Send a request, and record the response and the calls of webhooks."""
         if method in ("PUT", "PATCH", "DELETE"):
             self._catch_up(path)
         self.hooks.forget()
-        status, answer, warnings = self.ask(method, path, body, **more)
+        status, response, warnings = self.ask(method, path, body, **more)
         # A real server that writes from an outdated cache notices it, and asks once more.
         received = {
             _order(each): (each.path, each.query, each.review)
@@ -93,13 +93,13 @@ class Stage:
         review = {
             "asked": f"{method} {path}",
             "status": status,
-            "answer": answer,
+            "answer": response,
             "warnings": warnings,
             # Some are asked at the same time, and any may arrive first.
             "received": [received[each] for each in sorted(received)],
         }
         self.reviews.append(self._normal(review))
-        return answer
+        return response
 
     def _concerns(self, received: ReceivedReview) -> bool:
         """Whether the scenario made it happen: elsewhere a server writes when it comes to it."""
@@ -137,10 +137,10 @@ class Stage:
         """Have webhooks called from now on; ``kind`` is mutating or validating."""
         name = f"{name or 'scenario'}-{self._number}"
         path = f"{REGISTRATION}/{kind}webhookconfigurations"
-        status, answer, _ = self.ask(
+        status, response, _ = self.ask(
             "POST", path, {"metadata": {"name": name}, "webhooks": webhooks}
         )
-        assert status == 201, answer
+        assert status == 201, response
         self._configured.append(f"{path}/{name}")
         self.settle()
 
@@ -180,15 +180,15 @@ class Stage:
         full = f"{self.namespace}-{name}"
         policies = f"{REGISTRATION}/validatingadmissionpolicies"
         body = {"metadata": {"name": full}, "spec": {"matchConstraints": constraints, **spec}}
-        status, answer, _ = self.ask("POST", policies, body)
-        assert status == 201, answer
+        status, response, _ = self.ask("POST", policies, body)
+        assert status == 201, response
         self._configured.append(f"{policies}/{full}")
         path = f"{REGISTRATION}/validatingadmissionpolicybindings"
         for number, binding in enumerate(bindings):
             about = {"name": f"{full}-{number}"}
             bound = {"policyName": full, "validationActions": ["Deny"], **binding}
-            status, answer, _ = self.ask("POST", path, {"metadata": about, "spec": bound})
-            assert status == 201, answer
+            status, response, _ = self.ask("POST", path, {"metadata": about, "spec": bound})
+            assert status == 201, response
             self._configured.append(f"{path}/{about['name']}")
 
     def settle_policies(self) -> None:

@@ -71,7 +71,7 @@ class Stage:
     quiet: Callable[[], Awaitable[None]]
 
     async def create(self, obj: Obj) -> Obj:
-        """A new object."""
+        """Create an object."""
         return await self.client.create(_placed(obj, self.namespace))
 
     async def get(self, kind: type[Obj], name: str) -> Obj:
@@ -126,7 +126,7 @@ class Stage:
     # The last one, because from here on ``list`` means this in the class.
 
     async def list(self, kind: type[Obj]) -> list[Obj]:
-        """All of a kind."""
+        """All objects of a kind."""
         return [*(await self.client.list(kind, namespace=self.namespace)).items]
 
 

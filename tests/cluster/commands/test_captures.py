@@ -1,4 +1,4 @@
-"""What is kept in docs/captures is what a terminal shows today, as far as that is stable."""
+"""The files in docs/captures equal the current output, except for values that always differ."""
 
 import re
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_captured_screen_is_complete_and_fits_the_terminal(name: str) -> None:
 def outcomes(text: str) -> dict[str, dict[str, str]]:
     """The objects after each step with their states, from the lines until then.
 
-    Without those whose names are made up, as they are different every time.
+    Objects with generated names are left out, because the names differ each time.
     """
     found: dict[str, dict[str, str]] = {}
     there: dict[str, str] = {}

@@ -24,7 +24,7 @@ def events_in(output: str) -> list[str]:
 
 
 def steps(name: str) -> list[re.Pattern[str]]:
-    """What the steps of an example says, as its file has it."""
+    """The texts that the steps of an example print, from its source file."""
     return [
         re.compile("".join(map(_pattern, getattr(node.args[0], "values", [node.args[0]]))))
         for node in ast.walk(ast.parse((PROJECTS[name] / "demo.py").read_text(encoding="utf-8")))
@@ -35,12 +35,12 @@ def steps(name: str) -> list[re.Pattern[str]]:
 
 
 def _pattern(part: ast.expr) -> str:
-    # Of what stands in an f-string, only what is in between is known.
+    # Of an f-string, only the constant parts are known.
     return re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+"
 
 
-def tells(lines: list[str], name: str) -> bool:
-    """Whether these lines tell all steps of the example's steps, in their order, and no others."""
+def has_exactly_the_steps_of(lines: list[str], name: str) -> bool:
+    """Whether these lines contain exactly the texts of the example's steps, in order."""
     said = [line.removeprefix("» ") for line in lines if line.startswith("»")]
     wanted = steps(name)
     return len(said) == len(wanted) and all(map(re.Pattern.fullmatch, wanted, said))
@@ -60,7 +60,7 @@ def test_the_demo_of_an_example_runs_in_half_a_minute_and_cleans_up(
 
     assert finished.returncode == 0, finished.stderr
     lines = events_in(finished.stdout)
-    assert tells(lines, name)
+    assert has_exactly_the_steps_of(lines, name)
     assert len(steps(name)) >= 3
     shown = {found[1] for line in lines if (found := re.match(r"(\w+ default/[\w.-]+)[:,]", line))}
     assert shown
@@ -86,11 +86,11 @@ def test_the_demo_shows_why_a_child_was_recreated(tmp_path: Path) -> None:
         if line.startswith(child)
     ]
     back = f"{child}, of AppService nginx-app: ready"
-    # A view that looks meanwhile shows that it is gone, and then that it is there.
+    # A view that is updated in between shows the deletion, and then the creation.
     assert of_it in ([f"{back}, re-created"], [f"{child} is gone", back])
 
 
-def test_what_an_operator_prints_is_shown(tmp_path: Path) -> None:
+def test_the_output_of_the_operator_is_shown(tmp_path: Path) -> None:
     finished = steersman("demo", "podwatch", "--pause=0", directory=tmp_path)
 
     lines = events_in(finished.stdout)
@@ -131,7 +131,7 @@ def test_the_list_has_every_example_with_its_description(tmp_path: Path) -> None
     assert [name for name, _ in found] == list(PROJECTS)
 
 
-def test_an_unknown_example_is_refused_with_the_available_ones(tmp_path: Path) -> None:
+def test_the_error_for_an_unknown_example_lists_the_available_ones(tmp_path: Path) -> None:
     finished = steersman("demo", "apservice", directory=tmp_path)
 
     assert finished.returncode == 2

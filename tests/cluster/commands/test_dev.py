@@ -172,7 +172,7 @@ def test_a_saved_sample_is_applied_again(home: Path) -> None:
     assert "was saved" not in said
 
 
-def test_a_sample_that_the_server_refuses_is_shown(home: Path) -> None:
+def test_a_sample_that_the_server_rejects_is_reported(home: Path) -> None:
     change(home / "app.yaml", "size: 3", "size: many")
 
     with dev(home) as started:
@@ -256,7 +256,7 @@ def test_an_operator_does_not_outlive_the_dev_process(home: Path) -> None:
         started.process.kill()
         started.process.wait()
 
-        # How soon is the machine's affair; if never, the limit of a test ends this.
+        # The duration depends on the machine; the timeout of the test limits it.
         while is_running(operator):
             PAUSE.wait(0.05)
 

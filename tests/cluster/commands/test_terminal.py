@@ -1,4 +1,4 @@
-"""``steersman dev`` and ``demo`` on a terminal, which is a pseudo one."""
+"""``steersman dev`` and ``demo`` on a pseudo terminal."""
 
 import fcntl
 import os
@@ -20,7 +20,7 @@ GREEN = "\x1b[32m"
 
 
 class Terminal:
-    """A pseudo terminal with a program on it, and all that was written to it."""
+    """A program on a pseudo terminal, and its output."""
 
     def __init__(self, process: subprocess.Popen[bytes], end: int) -> None:
         self.process = process
@@ -104,7 +104,7 @@ def test_without_color_the_output_is_complete(tmp_path: Path) -> None:
 
 
 def test_the_steps_of_a_demo_stay_on_the_terminal_after_its_end(tmp_path: Path) -> None:
-    # Longer than it takes to draw, so that each step is seen.
+    # Longer than a screen update, so that each step is shown.
     with on_a_terminal(tmp_path, "demo", "--pause=0.4") as terminal:
         terminal.until("lists the others")
 

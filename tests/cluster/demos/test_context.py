@@ -75,7 +75,7 @@ async def test_every_wait_of_a_demo_has_a_timeout(cluster: Cluster, ctx: DemoCon
     assert cluster.clock.monotonic() - started_at == pytest.approx(4 * 60, abs=1)
 
 
-async def test_what_a_demo_shows_as_rejected_was_rejected(
+async def test_a_rejection_in_a_demo_is_a_rejection_by_the_server(
     ctx: DemoContext, listener: Listener
 ) -> None:
     await ctx.step("a name with a blank in it")
@@ -97,7 +97,7 @@ async def test_a_server_failure_is_not_a_rejection(ctx: DemoContext) -> None:
         await ctx.refused(failing())
 
 
-async def test_a_file_is_applied_as_kubectl_would(ctx: DemoContext, tmp_path: Path) -> None:
+async def test_a_file_is_applied_as_by_kubectl(ctx: DemoContext, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
         "---\n"

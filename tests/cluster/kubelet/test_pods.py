@@ -418,7 +418,7 @@ def test_an_invalid_annotation_is_reported_in_an_event_and_ignored() -> None:
     run_steps(steps)
 
 
-def test_no_two_pods_have_one_ip_address() -> None:
+def test_no_two_pods_have_the_same_ip_address() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         # Thirteen addresses, and all Pods need one at the same time.
         await cluster.create(node("tight", pod_cidr="10.1.2.0/28"))

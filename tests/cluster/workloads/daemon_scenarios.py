@@ -83,7 +83,7 @@ def writes_of(cluster: SimulatedCluster, part: str, since: int = 0) -> list[str]
     ]
 
 
-class Crossing:
+class ConcurrentWrites:
     """Runs one callback just before a write reaches the server, and another just after it.
 
     It does so once, for the first status write below this path after ``is_armed`` is set.

@@ -81,7 +81,7 @@ def state_of(container: core_v1.ContainerStatus) -> str:
 
 
 def last_state_of(container: core_v1.ContainerStatus) -> str:
-    """The same for its last termination state."""
+    """The same for its last state."""
     return _shown(container.last_state)
 
 
@@ -127,7 +127,7 @@ async def events_of(cluster: SimulatedCluster, name: str) -> list[tuple[str, str
 
 
 def writes_since(cluster: SimulatedCluster, before: int) -> list[str]:
-    """The writes of the cluster's own controllers since so many requests."""
+    """The writes of the cluster's own controllers after the first ``before`` requests."""
     writes = cluster.history.writes(since=before, actor="workloads")
     return [f"{each.method} {each.target.partition('?')[0]}" for each in writes]
 
@@ -136,7 +136,9 @@ def with_node_affinity(each: Pod, **affinity: Any) -> Pod:
     return _with_affinity(each, node_affinity=core_v1.NodeAffinity(**affinity))
 
 
-def far_from(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname") -> Pod:
+def with_anti_affinity(
+    each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname"
+) -> Pod:
     """The Pod, with anti-affinity to Pods with these labels."""
     anti = core_v1.PodAntiAffinity(
         required_during_scheduling_ignored_during_execution=(_term(labels, key),)
@@ -144,7 +146,9 @@ def far_from(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/
     return _with_affinity(each, pod_anti_affinity=anti)
 
 
-def near_to(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname") -> Pod:
+def with_affinity(
+    each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname"
+) -> Pod:
     """The Pod, with affinity to Pods with these labels."""
     near = core_v1.PodAffinity(
         required_during_scheduling_ignored_during_execution=(_term(labels, key),)

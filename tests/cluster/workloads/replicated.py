@@ -69,7 +69,7 @@ async def ready_pods(cluster: SimulatedCluster) -> list[str]:
     return [each.name for each in await pods(cluster) if is_ready(each)]
 
 
-async def no_more(cluster: SimulatedCluster, what: str, hard: int = 0) -> None:
+async def pod_quota(cluster: SimulatedCluster, what: str, hard: int = 0) -> None:
     """A quota with this limit; the test writes its status in place of the controller."""
     name, amounts = "few", {what: str(hard)}
     if await cluster.find(core_v1.ResourceQuota, name) is None:

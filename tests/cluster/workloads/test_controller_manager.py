@@ -57,7 +57,7 @@ def test_a_cluster_whose_controllers_were_killed_continues() -> None:
     assert simulate(main) == 5
 
 
-def test_no_two_controllers_have_one_name() -> None:
+def test_no_two_controllers_have_the_same_name() -> None:
     names = [each.name for each in workloads(WorkloadSettings()).controllers]
 
     assert len(names) == len(set(names))

@@ -167,7 +167,7 @@ def test_creations_and_deletions_are_reported_in_events() -> None:
     run_steps(steps, nodes=1)
 
 
-class Least:
+class PodCounts:
     """The minimum of available Pods, and the maximum of existing Pods."""
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ def test_a_rolling_update_of_a_daemonset_respects_maxunavailable() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set(strategy=rolling(2)))
         await cluster.settle()
-        least = Least()
+        least = PodCounts()
         await least.follow(cluster)
 
         await cluster.apply(daemon_set("two", strategy=rolling(2)))
@@ -212,7 +212,7 @@ def test_with_maxsurge_the_new_pod_is_available_before_the_old_one_is_deleted() 
         surging = rolling(0, 1)
         await cluster.apply(daemon_set(strategy=surging, min_ready_seconds=7))
         await cluster.settle()
-        least = Least()
+        least = PodCounts()
         await least.follow(cluster)
 
         await cluster.apply(daemon_set("two", strategy=surging, min_ready_seconds=7))

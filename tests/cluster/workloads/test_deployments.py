@@ -13,9 +13,9 @@ from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 from tests.cluster.workloads.replicated import (
     Deployment,
     ReplicaSet,
-    no_more,
     notes,
     pod,
+    pod_quota,
     pods,
     ready_pods,
     run_steps,
@@ -317,7 +317,7 @@ def taking_the_name_of(rs: ReplicaSet, *, is_ours: bool) -> ReplicaSet:
 
 def test_a_rejected_replicaset_is_reported_in_a_condition_and_an_event() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
-        await no_more(cluster, "count/replicasets.apps", 0)
+        await pod_quota(cluster, "count/replicasets.apps", 0)
 
         await stage.create(deployment())
         await cluster.settle()
@@ -335,7 +335,7 @@ def test_a_rejected_replicaset_is_reported_in_a_condition_and_an_event() -> None
 
 def test_rejected_pods_are_reported_in_a_condition_of_the_deployment() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
-        await no_more(cluster, "pods", 0)
+        await pod_quota(cluster, "pods", 0)
 
         await stage.create(deployment())
         await cluster.settle()

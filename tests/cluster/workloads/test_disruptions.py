@@ -1,4 +1,4 @@
-"""Disruption budgets on the embedded server, and evictions that they allow and refuse."""
+"""Disruption budgets on the embedded server, and evictions that they allow or reject."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.disruptions import controllers
 from tests.cluster.workloads.daemon_scenarios import (
-    Crossing,
+    ConcurrentWrites,
     Pod,
     Steps,
     bare_pod,
@@ -180,7 +180,7 @@ def test_no_more_pods_are_evicted_at_once_than_allowed() -> None:
 
 def test_a_concurrent_status_update_by_the_server_is_never_overwritten() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.fault_injector = crossing = Crossing("/poddisruptionbudgets/")
+        cluster.fault_injector = crossing = ConcurrentWrites("/poddisruptionbudgets/")
         await cluster.run_operator(*controllers(WorkloadSettings()))
         await cluster.apply(slow(deployment(replicas=5)))
         await cluster.apply(budget(min_available=3))

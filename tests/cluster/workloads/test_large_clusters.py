@@ -33,7 +33,7 @@ async def conditions(cluster: SimulatedCluster, name: str) -> dict[str, tuple[st
     return {each.type: (each.status, each.reason) for each in found}
 
 
-def why_not(pod: Pod) -> str | None:
+def unschedulable_message(pod: Pod) -> str | None:
     """The message of an unschedulable Pod."""
     for each in (pod.status.conditions if pod.status is not None else None) or ():
         if (each.type, each.status, each.reason) == ("PodScheduled", "False", "Unschedulable"):
@@ -59,7 +59,7 @@ def test_five_thousand_unschedulable_pods_have_a_reason_and_starve_no_other_pods
         late = await conditions(cluster, "crowd")
 
         pods = await cluster.list(Pod)
-        assert Counter(map(why_not, pods)) == {WHY: 4984, None: 18}
+        assert Counter(map(unschedulable_message, pods)) == {WHY: 4984, None: 18}
         notes = {
             each.note for each in await cluster.list(events_v1.Event) if each.type == "Warning"
         }

@@ -15,7 +15,7 @@ from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.quotas import runnables
 from tests.cluster.workloads.daemon_scenarios import (
-    Crossing,
+    ConcurrentWrites,
     Pod,
     Steps,
     bare_pod,
@@ -220,7 +220,7 @@ def test_an_object_that_the_server_has_already_counted_is_not_counted_twice() ->
 
 def test_a_concurrent_status_update_by_the_server_is_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.fault_injector = crossing = Crossing("/resourcequotas/")
+        cluster.fault_injector = crossing = ConcurrentWrites("/resourcequotas/")
         await cluster.run_operator(runnables=runnables(WorkloadSettings()))
         await cluster.apply(quota({"pods": "2"}))
         await cluster.settle()

@@ -7,9 +7,9 @@ from steersman_cluster.simulation import SimulatedCluster
 from tests.cluster.workloads.replicated import (
     Pod,
     ReplicaSet,
-    no_more,
     notes,
     pod,
+    pod_quota,
     pods,
     ready_pods,
     replica_set,
@@ -153,7 +153,7 @@ def test_two_replicasets_with_the_same_selector_have_separate_pods() -> None:
 
 def test_a_rejected_creation_is_tried_once_and_not_a_thousand_times() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
-        await no_more(cluster, "pods", 0)
+        await pod_quota(cluster, "pods", 0)
         before = cluster.history_position()
 
         await cluster.create(replica_set(replicas=1000))
@@ -179,7 +179,7 @@ def test_a_rejected_creation_is_tried_once_and_not_a_thousand_times() -> None:
 
 def test_a_rejected_pod_is_created_when_the_server_accepts_it() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
-        await no_more(cluster, "pods", 0)
+        await pod_quota(cluster, "pods", 0)
         await cluster.create(replica_set(replicas=3))
         await cluster.settle()
 

@@ -20,8 +20,8 @@ from tests.cluster.workloads.stateful import (
 PARTS = ("garbagecollector", "nodes", "scheduler", "statefulsets")
 
 
-class LosesAnswers:
-    """The first answer to a new revision is lost."""
+class LosesResponses:
+    """Loses the first response to the creation of a revision."""
 
     def __init__(self) -> None:
         self.lost = 0
@@ -85,7 +85,7 @@ def test_a_revision_has_the_annotations_of_its_set() -> None:
 
 def test_a_revision_whose_create_response_was_lost_is_found_again() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        loses = LosesAnswers()
+        loses = LosesResponses()
         cluster.fault_injector = loses
         await cluster.run_operator(*controllers(WorkloadSettings()))
 

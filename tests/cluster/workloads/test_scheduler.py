@@ -15,15 +15,15 @@ from steersman_cluster.workloads.settings import WorkloadSettings
 from tests.cluster.workloads.node_scenarios import (
     conditions_of,
     events_of,
-    far_from,
     message_of,
-    near_to,
     node,
     node_of,
     pod,
     run_steps,
     status_of,
     taints_of,
+    with_affinity,
+    with_anti_affinity,
     with_node_affinity,
     writes_since,
 )
@@ -99,13 +99,13 @@ def test_each_reason_has_the_message_of_kube_scheduler() -> None:
         await cluster.create(pod("choosy", node_selector={"disk": "ssd"}))
         await cluster.create(pod("huge", requests={"cpu": "9", "memory": "64Gi"}))
         await cluster.create(pod("odd", requests={"example.com/gpu": "1"}))
-        lonely = far_from(pod("lonely", labels={"app": "lonely"}), {"app": "web"})
+        lonely = with_anti_affinity(pod("lonely", labels={"app": "lonely"}), {"app": "web"})
         await cluster.create(pod("web-1", labels={"app": "web"}, host_port=80))
         await cluster.create(pod("web-2", labels={"app": "web"}, host_port=80))
         await cluster.create(pod("web-3", host_port=80))
         await cluster.settle()
         await cluster.create(lonely)
-        await cluster.create(near_to(pod("clinging"), {"app": "missing"}))
+        await cluster.create(with_affinity(pod("clinging"), {"app": "missing"}))
         await cluster.settle()
 
         async def said(name: str) -> str | None:
@@ -209,7 +209,7 @@ def test_pods_with_anti_affinity_to_each_other_get_separate_nodes() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         labels = {"app": "alone"}
         for name in ("one", "two", "three"):
-            await cluster.create(far_from(pod(name, labels=labels), labels))
+            await cluster.create(with_anti_affinity(pod(name, labels=labels), labels))
         await cluster.settle()
         found = await nodes_of(cluster)
         await cluster.create(pod("foreign", labels=labels))
@@ -227,9 +227,9 @@ def test_pods_with_affinity_follow_the_first() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         labels = {"app": "together"}
         for name in ("one", "two", "three"):
-            await cluster.create(near_to(pod(name, labels=labels), labels))
+            await cluster.create(with_affinity(pod(name, labels=labels), labels))
             await cluster.settle()
-        await cluster.create(near_to(pod("waiting"), {"app": "late"}))
+        await cluster.create(with_affinity(pod("waiting"), {"app": "late"}))
         await cluster.settle()
         waiting = await cluster.get(Pod, "waiting")
         await cluster.create(pod("late", labels={"app": "late"}))

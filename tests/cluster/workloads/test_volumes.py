@@ -175,7 +175,7 @@ def test_a_claim_that_waits_for_its_first_consumer_is_bound_after_the_consumer_e
     run_steps(steps, parts=VOLUMES)
 
 
-def test_claims_bind_to_existing_volumes_and_never_two_to_one() -> None:
+def test_claims_bind_to_existing_volumes_and_never_two_to_the_same() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for name, size in (("large", "9Gi"), ("small", "2Gi"), ("tiny", "1Mi")):
             await cluster.create(volume(name, size))

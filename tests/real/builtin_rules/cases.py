@@ -5,25 +5,25 @@ from typing import Any
 
 Object = dict[str, Any]
 
-HERE = "{namespace}"  # stands for the namespace that a case is put in
+HERE = "{namespace}"  # a placeholder for the namespace of the case
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Create ``body``; or, with ``change``, create ``body`` and put it back with the change."""
+    """Create ``body``; with ``change``, create ``body`` and then update it with the change."""
 
     says: str
     plural: str
     body: Object
     api_version: str = "v1"
-    change: Object | None = None  # a merge patch, made by us: what is sent is a PUT
+    change: Object | None = None  # a merge patch; the test applies it, and sends a PUT
     subresource: str = ""
     namespaced: bool = True
-    # Really created, not only tried: where trying is more lenient than doing.
+    # Created instead of a dry run, where a dry run is more lenient.
     for_real: bool = False
-    # Every cluster has the object: it is neither created nor deleted.
+    # Every cluster has the object, so that it is neither created nor deleted.
     there_already: bool = False
-    # Objects of the same kind that are there before.
+    # Objects of the same kind that exist before.
     beside: tuple[Object, ...] = ()
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class Case:
 
 
 def placed(case: Case, namespace: str) -> Case:
-    """The case, where it speaks of the namespace that it is in."""
+    """The case, with the namespace in place of the placeholder."""
 
     def filled(value: Any) -> Any:
         if isinstance(value, dict):

@@ -142,7 +142,7 @@ def _volumes() -> Iterator[Case]:
         ("another mode", {"accessModes": ["ReadOnlyMany"]}),
         ("a volume", {"volumeName": "x"}),
     ):
-        # Once deleted they stay a while: no controller removes their finalizers.
+        # They remain for a while after deletion, because no controller removes their finalizers.
         named = {"name": f"wants-{says.replace(' ', '-')}"}
         yield _case(
             "persistentvolumeclaims",

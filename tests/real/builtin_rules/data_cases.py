@@ -50,7 +50,7 @@ def _config_maps() -> Iterator[Case]:
     yield config("with a bad key of bytes", binaryData={"a/b": encoded("x")})
     yield config("as large as may be", data={"a": "x" * HALF_A_MEGABYTE * 2})
     yield config("too large", data={"a": "x" * (HALF_A_MEGABYTE * 2 + 1)})
-    # Three bytes each, and six as they are sent.
+    # Each takes three bytes, and six in the request.
     yield config("too large in long characters", data={"a": "€" * (HALF_A_MEGABYTE // 3 * 2 + 9)})
     yield config(
         "too large together",

@@ -1,4 +1,4 @@
-"""Jobs and CronJobs: one rule broken at a time, at creation, in updates, or in the status."""
+"""Jobs and CronJobs that violate one rule each: at creation, in updates, or in the status."""
 
 from typing import Any, Final
 
@@ -146,7 +146,7 @@ STATUSES: Final[dict[str, tuple[Object, Object]]] = {
 
 
 def job_cases() -> list[Case]:
-    """New ones."""
+    """Jobs and CronJobs to create."""
     cases = [_case(says, JOB, changes) for says, changes in OF_JOBS.items()]
     cases += [_case(f"indexed: {says}", INDEXED, each) for says, each in OF_INDEXED.items()]
     cases += [_case(f"at {each!r}", CRON_JOB, {"schedule": each}) for each in SCHEDULES]
@@ -154,7 +154,7 @@ def job_cases() -> list[Case]:
 
 
 def job_change_cases() -> list[Case]:
-    """Changes of those that exist, and of their status."""
+    """Changes of existing Jobs and CronJobs, and of their status."""
     cases = [_change(says, *change) for says, change in CHANGES.items()]
     return cases + [
         _change(f"{says}, in the status", body, {"status": status}, "status")

@@ -8,7 +8,7 @@ from tests.real.builtin_rules.cases import Object
 
 Path: TypeAlias = tuple[str | int, ...]
 
-# Who changes these changes another object, or nothing.
+# A change of these fields addresses another object, or has no effect.
 _LEFT_ALONE: Final = frozenset(("apiVersion", "kind", "metadata"))
 _ODD_TEXTS: Final = ("", "Odd Value!", "-x", "x" * 300, "a/b")
 _ODD_NUMBERS: Final = (0, -1, 65536, 2**31 - 1)
@@ -16,7 +16,7 @@ _ODD_AMOUNTS: Final = ("0", "-1", "1500m", "12Gi")
 
 
 def mutations(obj: Object, *, part: str = "") -> Iterator[tuple[str, Object]]:
-    """Each way to change one place of ``obj``, or of one part of it, with what it becomes."""
+    """Each change of one field of ``obj``, or of a part of it, with the resulting object."""
     for path, value in _places(obj):
         if path[0] in _LEFT_ALONE or (part and path[0] != part):
             continue
@@ -27,7 +27,7 @@ def mutations(obj: Object, *, part: str = "") -> Iterator[tuple[str, Object]]:
 
 
 def shown(path: Path) -> str:
-    """The path as people write it."""
+    """The path as text."""
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in path)[1:]
 
 

@@ -1,4 +1,4 @@
-"""Namespaces, Leases, Events, autoscalers, and a few defaults of everything else."""
+"""Namespaces, Leases, Events, autoscalers, and some defaults of other kinds."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -19,16 +19,16 @@ RUNTIMES: Final = "/apis/node.k8s.io/v1/runtimeclasses"
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """What is made first, what is then tried, and what of it is not in the namespace."""
+    """The objects to create first, the requests to try then, and the labels of the namespace."""
 
     says: str
     given: list[tuple[str, Object]]
     tried: list[tuple[str, Object]]
-    # Written over the status of what is there.
+    # Replaces the status of an existing object.
     statuses: list[tuple[str, Object]] = field(default_factory=list)
-    # What is there is put back with this, if it is tried.
+    # The existing object is updated with this change.
     changes: list[tuple[str, Object]] = field(default_factory=list)
-    # Of the namespace.
+    # The labels of the namespace.
     labels: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:

@@ -1,11 +1,11 @@
-"""Pods to create: small ones, each with one change in its containers."""
+"""Pods to create: minimal Pods, each with one change in its containers."""
 
 import copy
 from typing import Any
 
 from tests.real.builtin_rules.cases import Object
 
-GONE = object()  # as a value: take the field away
+GONE = object()  # as a value: remove the field
 CONTAINER = {"name": "app", "image": "registry.example/app:1"}
 POD: Object = {
     "apiVersion": "v1",
@@ -16,7 +16,7 @@ POD: Object = {
 
 
 def with_changes(base: Object, changes: dict[str, Any]) -> Object:
-    """A copy of ``base`` with other fields of the spec, or of what a path from the root names."""
+    """A copy of ``base`` with other fields in the spec, or at paths from the root."""
     result = copy.deepcopy(base)
     for path, value in changes.items():
         *parents, last = path[1:].split(".") if path.startswith("/") else ("spec", path)
@@ -31,7 +31,7 @@ def with_changes(base: Object, changes: dict[str, Any]) -> Object:
 
 
 def container(**fields: Any) -> dict[str, Any]:
-    """The only container with these fields too."""
+    """The only container, with these fields added."""
     return {"containers": [{**CONTAINER, **fields}]}
 
 

@@ -222,7 +222,7 @@ WORKLOAD_STATUSES: dict[str, tuple[Object, Object]] = {
 
 
 def change_cases() -> list[Case]:
-    """All of them."""
+    """All cases."""
     cases = [_case(says, *change) for table in (PODS, WORKLOADS) for says, change in table.items()]
     cases += [_case(says, POD, change, "status") for says, change in POD_STATUSES.items()]
     return cases + [_case(says, *change, "status") for says, change in WORKLOAD_STATUSES.items()]

@@ -364,7 +364,7 @@ WARNED: dict[str, dict[str, Any]] = {
 
 
 def pod_cases() -> list[Case]:
-    """All of them."""
+    """All cases."""
     tables = (CONTAINERS, VOLUMES, RESOURCES, POLICIES, SECURITY, SCHEDULING, WARNED)
     return [
         Case(says=says, plural="pods", body=with_changes(POD, changes))

@@ -6,7 +6,7 @@ from tests.real.builtin_rules.pod_cases import container, volume
 
 
 def mount(*mounts: Any, **fields: Any) -> dict[str, Any]:
-    """The only container with an empty volume and these mounts of it."""
+    """The only container, with an emptyDir volume and these mounts."""
     return {**volume(emptyDir={}), **container(volumeMounts=list(mounts), **fields)}
 
 

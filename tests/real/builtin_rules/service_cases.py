@@ -18,7 +18,7 @@ def service(says: str, /, *, annotations: dict[str, str] | None = None, **spec: 
 
 
 def changed(says: str, before: Object, change: Object, *, subresource: str = "") -> Case:
-    """A Service that is there, and a PUT that changes its spec, or its status."""
+    """An existing Service, and a PUT that changes its spec or its status."""
     body = {"metadata": {"name": "web"}, "spec": {"ports": [dict(PORT)], **before}}
     patch = {"status": change} if subresource else {"spec": change}
     return Case(says=says, plural="services", body=body, change=patch, subresource=subresource)

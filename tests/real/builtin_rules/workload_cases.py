@@ -37,7 +37,7 @@ def workload(api_version: str, kind: str, **spec: Any) -> Object:
 
 
 def template(**changes: Any) -> dict[str, Any]:
-    """A template whose pods' spec has these fields too."""
+    """A Pod template whose spec has these fields, too."""
     return {"template": {**TEMPLATE, "spec": {**TEMPLATE["spec"], **changes}}}
 
 
@@ -66,7 +66,7 @@ POD_TEMPLATE: Object = {
     "template": TEMPLATE,
 }
 
-# What every kind with a selector and a template is asked.
+# Cases for every kind with a selector and a template.
 SELECTING: dict[str, dict[str, Any]] = {
     "the smallest one": {},
     "no spec": {"/spec": GONE},
@@ -211,7 +211,7 @@ _TABLES = (
 
 
 def workload_cases() -> list[Case]:
-    """All of them."""
+    """All cases."""
     return [
         Case(
             says=says,

@@ -8,7 +8,7 @@ import msgspec
 
 from steersman_cluster.testing.control_plane.control_plane import Flags
 
-# Left out are reads, renewals of Leases, access reviews, and writes of the server itself.
+# Reads, renewals of Leases, access reviews, and writes of the server itself are left out.
 _POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -22,13 +22,13 @@ _POLICY = {
     ],
 }
 
-# Far more than a test writes: a log that starts again in the middle would hide something.
+# Far more than a test writes, because a rotated log would miss writes.
 _MAX_MEGABYTES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A write that the server has carried out or refused."""
+    """A write that the server has accepted or rejected."""
 
     verb: str
     resource: str
@@ -38,12 +38,12 @@ class Written:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether it was carried out."""
+        """Whether the server accepted the write."""
         return 200 <= self.code < 300
 
 
 class AuditLog:
-    """What a server that was started with ``flags`` has been asked to write: all that counts."""
+    """The writes to a server that was started with ``flags``."""
 
     def __init__(self, directory: Path) -> None:
         self._policy = directory / "audit-policy.json"
@@ -52,7 +52,7 @@ class AuditLog:
 
     @property
     def flags(self) -> Flags:
-        """The configuration of the API server for such a log."""
+        """The flags of the API server for this log."""
         return {
             "audit-policy-file": self._policy,
             "audit-log-path": self._log,
@@ -60,7 +60,7 @@ class AuditLog:
         }
 
     def follow(self) -> "Following":
-        """From now on."""
+        """Read the writes from now on."""
         return Following(self._log)
 
 
@@ -73,13 +73,13 @@ class Following:
         self.written: list[Written] = []
 
     def read(self) -> Sequence[Written]:
-        """What is new; ``written`` has all since the beginning."""
+        """Read the new writes; ``written`` has all writes since the start."""
         with self._log.open("rb") as log:
             log.seek(self._at)
             lines = log.read()
         whole = lines[: lines.rfind(b"\n") + 1]
         self._at += len(whole)
-        # A server that is killed may leave half a line.
+        # A killed server may leave an incomplete line.
         new = [_read(line) for line in whole.splitlines() if line.endswith(b"}")]
         self.written += new
         return new

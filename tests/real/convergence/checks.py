@@ -1,4 +1,4 @@
-"""Whether the children of all AppServices are as specified, by a list of everything. Pure."""
+"""Checks of the children of all AppServices, from lists of all objects. No I/O."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,13 +36,13 @@ class Sight:
         }
 
     def uids(self, kind: type[Resource]) -> Mapping[str, str]:
-        """Which object of this kind has which name."""
+        """The uid of each object of this kind, by name."""
         everything: Sequence[Resource] = (*self.apps, *self.deployments, *self.services)
         return {each.name: each.uid for each in everything if isinstance(each, kind)}
 
     @property
     def node_ports(self) -> Mapping[str, tuple[int | None, ...]]:
-        """On which port of every node each Service is reached."""
+        """The node port of each Service."""
         return {
             each.name: tuple(port.node_port for port in (each.spec and each.spec.ports) or ())
             for each in self.services
@@ -50,7 +50,7 @@ class Sight:
 
 
 def flaws(sight: Sight, *, wanted: Mapping[str, Spec]) -> Iterator[str]:
-    """What is not as it should be, where there should be these AppServices."""
+    """The deviations from the desired state, given the desired AppServices."""
     apps = {each.uid: each for each in sight.apps}
     there = {each.name: (each.spec.image, each.spec.size) for each in sight.apps}
     for name in sorted(wanted.keys() | there.keys()):

@@ -1,4 +1,4 @@
-"""A cluster full of AppServices, their operator, and faults for both."""
+"""A cluster with many AppServices, their operator, and faults for both."""
 
 import asyncio
 import os
@@ -33,13 +33,13 @@ FIRST_IMAGE = "example.com/app:1"
 # The controllers of Deployments, and garbage collection.
 CONTROLLERS = ("deployment-controller", "replicaset-controller", "garbage-collector-controller")
 
-# At its usual 20 requests a second, all clients would wait for minutes.
+# With the default of 20 requests a second, all clients would wait for minutes.
 QUICK = {"kube-api-qps": 10_000, "kube-api-burst": 10_000}
 
-# Longer than a busy machine stutters: no leader is to lose its lease by accident.
+# Longer than the pauses of a busy machine, so that no leader loses its lease by accident.
 LEASE = {"lease-seconds": 30, "renew-seconds": 20, "retry-seconds": 5}
 
-# An unexpected error, a loop of its own, and a hot loop over a field.
+# An unexpected error, a hot loop, and a field conflict.
 COMPLAINTS = ("Traceback", "triggers itself", "keeps changing")
 
 HANDS = 20
@@ -50,7 +50,7 @@ STOPPED_WITHIN_SECONDS = 30.0
 
 
 class OperatorCluster:
-    """A cluster, the operator under test, and the specs that the AppServices are to have."""
+    """A cluster, the operator under test, and the desired specs of the AppServices."""
 
     def __init__(self, plane: RealControlPlane, audit: AuditLog, inside: Sandbox) -> None:
         self.plane = plane
@@ -114,31 +114,31 @@ class OperatorCluster:
 
     @property
     def operator_log(self) -> str:
-        """The end of what it had to say."""
+        """The last lines of the operator's log."""
         return tail(self._log, lines=30)
 
     @property
     def complaints(self) -> list[str]:
-        """What it said that it should have had no reason to, whatever happened to it."""
+        """Log lines that no fault explains."""
         lines = self._log.read_text(errors="replace").splitlines()
         return [line for line in lines if any(words in line for words in COMPLAINTS)]
 
     def crash_api_server(self) -> None:
-        """Kill it, and start it again: seconds, so in a thread."""
+        """Kill and restart the API server; in a thread, because that takes seconds."""
         with self.plane.api_server.crashed():
             pass
 
-    # What is there
+    # The current state
 
     async def set_up(self) -> None:
-        """Make room for AppServices."""
+        """Install the definition, and create the namespace of the AppServices."""
         async with self.client() as client:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
             await install_crds(client, [crd_of(each) for each in (AppService, WebService)])
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        """A user of the cluster."""
+        """A client of the cluster."""
         async with connected(self.plane, observe=ignore) as client:
             yield client
 
@@ -150,7 +150,7 @@ class OperatorCluster:
         return Sight(apps=apps.items, deployments=deployments.items, services=services.items)
 
     async def until_written(self, number: int, resource: str, *, log: Following) -> None:
-        """Wait until the operator has written so many objects since ``log`` was begun."""
+        """Wait until the operator has written this many objects since the start of ``log``."""
         clock = SystemClock()
         async with clock.timeout(CONVERGED_WITHIN_SECONDS):
             while len(accepted(log, resource)) < number:
@@ -158,9 +158,9 @@ class OperatorCluster:
                 log.read()
 
     async def converged(self, client: Client) -> Sight:
-        """Come back once everything is correct and no client writes any more.
+        """Return when everything is correct and no client writes any more.
 
-        From then on no client writes anything: that is watched for some seconds.
+        Then check for some seconds that no client writes anything.
         """
 
         clock = SystemClock()
@@ -179,18 +179,19 @@ class OperatorCluster:
         return after
 
     async def _flaws(self, client: Client, log: Following) -> list[str]:
-        """Some of the current flaws, or the clients that still write."""
+        """Some of the current deviations, or the clients that still write."""
         await client.clock.sleep(QUIET_SECONDS)
         if new := log.read():
-            # A list of everything is work for the server, too: not while others need it.
+            # A list of all objects is expensive for the server, so it waits until the others are
+            # done.
             return [f"{len(new)} writes within a second, the last of {new[-1]}"]
         found = list(islice(flaws(await self.look(client), wanted=self.wanted), 10))
         return found or [f"a last {each}" for each in log.read()]
 
-    # What is wanted
+    # The desired state
 
     async def create(self, client: Client, names: Sequence[str]) -> None:
-        """Want AppServices of these names."""
+        """Create AppServices with these names."""
         for number, name in enumerate(names):
             self.wanted[name] = spec_of(number, image=FIRST_IMAGE)
 
@@ -219,17 +220,17 @@ class OperatorCluster:
                 try:
                     await client.patch(AppService, name, patch, namespace=NAMESPACE)
                 except SteersmanError:
-                    await client.clock.sleep(0.2)  # no answer
+                    await client.clock.sleep(0.2)  # no response
                 else:
                     return
 
         await self._all(list(self.wanted), change)
 
     async def delete_all(self, client: Client, kind: type[Resource]) -> None:
-        """Every object of a kind that is there now."""
-        # Each after what it owns: a Deployment that is recreated while the ReplicaSet of the old
-        # one is still there makes Kubernetes wait for up to a minute before it tries again.
-        # One by one: a server ends what asks it to delete all of them within a minute.
+        """Delete all objects of a kind."""
+        # Dependents first: if a Deployment is recreated while the ReplicaSet of the old one exists,
+        # Kubernetes retries only after up to a minute. One by one, because a server ends a
+        # deletecollection that takes longer than a minute.
         found = await client.list(kind, namespace=NAMESPACE)
 
         async def delete(name: str) -> None:
@@ -254,7 +255,7 @@ class OperatorCluster:
 
 
 def accepted(log: Following, resource: str) -> list[Written]:
-    """What the operator wrote of this sort, as far as it was not refused."""
+    """The operator's accepted writes of this resource."""
     return [
         each
         for each in log.written
@@ -263,14 +264,14 @@ def accepted(log: Following, resource: str) -> list[Written]:
 
 
 def spec_of(number: int, *, image: str) -> Spec:
-    """An app; most are of size 0, because Pods are work for others."""
+    """The spec of an app; most have size 0, to spare the controllers of Pods."""
     size = {0: 1, 25: 2}.get(number % 50, 0)
     return Spec(image=image, size=size, ports=(core_v1.ServicePort(port=80),))
 
 
 @contextmanager
 def full_cluster(directory: Path) -> Iterator[OperatorCluster]:
-    """A control plane of our own with its controllers, which knows AppServices."""
+    """A separate control plane with controllers and the definition of AppServices."""
     audit = AuditLog(directory)
     binaries = find_binaries(environ=os.environ)
     clock = SystemClock()

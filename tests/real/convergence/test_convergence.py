@@ -33,14 +33,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OperatorCluste
 
 @pytest.fixture
 async def client(cluster: OperatorCluster) -> AsyncIterator[Client]:
-    """A user of it."""
+    """A client of the cluster."""
     async with cluster.client() as client:
         yield client
 
 
 @pytest.fixture
 async def before(cluster: OperatorCluster, client: Client) -> Sight:
-    """Everything at rest."""
+    """Wait until the cluster has converged."""
     if not cluster.wanted:
         await cluster.create(client, NAMES)
     cluster.ensure_operator()
@@ -101,7 +101,7 @@ async def test_a_second_operator_continues_after_the_first_is_killed(
     await cluster.until_gone(client, apps_v1.Deployment)
     log = cluster.audit.follow()
     cluster.start_operator()
-    # Early: the kill happens during the writes.
+    # Early, so that the kill happens during the writes.
     await cluster.until_written(APPS // 10, "deployments", log=log)
     cluster.kill_operator()
     some = await cluster.look(client)

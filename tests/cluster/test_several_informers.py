@@ -1,4 +1,4 @@
-"""Informers for several kinds: their lists run concurrently, and either all start or none."""
+"""Informers for several kinds: their lists run concurrently, and all start or none does."""
 
 import asyncio
 from random import Random

@@ -59,16 +59,16 @@ async def tools(api: EmbeddedServer) -> EmbeddedServer:
 
 @pytest.mark.parametrize("subresource", ["proxy", "exec", "attach", "portforward"])
 async def test_requests_for_a_kubelet_are_rejected(api: EmbeddedServer, subresource: str) -> None:
-    answer = await api.ask("POST", f"/api/v1/namespaces/default/pods/a/{subresource}", {})
+    response = await api.ask("POST", f"/api/v1/namespaces/default/pods/a/{subresource}", {})
 
-    assert answer.status == (405 if subresource == "proxy" else 404)
+    assert response.status == (405 if subresource == "proxy" else 404)
     assert api.observed == []
 
 
 async def test_a_custom_resource_without_a_scale_has_none(tools: EmbeddedServer) -> None:
-    answer = await tools.ask("PATCH", f"{TOOLS}/a/scale", [], sends=JSON_PATCH)
+    response = await tools.ask("PATCH", f"{TOOLS}/a/scale", [], sends=JSON_PATCH)
 
-    assert answer.status == 404
+    assert response.status == 404
     assert tools.observed == []
 
 
@@ -85,9 +85,9 @@ async def test_a_patch_that_is_nested_too_deeply_is_a_bad_request(
     if language == JSON_PATCH:
         patch = b'[{"op": "add", "path": "/data", "value": %s}]' % patch
 
-    answer = await api.ask("PATCH", f"{maps}/a?fieldManager=a", patch, sends=language)
+    response = await api.ask("PATCH", f"{maps}/a?fieldManager=a", patch, sends=language)
 
-    assert answer.status in (400, 422)
+    assert response.status in (400, 422)
     assert api.observed == []
 
 
@@ -111,10 +111,10 @@ async def test_a_custom_resource_that_is_nested_deeply_can_be_read_and_written(
 async def test_a_custom_resource_that_is_nested_too_deeply_is_rejected(
     tools: EmbeddedServer, depth: int
 ) -> None:
-    answer = await tools.ask("POST", TOOLS, nested("abyss", depth))
+    response = await tools.ask("POST", TOOLS, nested("abyss", depth))
 
     read = await tools.ask("GET", f"{TOOLS}/abyss")
-    assert (answer.status, read.status) == (400, 404)
+    assert (response.status, read.status) == (400, 404)
     assert tools.observed == []
 
 
@@ -125,9 +125,9 @@ async def test_a_number_beyond_the_float_range_is_a_bad_request(
 ) -> None:
     body = json.dumps(tool("a") | {field: "NUMBER"}).replace('"NUMBER"', number)
 
-    answer = await tools.ask("POST", TOOLS, body.encode())
+    response = await tools.ask("POST", TOOLS, body.encode())
 
-    assert answer.status == 400
+    assert response.status == 400
     assert tools.observed == []
 
 
@@ -138,10 +138,10 @@ async def test_a_definition_with_a_limit_beyond_the_float_range_is_a_bad_request
     schema = {"type": "object", "properties": {"a": {"type": "integer", "maximum": "NUMBER"}}}
     body = json.dumps(definition(plural="limits", schema=schema)).replace('"NUMBER"', number)
 
-    answer = await api.ask("POST", DEFINITIONS, body.encode())
+    response = await api.ask("POST", DEFINITIONS, body.encode())
 
-    assert answer.status == 400
-    assert "cannot unmarshal number" in answer.json["message"]
+    assert response.status == 400
+    assert "cannot unmarshal number" in response.json["message"]
     assert api.observed == []
 
 
@@ -153,10 +153,10 @@ async def test_a_terminating_definition_accepts_no_objects(
     await api.asked("DELETE", f"{DEFINITIONS}/holders.fuzz.example.com")
     holder = tool("a") | {"kind": "Holder"}
 
-    answer = await api.ask("POST", TOOLS.replace("tools", "holders"), holder)
+    response = await api.ask("POST", TOOLS.replace("tools", "holders"), holder)
 
-    assert answer.status == 403
-    assert "while custom resource definition is terminating" in answer.json["message"]
+    assert response.status == 403
+    assert "while custom resource definition is terminating" in response.json["message"]
 
 
 async def test_a_binding_posted_to_the_bindings_resource_binds_the_pod_of_its_name(
@@ -167,10 +167,10 @@ async def test_a_binding_posted_to_the_bindings_resource_binds_the_pod_of_its_na
     await api.asked("POST", f"{within}/pods", {"metadata": {"name": "web"}, "spec": spec})
     binding = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "first"}}
 
-    answer = await api.ask("POST", f"{within}/bindings", binding)
+    response = await api.ask("POST", f"{within}/bindings", binding)
 
     pod = await api.asked("GET", f"{within}/pods/web")
-    assert answer.status == 201
+    assert response.status == 201
     assert pod["spec"]["nodeName"] == "first"
 
 
@@ -180,9 +180,9 @@ async def test_a_binding_for_a_missing_pod_is_rejected(
 ) -> None:
     binding = {"metadata": {"name": name}, "target": {"name": "first"}}
 
-    answer = await api.ask("POST", f"/api/v1/namespaces/{namespace}/bindings", binding)
+    response = await api.ask("POST", f"/api/v1/namespaces/{namespace}/bindings", binding)
 
-    assert answer.status == status
+    assert response.status == status
 
 
 @pytest.mark.parametrize("version", ["18446744073709551616", "9" * 5_000])
@@ -194,10 +194,10 @@ async def test_a_resource_version_with_too_many_digits_is_out_of_range(
     await api.asked("POST", maps, config_map("a"))
     separator = "&" if "?" in place else "?"
 
-    answer = await api.ask("GET", f"{maps}{place}{separator}resourceVersion={version}")
+    response = await api.ask("GET", f"{maps}{place}{separator}resourceVersion={version}")
 
-    assert answer.status == status
-    assert answer.json["message"].endswith(": value out of range")
+    assert response.status == status
+    assert response.json["message"].endswith(": value out of range")
 
 
 async def test_an_owner_reference_in_an_embedded_resource_needs_all_its_fields(
@@ -208,13 +208,13 @@ async def test_an_owner_reference_in_an_embedded_resource_needs_all_its_fields(
     await api.asked("POST", DEFINITIONS, definition(plural="boxes", schema=schema))
     owned = {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "ownerReferences": [{}]}}
 
-    answer = await api.ask(
+    response = await api.ask(
         "POST", TOOLS.replace("tools", "boxes"), tool("a", inner=owned) | {"kind": "Boxe"}
     )
 
     where = "inner.metadata.ownerReferences"
-    assert answer.status == 422
-    assert [each["field"] for each in answer.json["details"]["causes"]] == [
+    assert response.status == 422
+    assert [each["field"] for each in response.json["details"]["causes"]] == [
         f"{where}.{name}" for name in ("apiVersion", "kind", "name", "uid")
     ]
 
@@ -262,9 +262,9 @@ async def test_a_deletecollection_at_an_old_version_deletes_current_objects(
 
     # Without a body, the version would also be a precondition of each deletion.
     options = {"kind": "DeleteOptions", "apiVersion": "v1"}
-    answer = await api.ask(
+    response = await api.ask(
         "DELETE", f"{path}?resourceVersion={then}&resourceVersionMatch=Exact", options
     )
 
-    assert answer.status == 200
+    assert response.status == 200
     assert (await api.asked("GET", path))["items"] == []

@@ -47,25 +47,25 @@ async def test_a_sample_of_a_complex_kind_is_accepted_and_stored_unchanged(
 ) -> None:
     sample = sample_of(rich())
 
-    answer = await create(api, rich(), dict(sample))
+    response = await create(api, rich(), dict(sample))
 
-    assert answer.status == 201, answer.body
-    assert answer.json["spec"] == sample["spec"]
+    assert response.status == 201, response.body
+    assert response.json["spec"] == sample["spec"]
 
 
 async def test_a_sample_of_an_operators_own_kind_is_accepted(api: EmbeddedServer) -> None:
     crd = dict(as_document(crd_of(appservice.AppService)))
 
-    answer = await create(api, crd, dict(sample_of(crd)))
+    response = await create(api, crd, dict(sample_of(crd)))
 
-    assert answer.status == 201, answer.body
+    assert response.status == 201, response.body
 
 
 @pytest.mark.parametrize(("old", "new", "value"), BROKEN, ids=range(len(BROKEN)))
 async def test_a_reported_breaking_change_is_rejected_by_the_server(
     api: EmbeddedServer, old: Any, new: Any, value: Any
 ) -> None:
-    answers: list[Any] = []
+    responses: list[Any] = []
     for schema in (old, new):
         group = f"g{next(groups)}.example.com"
         crd = definition(fields(it=schema), group=group)
@@ -76,13 +76,13 @@ async def test_a_reported_breaking_change_is_rejected_by_the_server(
             "metadata": {"name": "one"},
             "spec": {"it": value},
         }
-        answers.append(await create(api, crd, obj))
+        responses.append(await create(api, crd, obj))
 
     found = breaking_changes(definition(fields(it=old)), definition(fields(it=new)))
 
     assert found != ()
-    assert answers[0].status == 201
-    assert answers[1].status in (400, 422)  # unknown field, or invalid value
+    assert responses[0].status == 201
+    assert responses[1].status in (400, 422)  # unknown field, or invalid value
 
 
 async def test_the_server_rejects_a_schema_that_is_reported_as_invalid(api: EmbeddedServer) -> None:
@@ -91,9 +91,9 @@ async def test_the_server_rejects_a_schema_that_is_reported_as_invalid(api: Embe
 
     stored = await api.asked("GET", f"{DEFINITIONS}/widgets.shop.example.com")
     new["metadata"] = stored["metadata"]
-    answer = await api.ask("PUT", f"{DEFINITIONS}/widgets.shop.example.com", new)
+    response = await api.ask("PUT", f"{DEFINITIONS}/widgets.shop.example.com", new)
 
-    assert answer.status == 422
+    assert response.status == 422
     assert "was removed, but objects may be stored in it" in str(breaking_changes(stored, new)[1])
 
 

@@ -193,11 +193,11 @@ async def test_a_write_in_an_unawaited_task_fails_the_reconcile(scene: Scene) ->
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not tasks:
-            operator.transports[0].answer = Answer(after=asyncio.Event().wait)
+            operator.transports[0].fixed_response = Answer(after=asyncio.Event().wait)
             write = ctx.apply_owned(config_map(f"of-{obj.name}"))
             tasks.append(asyncio.create_task(write))  # noqa: TID251 - the mistake
             await scene.clock.sleep(0)
-            operator.transports[0].answer = None
+            operator.transports[0].fixed_response = None
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile, owns=(ConfigMap,), workers=1)

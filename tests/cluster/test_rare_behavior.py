@@ -97,24 +97,24 @@ async def test_the_deprecated_watch_path_is_served(api: EmbeddedServer, path: st
 async def test_a_watch_of_one_name_has_only_that_object(api: EmbeddedServer) -> None:
     path = "/api/v1/watch/namespaces/default/configmaps/one?fieldSelector=metadata.name=two"
 
-    answer = await api.ask("GET", path)
+    response = await api.ask("GET", path)
 
-    assert answer.status == 400
-    assert "doesn't match requested name" in answer.json["message"]
+    assert response.status == 400
+    assert "doesn't match requested name" in response.json["message"]
 
 
 async def test_only_get_requests_can_watch(api: EmbeddedServer) -> None:
-    answer = await api.ask("POST", "/api/v1/watch/namespaces/default/configmaps", {})
+    response = await api.ask("POST", "/api/v1/watch/namespaces/default/configmaps", {})
 
-    assert answer.status == 405
+    assert response.status == 405
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", MAPS), ("POST", MAPS), ("GET", "/version")])
 async def test_an_invalid_timeout_is_rejected(api: EmbeddedServer, method: str, path: str) -> None:
-    answer = await api.ask(method, f"{path}?timeout=soon", {} if method == "POST" else None)
+    response = await api.ask(method, f"{path}?timeout=soon", {} if method == "POST" else None)
 
-    assert answer.status == 400
-    assert answer.json["message"] == (
+    assert response.status == 400
+    assert response.json["message"] == (
         'invalid timeout specified in the request URL - time: invalid duration "soon"'
     )
 

@@ -30,10 +30,10 @@ async def test_a_get_at_a_future_version_is_a_timeout(
     future = str(api.log.revision + 1)
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings?resourceVersion={future}"
 
-    answer = await api.ask("GET", path)
+    response = await api.ask("GET", path)
 
-    assert (answer.status, answer.header("retry-after")) == (504, "1")
-    assert answer.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+    assert (response.status, response.header("retry-after")) == (504, "1")
+    assert response.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 
 
 async def test_a_list_is_sorted_and_of_one_or_all_namespaces(
@@ -187,10 +187,10 @@ async def test_a_list_at_a_future_version_is_a_timeout(
     future = str(api.log.revision + 1000)
     path = f"/api/v1/namespaces/{namespace}/configmaps?resourceVersion={future}"
 
-    answer = await api.ask("GET", path)
+    response = await api.ask("GET", path)
 
-    assert answer.status == 504
-    assert answer.json["message"] == (
+    assert response.status == 504
+    assert response.json["message"] == (
         f"Timeout: Too large resource version: {future}, current: {api.log.revision}"
     )
 
@@ -232,6 +232,6 @@ REFUSED_OPTIONS = {
 
 @pytest.mark.parametrize("options", REFUSED_OPTIONS)
 async def test_invalid_list_options_are_rejected(api: EmbeddedServer, options: str) -> None:
-    answer = await api.ask("GET", f"/api/v1/configmaps?{options}")
+    response = await api.ask("GET", f"/api/v1/configmaps?{options}")
 
-    assert answer.status == REFUSED_OPTIONS[options]
+    assert response.status == REFUSED_OPTIONS[options]

@@ -176,13 +176,13 @@ async def test_a_failure_with_changing_messages_is_reported_once_per_retry(
 async def test_a_permanent_failure_is_reported_after_the_server_recovers(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
-            operator.transports[0].answer = Unreachable("gone for a moment")
+            operator.transports[0].fixed_response = Unreachable("gone for a moment")
         raise Permanent("never")
 
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, condition="Ready")
     async with operating(scene, controller) as operator:
         await scene.until(lambda: failures_in(operator) >= 1, seconds=1.0)
-        operator.transports[0].answer = None
+        operator.transports[0].fixed_response = None
         await scene.until(lambda: len(operator.writes) >= 2, seconds=1.0)
         await scene.settle()
 

@@ -42,7 +42,7 @@ class Answers(Webhooks):
 
 
 @pytest.mark.parametrize("issuer", [["https://kubernetes.default.svc"], {}, 7, None, True])
-async def test_a_token_whose_issuer_is_no_text_is_unauthorized(issuer: object) -> None:
+async def test_a_token_whose_issuer_is_not_a_string_is_unauthorized(issuer: object) -> None:
     api = EmbeddedServer()
     token = f"{part({'alg': 'RS256'})}.{part({'iss': issuer})}.{part('x')}"
 
@@ -123,7 +123,7 @@ def reviewed(**response: object) -> bytes:
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("field", [b"status", b"auditAnnotations", b"warnings", b"extra"])
-async def test_an_admission_answer_that_is_nested_too_deeply_is_an_internal_error(
+async def test_an_admission_response_that_is_nested_too_deeply_is_an_internal_error(
     field: bytes, depth: int
 ) -> None:
     answer = reviewed().replace(b'"allowed"', b'"%b":{"a":%b},"allowed"' % (field, abyss(depth)))
@@ -143,7 +143,9 @@ async def test_a_patch_of_a_webhook_that_is_nested_too_deeply_is_an_internal_err
     )
 
 
-async def test_a_patch_of_a_webhook_that_builds_an_abyss_in_steps_is_an_internal_error() -> None:
+async def test_a_patch_of_a_webhook_that_nests_an_object_step_by_step_is_an_internal_error() -> (
+    None
+):
     steps = [
         {"op": "add", "path": "/data" + "/a" * level, "value": {"a": {}}} for level in range(1, 400)
     ]

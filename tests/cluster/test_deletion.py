@@ -146,11 +146,11 @@ async def test_a_grace_period_can_become_shorter_and_never_longer(
 
     ends = []
     for grace_seconds in (20, 5, 60):
-        answer = await client.delete(
+        response = await client.delete(
             core_v1.Pod, "web", namespace=namespace, grace_seconds=grace_seconds
         )
-        assert answer.obj is not None
-        ends.append(answer.obj.metadata.deletion_timestamp)
+        assert response.obj is not None
+        ends.append(response.obj.metadata.deletion_timestamp)
 
     assert ends == [start + timedelta(seconds=seconds) for seconds in (20, 5, 5)]
 

@@ -60,11 +60,11 @@ async def test_a_transform_does_not_change_the_response_for_the_caller(
     scene: Scene, kind: type[Any]
 ) -> None:
     async with following(scene, kind) as (caches, informer):
-        answer = await caches.record_write(scene.client.patch(kind, "one", RED, namespace=HERE))
+        response = await caches.record_write(scene.client.patch(kind, "one", RED, namespace=HERE))
         found: Any = informer.lister.get("one", namespace=HERE)
 
-        assert found.resource_version == answer.resource_version
-        assert b"managedFields" in Codec().encode(answer)
+        assert found.resource_version == response.resource_version
+        assert b"managedFields" in Codec().encode(response)
         assert b"managedFields" not in Codec().encode(found)
 
 
@@ -76,13 +76,13 @@ async def test_a_deep_transform_does_not_change_the_response_for_the_caller(scen
 
     caching = {"options": (CacheOptions(AnyWidget, transform=transform),)}
     async with following(scene, AnyWidget, **caching) as (caches, informer):
-        answer = await caches.record_write(
+        response = await caches.record_write(
             scene.client.patch(AnyWidget, "one", RED, namespace=HERE)
         )
         found: Any = informer.lister.get("one", namespace=HERE)
 
         assert found.get("spec") == {}
-        assert answer.get("spec", "color") == "red"
+        assert response.get("spec", "color") == "red"
 
 
 async def test_transforms_apply_to_every_class_of_unstructured_of(scene: Scene) -> None:
@@ -112,12 +112,14 @@ async def test_a_response_of_another_class_is_cached_if_it_has_all_fields(
     scene: Scene, writing: type[Any], reading: type[Any]
 ) -> None:
     async with following(scene, reading) as (caches, informer):
-        answer = await caches.record_write(scene.client.patch(writing, "one", RED, namespace=HERE))
+        response = await caches.record_write(
+            scene.client.patch(writing, "one", RED, namespace=HERE)
+        )
 
         found: Any = informer.lister.get("one", namespace=HERE)
         assert type(found) is reading
-        assert found.resource_version == answer.resource_version
-        assert found.ref == answer.ref
+        assert found.resource_version == response.resource_version
+        assert found.ref == response.ref
 
 
 @pytest.mark.parametrize(
@@ -145,8 +147,10 @@ async def test_a_response_that_lacks_fields_is_cached_when_its_event_arrives(
 async def test_a_response_that_the_cache_cannot_decode_is_still_returned(scene: Scene) -> None:
     async with following(scene, Colored) as (caches, informer):
         puce = MergePatch({"spec": {"color": "puce"}})
-        answer = await caches.record_write(scene.client.patch(Widget, "one", puce, namespace=HERE))
-        assert answer.spec.color == "puce"
+        response = await caches.record_write(
+            scene.client.patch(Widget, "one", puce, namespace=HERE)
+        )
+        assert response.spec.color == "puce"
 
         scene.transport.resume()
         await scene.until(lambda: informer.decode_failures)
@@ -157,7 +161,7 @@ async def test_an_own_write_stays_cached_when_another_client_makes_it_undecodabl
     scene: Scene,
 ) -> None:
     async with following(scene, Colored) as (caches, informer):
-        answer = await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
+        response = await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
         scene.transport.cut()
         await scene.paint("one", "puce")
         scene.api.server.compactor.compact_all()
@@ -165,7 +169,7 @@ async def test_an_own_write_stays_cached_when_another_client_makes_it_undecodabl
         await scene.until(lambda: informer.decode_failures, seconds=1)
 
         found: Any = informer.lister.get("one", namespace=HERE)
-        assert found.resource_version == answer.resource_version
+        assert found.resource_version == response.resource_version
 
         await scene.server.delete(Widget, "one", namespace=HERE)
         await scene.until(lambda: names(informer) == ["two"], seconds=1)
@@ -199,9 +203,9 @@ async def test_a_write_in_flight_while_the_informer_starts_is_cached(scene: Scen
     caches = scene.caches()
 
     async def slow_patch() -> Any:
-        answer = await scene.server.patch(Widget, "one", RED, namespace=HERE)
+        response = await scene.server.patch(Widget, "one", RED, namespace=HERE)
         await started.wait()
-        return answer
+        return response
 
     async with caches.running(), asyncio.TaskGroup() as group:
         started = asyncio.Event()
@@ -209,10 +213,10 @@ async def test_a_write_in_flight_while_the_informer_starts_is_cached(scene: Scen
         await turns()
         async with caches.informer(Widget) as informer:
             started.set()
-            answer = await noted
+            response = await noted
             found = informer.lister.get("one", namespace=HERE)
             assert found is not None
-            assert found.resource_version == answer.resource_version
+            assert found.resource_version == response.resource_version
 
 
 async def test_a_deleted_pod_is_cached_as_terminating_and_then_removed(
@@ -242,22 +246,22 @@ async def test_a_deleted_pod_is_cached_as_terminating_and_then_removed(
 async def test_a_write_of_another_kind_does_not_affect_an_informer(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
-        answer = await informer.record_write(scene.client.create(widget(HERE, "three", size=3)))
+        response = await informer.record_write(scene.client.create(widget(HERE, "three", size=3)))
 
-        assert answer.name == "three"
+        assert response.name == "three"
         assert names(informer) == ["one", "two"]
 
 
 async def test_a_failed_write_leaves_no_record(scene: Scene) -> None:
     async with following(scene, Widget) as (caches, informer):
         before = informer.lister.list()
-        scene.transport.answer = Unreachable("gone for a while")
+        scene.transport.fixed_response = Unreachable("gone for a while")
         with pytest.raises(Unreachable):
             await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
 
         assert informer.lister.list() == before
         assert len(caches._inflight) == 0
-        scene.transport.answer = None
+        scene.transport.fixed_response = None
 
 
 async def test_a_label_limited_cache_drops_an_object_that_an_own_write_unlabels(

@@ -20,7 +20,7 @@ from tests.real.definitions import Widget
 WIDGETS_ARE_AT = "toys.example.com/widgets"
 
 
-class Moment(NamedTuple):
+class StateAt(NamedTuple):
     """The state of a key from a revision on; without a ``value``, no object existed."""
 
     revision: int
@@ -37,29 +37,29 @@ class RememberingLog(RevisionLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self.moments = defaultdict[ObjectKey, list[Moment]](lambda: [Moment(0, None)])
+        self.states = defaultdict[ObjectKey, list[StateAt]](lambda: [StateAt(0, None)])
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
         entry = super().append(key, value, expected=expected)
         if "widgets" in key.resource and "/" in key.place:
             namespace, name = key.place.split("/")
-            self.moments[ObjectKey(namespace, name)].append(Moment(entry.revision, value))
+            self.states[ObjectKey(namespace, name)].append(StateAt(entry.revision, value))
         return entry
 
     def end_of(self, key: ObjectKey, uid: str) -> int:
         """The revision at which the object was deleted."""
-        moments = self.moments[key]
+        states = self.states[key]
         return next(
             after.revision
-            for before, after in zip(moments[-2::-1], moments[:0:-1], strict=False)
+            for before, after in zip(states[-2::-1], states[:0:-1], strict=False)
             if before.uid == uid != after.uid
         )
 
 
-class UnhurriedTransport:
+class SlowTransport:
     """Delivers requests and responses after some iterations of the event loop.
 
-    Watches arrive in chunks, late, and are sometimes cut.
+    The chunks of a watch arrive late, and a watch is sometimes cut.
     """
 
     def __init__(self, server: Transport, *, rng: Random, loss: float) -> None:
@@ -77,11 +77,11 @@ class UnhurriedTransport:
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """Send ``request`` to the server."""
         is_watch = ("watch", "true") in request.query
-        await self.dawdle()
+        await self.delay()
         async with self._server.open(request) as response:
             if not is_watch:
                 # The server has processed the request; the client has no response yet.
-                await self.dawdle()
+                await self.delay()
                 yield response
                 return
             watch = _UnhurriedResponse(response, self)
@@ -91,7 +91,7 @@ class UnhurriedTransport:
             finally:
                 self._watches.remove(watch)
 
-    async def dawdle(self) -> None:
+    async def delay(self) -> None:
         """Yield to other tasks: mostly never or a few times, sometimes often."""
         rng = self._rng
         chance = rng.random()
@@ -112,7 +112,7 @@ class UnhurriedTransport:
 
 
 class _UnhurriedResponse:
-    def __init__(self, inner: Response, transport: UnhurriedTransport) -> None:
+    def __init__(self, inner: Response, transport: SlowTransport) -> None:
         self._inner = inner
         self._transport = transport
         self._reader = asyncio.current_task()
@@ -134,7 +134,7 @@ class _UnhurriedResponse:
         try:
             async for piece in self._inner.chunks():
                 for part in self._transport.split(piece):
-                    await self._transport.dawdle()
+                    await self._transport.delay()
                     if part:
                         yield part
                 if self._transport.is_lost():
@@ -157,7 +157,7 @@ class Reader:
         self,
         informer: Informer[Widget],
         log: RememberingLog,
-        known: "Known",
+        known: "WrittenRevisions",
         *,
         selects: Callable[[dict[str, Any]], bool],
         is_exact: bool,
@@ -179,15 +179,15 @@ class Reader:
         """The object in the cache, after the check that it is not outdated."""
         found = self.informer.lister.get(key.name, namespace=key.namespace)
         earliest = max(self._known.since(key, self.informer.scope), self._seen.get(key, 0))
-        moments = self._log.moments[key]
+        states = self._log.states[key]
         if found is None:
             since = earliest if self._is_exact else self._seen.get(key, 0)
-            seen = self._absent_since(key, moments, since)
+            seen = self._absent_since(key, states, since)
         else:
             seen = int(found.resource_version)
             assert seen >= earliest, f"{found.ref} of {seen}, and {earliest} was known"
             assert found.uid not in self._known.ended, f"{found.ref} of {seen}, and it was over"
-            moment = moments[bisect_left(moments, seen, key=lambda each: each.revision)]
+            moment = states[bisect_left(states, seen, key=lambda each: each.revision)]
             assert moment.value is not None, f"{found.ref} of {seen} was never there"
             assert (moment.revision, moment.uid) == (seen, found.uid)
             assert moment.value["spec"]["size"] == found.spec.size
@@ -195,10 +195,10 @@ class Reader:
         self._seen[key] = seen
         return found
 
-    def _absent_since(self, key: ObjectKey, moments: list[Moment], earliest: int) -> int:
+    def _absent_since(self, key: ObjectKey, states: list[StateAt], earliest: int) -> int:
         """The first revision from ``earliest`` on at which no object existed."""
-        after = bisect_left(moments, earliest + 1, key=lambda each: each.revision)
-        for moment in moments[max(0, after - 1) :]:
+        after = bisect_left(states, earliest + 1, key=lambda each: each.revision)
+        for moment in states[max(0, after - 1) :]:
             if moment.value is None or not self._selects(moment.value):
                 return max(earliest, moment.revision)
         raise AssertionError(f"nothing under {key}, where since {earliest} there always was")
@@ -208,7 +208,7 @@ class Reader:
         lister = self.informer.lister
         one_by_one = {
             key: found
-            for key in list(self._log.moments)
+            for key in list(self._log.states)
             if self.holds(key) and (found := self.read(key))
         }
         assert {obj.name: obj for obj in lister.list()}.keys() == {k.name for k in one_by_one}
@@ -231,7 +231,7 @@ def _by_key(objects: list[Widget]) -> dict[ObjectKey, Widget]:
     return found
 
 
-class Known:
+class WrittenRevisions:
     """The revisions of a writer's own writes."""
 
     def __init__(self, log: RememberingLog) -> None:

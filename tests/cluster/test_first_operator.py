@@ -1,7 +1,7 @@
-"""From an empty directory to an operator that is tested, runs and can be installed.
+"""A new operator: from an empty directory to tests, a running process and manifests.
 
-The operator is the one of a well-known tutorial, which takes a dozen commands and three hundred
-lines of Go to get there.
+The operator is that of a well-known tutorial, which needs a dozen commands and three hundred
+lines of Go.
 """
 
 import os
@@ -98,7 +98,7 @@ def steersman(directory: Path, *arguments: str) -> str:
 def ran(directory: Path, *command: str) -> str:
     environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "VIRTUAL_ENV"):
-        environ.pop(name, None)  # of the make that runs these tests
+        environ.pop(name, None)  # set by the make that runs these tests
     finished = subprocess.run(
         command, cwd=directory, env=environ, check=False, capture_output=True, text=True
     )
@@ -137,8 +137,8 @@ def test_an_operator_is_built_and_tested_within_half_a_minute(
     steersman(project, "generate")
 
     took_seconds = clock.monotonic() - began_at
-    # The steps come one after the other: this is what they take where nothing else is going on,
-    # and it is the same where a dozen other tests want the same processor.
+    # The steps run in sequence. Their CPU time does not depend on the other processes of the
+    # machine.
     needs_seconds = work_seconds() - worked_seconds + LOOK_SECONDS
     record_property("took_seconds", round(took_seconds, 1))
     record_property("needs_seconds", round(needs_seconds, 1))

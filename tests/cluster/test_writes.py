@@ -121,7 +121,7 @@ async def test_a_patch_of_each_type_changes_the_named_fields(
     assert patched.body["metadata"]["generation"] == 2
 
 
-async def test_a_patch_that_breaks_a_rule_is_refused_and_changes_nothing(
+async def test_an_invalid_patch_is_rejected_and_changes_nothing(
     client: Client, namespace: str
 ) -> None:
     created = await client.create(deployment(namespace, "web"))
@@ -185,10 +185,10 @@ async def test_applying_without_a_field_manager_is_rejected(
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings"
 
-    answer = await api.ask("PATCH", path, b"{}", sends=APPLY)
+    response = await api.ask("PATCH", path, b"{}", sends=APPLY)
 
-    assert answer.status == 422
-    assert "fieldManager: Required value: is required for apply patch" in answer.json["message"]
+    assert response.status == 422
+    assert "fieldManager: Required value: is required for apply patch" in response.json["message"]
 
 
 async def test_the_status_and_the_spec_are_written_separately(
@@ -261,9 +261,9 @@ async def test_a_dry_run_writes_nothing(write: str, api: EmbeddedServer, namespa
     before, revision = (await api.ask("GET", path)).body, api.log.revision
     manager = "&fieldManager=us" if sends == APPLY else ""
 
-    answer = await api.ask(method, f"{path}{rest}?dryRun=All{manager}", body, sends=sends)
+    response = await api.ask(method, f"{path}{rest}?dryRun=All{manager}", body, sends=sends)
 
-    assert answer.status in (200, 201)
+    assert response.status in (200, 201)
     assert api.log.revision == revision
     assert (await api.ask("GET", path)).body == before
 
@@ -273,9 +273,9 @@ async def test_a_dry_run_is_rejected_if_the_write_would_be(
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps?dryRun=All"
 
-    answer = await api.ask("POST", path, {"metadata": {"name": "Not A Name"}})
+    response = await api.ask("POST", path, {"metadata": {"name": "Not A Name"}})
 
-    assert answer.status == 422
+    assert response.status == 422
 
 
 async def test_an_object_read_in_protobuf_can_be_written_unchanged(
@@ -286,8 +286,8 @@ async def test_an_object_read_in_protobuf_can_be_written_unchanged(
     path = f"/apis/apps/v1/namespaces/{namespace}/deployments/web"
     shown = await api.asked("GET", path)
 
-    answer = await api.ask("GET", path, accept=protobuf)
-    written = await api.asked("PUT", path, answer.body, sends=protobuf)
+    response = await api.ask("GET", path, accept=protobuf)
+    written = await api.asked("PUT", path, response.body, sends=protobuf)
 
-    assert (answer.status, answer.header("content-type")) == (200, protobuf)
+    assert (response.status, response.header("content-type")) == (200, protobuf)
     assert written == shown
