@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-# One value in so many is of any type, or out of bounds.
+# One value in this many has any type, or is out of bounds.
 _RARELY: Final = 12
 
 _WORDS: Final = ("a", "b", "nginx:1.29", "web", "10.0.0.1", "x" * 6, "x" * 41, "", "É", "A B")
@@ -24,7 +24,7 @@ _KEYS: Final = ("a", "b", "c", "d", "example.com/e")
 
 
 def any_json() -> st.SearchStrategy[Any]:
-    """Any JSON value, of modest size."""
+    """Any small JSON value."""
     plain = st.none() | st.booleans() | st.sampled_from(_NUMBERS) | st.sampled_from(_WORDS)
     return st.recursive(
         plain | st.just(1.5),
@@ -38,7 +38,7 @@ def any_json() -> st.SearchStrategy[Any]:
 
 @st.composite
 def values_of(draw: Draw, schema: Mapping[str, Any]) -> Any:
-    """A value that the schema takes, unless it is one of the rare others."""
+    """A value that is valid for the schema, with rare exceptions."""
     if draw(st.integers(0, _RARELY)) == _RARELY:
         return draw(any_json())
     if "enum" in schema:
@@ -65,7 +65,7 @@ def values_of(draw: Draw, schema: Mapping[str, Any]) -> Any:
 
 
 def _near(schema: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Numbers at the bounds, and on either side of them."""
+    """Numbers at the bounds, and just below and above them."""
     bounds = [schema[key] for key in ("minimum", "maximum") if key in schema]
     return tuple(bound + step for bound in bounds for step in (0, 1, -1))
 
@@ -78,7 +78,7 @@ def _objects_of(draw: Draw, schema: Mapping[str, Any]) -> dict[str, Any]:
         chosen |= {"apiVersion", "kind"}
     if properties:
         chosen |= set(draw(st.lists(st.sampled_from(sorted(properties)), max_size=4)))
-    # In the order of the schema: a set has another one in every process.
+    # In the order of the schema, because the order of a set differs in each process.
     made = {name: draw(values_of(properties[name])) for name in properties if name in chosen}
     others = schema.get("additionalProperties")
     if isinstance(others, Mapping):

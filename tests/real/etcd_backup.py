@@ -1,4 +1,4 @@
-"""A backup of a cluster's data, restored while all clients have seen later versions."""
+"""A backup of a cluster's data, restored after all clients have received later versions."""
 
 import shutil
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ from steersman_cluster.testing import Component, ControlPlane, RealControlPlane
 def save(cluster: ControlPlane) -> None:
     """Copy the cluster's data, like a snapshot of its disk."""
     keeper, files = _kept_by(cluster)
-    # A process that does not run changes nothing while it is copied.
+    # A paused process changes nothing during the copy.
     with keeper.paused():
         for each in files:
             _copy(each, _saved(each))
@@ -28,7 +28,7 @@ def restore(cluster: ControlPlane, *, in_good_order: bool) -> None:
 
 
 def _kept_by(cluster: ControlPlane) -> tuple[Component, list[Path]]:
-    """Who keeps the data, and where."""
+    """The component that stores the data, and its directory."""
     if isinstance(cluster, RealControlPlane):
         return cluster.etcd, [cluster.directory / "etcd"]
     return cluster.api_server, [cluster.directory / f"data{end}" for end in ("", "-wal", "-shm")]

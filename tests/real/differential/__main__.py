@@ -1,12 +1,12 @@
-"""``python -m tests.real.differential``: where the embedded server differs from the real one.
+"""``python -m tests.real.differential``: the differences between the embedded and the real server.
 
-    python -m tests.real.differential                  compare the two
-    python -m tests.real.differential --against FILE   compare with a recording of the real server
-    python -m tests.real.differential record FILE      make such a recording
-    python -m tests.real.differential show             what the real server answers, or answered
-    python -m tests.real.differential list             what is asked
-    python -m tests.real.differential cover            how often each option of each verb is asked
-    python -m tests.real.differential twice            compare the real server with itself
+    python -m tests.real.differential                  compare the two python -m
+    tests.real.differential --against FILE   compare with a recording of the real server python -m
+    tests.real.differential record FILE      make such a recording python -m tests.real.differential
+    show             print the real server's (recorded) responses python -m tests.real.differential
+    list             list the requests python -m tests.real.differential cover            count the
+    requests with each option of each verb python -m tests.real.differential twice
+    compare the real server with itself
 
 Each takes ``--only PATTERN``: a glob, or a part of the names of scenarios. Differences are grouped
 by their shape, with one example each; ``--all`` lists every one.
@@ -42,7 +42,7 @@ from tests.real.differential.servers import real
 
 
 def main() -> None:
-    """Do what the command line asks."""
+    """Run the command line."""
     options = _options()
     everything = corpus()
     chosen = [scenario for scenario in everything if _is_wanted(scenario.name, options.only)]
@@ -95,7 +95,7 @@ def _real_transcript(options: argparse.Namespace, scenarios: list[Scenario]) -> 
         recorded = read_recording(options.against)
         new = [scenario for scenario in scenarios if not _is_recorded(scenario, recorded)]
         if new:
-            # What is older than the corpus is asked again.
+            # A recording that is older than the corpus is made again.
             asked = _transcript(real(), with_needs(new, scenarios), REAL_PACE)
             return {**recorded, **{scenario.name: asked[scenario.name] for scenario in new}}
         return recorded
@@ -103,7 +103,7 @@ def _real_transcript(options: argparse.Namespace, scenarios: list[Scenario]) -> 
 
 
 def _embedded_transcript(scenarios: list[Scenario]) -> Transcript:
-    # Here, so that the real server can be asked while the embedded one is under the knife.
+    # Imported here, so that the real server can be called even if the embedded one does not load.
     from tests.real.differential.embedded import embedded
 
     return _transcript(embedded(), scenarios, EMBEDDED_PACE)

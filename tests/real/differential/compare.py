@@ -1,4 +1,4 @@
-"""The differences of two transcripts, and which of them are known and explained."""
+"""The differences of two transcripts, and the explanations of known differences."""
 
 import fnmatch
 import json
@@ -20,7 +20,7 @@ ABSENT = "(absent)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One place in the answer to one request where the two servers are not alike."""
+    """A difference between the two servers at one path of the response to one request."""
 
     scenario: str
     request: str
@@ -30,11 +30,11 @@ class Difference:
 
     @property
     def where(self) -> str:
-        """The request, as known.toml speaks of it."""
+        """The request, in the notation of known.toml."""
         return f"{self.scenario}:{self.request}"
 
     def shape(self) -> tuple[str, str, str]:
-        """What it has in common with others of its sort: no numbers, and no names of things."""
+        """The difference without numbers and names, so that similar differences are equal."""
         return (
             re.sub(r"\[\d+\]", "[]", self.path),
             _faceless(self.real),
@@ -44,14 +44,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """Differences that are there for a reason."""
+    """Differences with an explanation."""
 
     requests: Sequence[str]
     paths: Sequence[str]
     why: str
 
     def explains(self, difference: Difference) -> bool:
-        """Whether the difference is one of these."""
+        """Whether this explains the difference."""
         return any(
             fnmatch.fnmatchcase(difference.where, pattern) for pattern in self.requests
         ) and any(_path_matches(difference.path, pattern) for pattern in self.paths)
@@ -59,7 +59,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """All that came of a comparison."""
+    """The result of a comparison."""
 
     requests: int
     unexplained: Sequence[Difference]
@@ -67,7 +67,7 @@ class Verdict:
     outdated: Sequence[Known]
 
     def summary(self) -> str:
-        """A table: how many requests were answered alike, and why the others were not."""
+        """A table: the number of equal responses, and the explanations of the others."""
         unlike = {each.where for each in self.unexplained}
         by_reason: dict[str, set[str]] = {}
         for known, difference in self.explained:
@@ -88,13 +88,13 @@ class Verdict:
 
 
 def known_differences(path: Path = KNOWN) -> list[Known]:
-    """What is written in known.toml."""
+    """The explanations in known.toml."""
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("known", [])
     return [Known(**entry) for entry in entries]
 
 
 def judged(real: Transcript, other: Transcript, known: Sequence[Known], *, whole: bool) -> Verdict:
-    """Compare the answers of both servers; only a whole corpus can find outdated explanations."""
+    """Compare the responses of both servers; only a whole corpus can find outdated explanations."""
     unexplained: list[Difference] = []
     explained: list[tuple[Known, Difference]] = []
     for difference in differences(real, other):
@@ -113,7 +113,7 @@ def judged(real: Transcript, other: Transcript, known: Sequence[Known], *, whole
 
 
 def differences(real: Transcript, other: Transcript) -> Iterator[Difference]:
-    """Every difference in what the other server answers."""
+    """Every difference between the responses."""
     for scenario, requests in other.items():
         for request, response in requests.items():
             for path, left, right in _unlike(real[scenario][request], response):
@@ -130,7 +130,7 @@ def _unlike(
     real: NormalizedResponse, other: NormalizedResponse
 ) -> Iterator[tuple[str, Json, Json]]:
     if real.status != other.status:
-        # The bodies are then about different things; one line about each is enough.
+        # The bodies are then of different kinds; one line for each is enough.
         yield "status", _brief(real), _brief(other)
         return
     yield from _unlike_values("headers", dict(real.headers), dict(other.headers))
@@ -172,25 +172,25 @@ def _faceless(text: str) -> str:
 
 
 def _path_matches(path: str, pattern: str) -> bool:
-    """Whether the path, or what it is part of, is the one of the pattern; ``[]`` is any index."""
+    """Whether the pattern matches the path or a prefix of it; ``[]`` matches any index."""
     escaped = re.escape(pattern).replace(r"\[\]", r"\[\d+\]").replace(r"\*", r"[^.\[]*")
     return re.match(rf"{escaped}(?:$|[.\[])", path) is not None
 
 
 def grouped(found: Sequence[Difference]) -> list[tuple[int, Difference]]:
-    """How often each shape of difference occurs, most often first, with one example."""
+    """The number of differences of each shape, the most frequent first, with one example."""
     counts = Counter(each.shape() for each in found)
     examples = {each.shape(): each for each in reversed(found)}
     return [(count, examples[shape]) for shape, count in counts.most_common()]
 
 
 def listing(found: Sequence[Difference], *, longest: int = 2000) -> str:
-    """Differences one after another, for a person to work through."""
+    """All differences, as text."""
     return "\n".join(_entry(each, longest) for each in found)
 
 
 def compact_listing(found: Sequence[Difference], *, longest: int = 300) -> str:
-    """One example of each shape, and how often it occurs."""
+    """One example of each shape, with the number of occurrences."""
     return "\n".join(f"{count} ×  {_entry(each, longest)}" for count, each in grouped(found))
 
 

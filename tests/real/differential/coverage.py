@@ -45,7 +45,7 @@ _DELETES = (
     "pretty",
 )
 
-# What is asked of every kind that has the verb: with each of these options at least once.
+# The options with which each verb is called at least once for every kind.
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "create": (*_WRITES, "generateName", "yaml-body", "yaml"),
     "get": ("pretty", "resourceVersion", "metadata-only", "yaml"),
@@ -105,7 +105,7 @@ class RequestShape:
 
 
 def request_shapes(scenarios: Iterable[Scenario], kinds: Mapping[str, Kind]) -> list[RequestShape]:
-    """The shapes of the scenarios' requests for one of ``kinds``."""
+    """The shapes of the scenarios' requests for ``kinds``."""
     by_path = {(kind.root, kind.plural): title for title, kind in kinds.items()}
     found: list[RequestShape] = []
     for scenario in scenarios:

@@ -17,17 +17,17 @@ from tests.real.differential.scenario import Answer
 TOKEN = "differential"
 
 
-# A watch delivers an event by the time the write is answered, or in the next moment.
+# A watch delivers an event before the response to the write, or immediately after it.
 SILENCE_SECONDS = 2.0
 
 
 class InProcessStream:
-    """A watch whose lines wait in a queue until they are read."""
+    """A watch whose lines are queued until they are read."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, reply: Reply) -> None:
         self._reply = reply
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
-        # The loop takes its work in order: this listens before any later request is answered.
+        # The loop runs its tasks in order: the watch starts before any later request.
         self._listening = (
             asyncio.run_coroutine_threadsafe(self._listen(reply.stream), loop)
             if reply.stream is not None
@@ -42,7 +42,7 @@ class InProcessStream:
         self._lines.put(None)
 
     def received(self, is_last: Callable[[bytes], bool]) -> Answer:
-        """The lines up to the last one, or until nothing more came."""
+        """The lines up to the last one, or until a timeout."""
         body = self._reply.body
         if self._listening is not None:
             body = b"".join(self._until(is_last))
@@ -58,7 +58,7 @@ class InProcessStream:
 
 
 class InProcessServer:
-    """A server whose loop runs in a thread of its own, so that any thread may ask."""
+    """A server whose loop runs in its own thread, so that any thread can send requests."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.token = TOKEN
@@ -76,12 +76,12 @@ class InProcessServer:
     def call(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Answer:
-        """Ask, and wait for the whole answer."""
+        """Send a request, and read the whole response."""
         request = _request(method, path, body, headers)
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop).result()
 
     def follow(self, path: str, headers: Mapping[str, str]) -> InProcessStream:
-        """Begin to watch."""
+        """Start a watch."""
         handled = self._server.handle(_request("GET", path, None, headers))
         reply = asyncio.run_coroutine_threadsafe(handled, self._loop).result()
         return InProcessStream(self._loop, reply)
@@ -107,7 +107,7 @@ def _request(method: str, path: str, body: bytes | None, headers: Mapping[str, s
 
 @contextmanager
 def embedded() -> Iterator[InProcessServer]:
-    """An embedded server without any request so far."""
+    """A new embedded server."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

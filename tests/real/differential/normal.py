@@ -1,7 +1,7 @@
 """Replaces values that always differ between two servers, by a fixed list of paths.
 
-A value that is only made up, such as a uid, is replaced by where it was first seen, so that the
-same one is the same still: ``<uid of created>``. A value of the wrong shape is left alone.
+A generated value, such as a uid, is replaced by the place of its first occurrence, so that equal
+values stay equal: ``<uid of created>``. A value of the wrong form is kept.
 """
 
 import json
@@ -27,12 +27,12 @@ ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 NODE_PORT = re.compile(r"3[0-2]\d{3}")
 OF_DELETING = frozenset(("foregroundDeletion", "orphan"))
 SUFFIX = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
-# Of what has just been made, or when; longer ones are counted from moments that a scenario has set.
+# The age of a new object, or a recent time; longer ones are relative to times that a scenario sets.
 AGE = re.compile(rf"\d\d?s|{MOMENT.pattern}")
 ANY = re.compile(r".+", re.DOTALL)
 FAILED_ALLOCATION = re.compile(r'failed to allocate IP: IPAddress.networking.k8s.io "10[0-9.]+"')
 
-# What the same thing is called wherever it turns up in a scenario, by path.
+# The name of a generated value in a scenario, by path.
 NAMED = {
     "cells[]": ("address", ADDRESS),
     "clusterIP": ("address", ADDRESS),
@@ -43,7 +43,7 @@ NAMED = {
     "uid": ("uid", UID),
 }
 
-# What differs from one second, build or address to the next, by path.
+# Values that depend on the time, the build or the address, by path.
 BLANKED = {
     "address": ("host", re.compile(r"127\.0\.0\.1:\d+")),
     "buildDate": ("build", ANY),
@@ -67,10 +67,10 @@ BLANKED = {
     "status.token": ("token", ANY),
 }
 
-# The last names of all those paths.
+# The last names of these paths.
 LAST_NAMES = frozenset(path.rpartition(".")[2] for path in (*NAMED, *BLANKED))
 
-# What a sentence tells of the server's clock and counter, and by which words it is known.
+# The parts of messages that contain times and versions, and the words before them.
 SENTENCES = (
     (":3", re.compile(r"(?<=\d:)3[0-2]\d{3}(?=/(TCP|UDP))"), "<port>"),
     ("current: ", re.compile(r"current: \d+"), "current: <version>"),
@@ -92,19 +92,19 @@ SENTENCES = (
     ),
 )
 
-# How those begin whose fields an object in a sentence has.
+# The prefix of managers in an object that is part of a message.
 MANAGERS = r"managedFields\":["
 
-# The shortest text in which there can be a sentence or a uid.
+# The shortest text that can contain a message or a uid.
 MIN_TEXT_LENGTH = 9
 
-# The names of a field and of what it is in, with [] for an element.
+# The names of a field and its parents, with [] for an element.
 Place: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalizedResponse:
-    """An answer in a form that may be compared."""
+    """A response in a comparable form."""
 
     status: int
     headers: Mapping[str, Json]
@@ -113,7 +113,7 @@ class NormalizedResponse:
 
 @dataclass(slots=True)
 class Normalizer:
-    """Brings the answers to one scenario into their normal form, in the order of the scenario."""
+    """Normalizes the responses of one scenario, in order."""
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     _said: dict[str, str] = field(default_factory=dict[str, str])
@@ -122,7 +122,7 @@ class Normalizer:
     _counts: dict[str, int] = field(default_factory=dict[str, int])
 
     def normalized(self, request: str, answer: Answer) -> NormalizedResponse:
-        """The normal form of what was answered to the request of this name."""
+        """The normalized response to the request of this name."""
         self._request = request
         self._counts = {}
         body = _in_order(self._body(answer))
@@ -136,7 +136,7 @@ class Normalizer:
         decoded = _decoded(answer)
         if not isinstance(decoded, list) or not all(map(_is_event, decoded)):
             return self._value(decoded, ("", ""))
-        # Several watches of a scenario tell of the same events.
+        # Several watches of a scenario have the same events.
         kept: list[Json] = []
         for event in decoded:
             written = json.dumps(event)
@@ -159,7 +159,7 @@ class Normalizer:
                 elif last == "causes":
                     items = _once(value)
                 elif last == "finalizers" and not OF_DELETING.isdisjoint(map(str, value)):
-                    # Of a Namespace they are put together in any order.
+                    # Those of a Namespace have a random order.
                     items = sorted(value)
                 inside = (around, f"{last}[]")
                 return [self._value(each, inside) for each in items]
@@ -182,7 +182,7 @@ class Normalizer:
         }
 
     def _fields(self, owned: Json) -> Json:
-        """A set of fields, in which only keys and values of list items can be made up."""
+        """A field set, in which only keys and values of list items can be generated."""
         if not isinstance(owned, dict):
             return owned
         return {
@@ -204,8 +204,8 @@ class Normalizer:
     def _name(self, kind: str, value: str, *, shown: str = "") -> str:
         known = self._names.get((kind, value))
         if known is None:
-            # Not numbered through the scenario: one that is missing would make all that follow
-            # differ.
+            # Not numbered across the scenario, because a missing one would change all later
+            # numbers.
             nth = self._counts[kind] = self._counts.get(kind, 0) + 1
             source = self._request if nth == 1 else f"{self._request} #{nth}"
             known = (shown or f"<{kind} of {{}}>").format(source)
@@ -229,7 +229,7 @@ class Normalizer:
 
 
 def _without_managers(sentence: str) -> str:
-    """A sentence that shows an object, without those whose fields it has: see ``_manager``."""
+    """A message that contains an object, without the object's managers: see ``_manager``."""
     begin = sentence.index(MANAGERS) + len(MANAGERS)
     depth, end = 1, begin
     while depth and end < len(sentence):
@@ -261,7 +261,7 @@ def _is_event(line: Json) -> bool:
 
 
 def _is_idle(event: Json) -> bool:
-    """Whether it is a bookmark that marks nothing but time; it comes when the server likes."""
+    """Whether it is a periodic bookmark, whose time the server chooses."""
     shown = event["object"]
     (row,) = shown.get("rows") or [{}]  # of a table
     marks = (row.get("object") or shown)["metadata"].get("annotations", {})
@@ -269,7 +269,7 @@ def _is_idle(event: Json) -> bool:
 
 
 def _in_order(body: Json) -> Json:
-    """The body, sorted where a real server follows chance: in what it says of custom kinds."""
+    """The body, sorted where the order of a real server is random: for custom kinds."""
     match body:
         case {"groupVersion": str(version), "resources": list(resources)}:
             if ".example.com/" in version:
@@ -288,12 +288,12 @@ def _in_order(body: Json) -> Json:
 
 
 def _once(causes: list[Json]) -> list[Json]:
-    """The real server tells some causes up to four times, as often as it looked at them."""
+    """Without repeated causes, of which the real server sends up to four."""
     return [each for number, each in enumerate(causes) if each not in causes[:number]]
 
 
 def _undated(value: Mapping[str, Json]) -> Mapping[str, Json]:
-    """A list or a bookmark without its version, which is that of the moment, not of any object."""
+    """A list or a bookmark without its version, which is the current one and not an object's."""
     match value:
         case {"type": "BOOKMARK", "object": {"rows": [dict(row)], **table}}:
             rows = [{**row, "object": _bookmark(row["object"])}]
@@ -302,7 +302,7 @@ def _undated(value: Mapping[str, Json]) -> Mapping[str, Json]:
             return {**value, "object": _bookmark(marked)}
         case {"items": list() | None, "metadata": dict(metadata)}:
             return {**value, "metadata": _now(metadata)}
-        # Of a table of one object it is that of the object, which the row carries.
+        # The version of a table with one object is that of the object, which is in the row.
         case {"kind": "Table", "metadata": dict(metadata)}:
             return {**value, "metadata": _now(metadata)}
         case _:
@@ -320,7 +320,7 @@ def _now(metadata: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _manager(entry: Json) -> Json:
-    """The server orders them by second; whether two were in the same one is chance."""
+    """Managers are ordered by second, and two writes may or may not be in the same second."""
     return [
         str(entry.get(key, "")) for key in ("operation", "manager", "apiVersion", "subresource")
     ]

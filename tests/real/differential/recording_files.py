@@ -10,7 +10,7 @@ from tests.real.differential.replay import Transcript
 
 
 def write_recording(path: Path, transcript: Transcript) -> None:
-    """Keep a transcript."""
+    """Write a transcript to a file."""
     plain = {
         scenario: {request: asdict(response) for request, response in requests.items()}
         for scenario, requests in transcript.items()
@@ -20,7 +20,7 @@ def write_recording(path: Path, transcript: Transcript) -> None:
 
 
 def read_recording(path: Path) -> Transcript:
-    """A transcript that was kept."""
+    """Read a transcript from a file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         plain = json.load(file)
     return {

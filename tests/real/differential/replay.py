@@ -22,7 +22,7 @@ from tests.real.differential.scenario import (
 
 JSON = "application/json"
 
-# How long to wait before another look at something that has not settled yet.
+# The pause before a request is repeated because the server has not settled.
 LOOK_AGAIN_SECONDS = 0.025
 
 
@@ -34,19 +34,19 @@ class Pace:
     looks: int
 
 
-# Most of a watch is waiting for its end. What the server does in the background takes it a while:
-# a definition is gone after five seconds; what takes twenty is a mistake in the scenario.
+# Most of a watch is waiting for its end. Background work of the server takes time: a definition is
+# deleted after five seconds. If it takes twenty, the scenario is wrong.
 REAL_PACE = Pace(workers=12, looks=800)
 
-# What it is asked has happened when it answers.
+# The embedded server completes all work before it responds.
 EMBEDDED_PACE = Pace(workers=24, looks=1)
 
-# The responses: the name of the scenario, then of the request.
+# The responses, by the names of the scenario and of the request.
 Transcript: TypeAlias = Mapping[str, Mapping[str, NormalizedResponse]]
 
 
 class Answers(Mapping[str, Json]):
-    """What was answered, by the name of the request; decoded on first use."""
+    """The responses, by the name of the request; decoded on first use."""
 
     def __init__(self) -> None:
         self.received: dict[str, Answer] = {}
@@ -65,7 +65,7 @@ class Answers(Mapping[str, Json]):
 
 
 def with_needs(chosen: Iterable[Scenario], everything: Sequence[Scenario]) -> list[Scenario]:
-    """The chosen scenarios and all that they need, in the order of the whole corpus."""
+    """The selected scenarios and those that they need, in the order of the corpus."""
     by_name = {scenario.name: scenario for scenario in everything}
     wanted: set[str] = set()
     waiting = [scenario.name for scenario in chosen]
@@ -78,11 +78,11 @@ def with_needs(chosen: Iterable[Scenario], everything: Sequence[Scenario]) -> li
 
 
 def replay(scenarios: Sequence[Scenario], server: Server, *, pace: Pace) -> Transcript:
-    """What the server answers to each request of each scenario."""
+    """The server's response to each request of each scenario."""
     responses = {
         scenario.name: _run(scenario, server, pace) for scenario in scenarios if scenario.first
     }
-    # Those that wait longest first, so that the run does not end with them alone.
+    # The longest scenarios first, so that the run does not end with them alone.
     rest = sorted(
         (scenario for scenario in scenarios if not scenario.first), key=_waits, reverse=True
     )
@@ -114,7 +114,8 @@ def _run(scenario: Scenario, server: Server, pace: Pace) -> Mapping[str, Normali
         answer = _ask(request, server, answers, looks=pace.looks)
         answers.received[request.name] = answer
         responses[request.name] = normalizer.normalized(request.name, answer)
-    # After all others, so that what a watch tells is named by the answers in which it was first.
+    # After all others, so that values in events have the names of the responses that had them
+    # first.
     for request, stream in followed:
         assert request.ends_with is not None
         responses[request.name] = normalizer.normalized(
@@ -167,5 +168,5 @@ def _encoded(body: Json, answers: Mapping[str, Json]) -> bytes | None:
 
 
 def _compact(document: Json) -> bytes:
-    """Without spaces: what the server has no type for it keeps as it is written."""
+    """Without spaces, because the server stores untyped values as they are written."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,7 +1,7 @@
 """Scenarios: requests in order, each of which may refer to earlier responses.
 
-``{{created.metadata.uid}}`` in a path, a header or a body stands for what the server that is being
-asked has answered to the request called ``created``.
+``{{created.metadata.uid}}`` in a path, a header or a body is replaced by that value in the same
+server's response to the request ``created``.
 """
 
 import json
@@ -20,14 +20,14 @@ PLACEHOLDER = re.compile(r"\{\{([\w-]+)((?:\.[^.{}]+)*)\}\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server answered; the body of a watch is all of its events, until it ended."""
+    """A response; the body of a watch consists of all its events."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
 
     def json(self) -> Json:
-        """The body, decoded; nothing, if it is no JSON."""
+        """The decoded body; empty if it is not JSON."""
         try:
             return msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -35,15 +35,15 @@ class Answer:
 
 
 class Stream(Protocol):
-    """A watch that is open."""
+    """An open watch."""
 
     def received(self, is_last: Callable[[bytes], bool]) -> Answer:
-        """The lines up to the last one, or until nothing more came; the watch is then over."""
+        """The lines up to the last one, or until a timeout; then the watch is closed."""
         ...
 
 
 class Server(Protocol):
-    """All that the differential test needs to know of a server."""
+    """The interface of a server for the differential test."""
 
     @property
     def token(self) -> str:
@@ -57,18 +57,18 @@ class Server(Protocol):
         ...
 
     def follow(self, path: str, headers: Mapping[str, str]) -> Stream:
-        """Begin to watch: it delivers whatever happens from now on."""
+        """Start a watch, which delivers all later events."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Bytes that are sent as they are."""
+    """Bytes that are sent unchanged."""
 
     content: bytes
 
 
-# Whether a server has come to rest.
+# Whether a server has settled.
 Settled: TypeAlias = Callable[[Answer], bool]
 
 GONE: Final = object()
@@ -76,7 +76,7 @@ GONE: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What an earlier request was answered with, except for this: see ``edited``."""
+    """An earlier response with these changes: see ``edited``."""
 
     request: str
     changes: Mapping[str, Json]
@@ -84,7 +84,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """The event with which a watch has delivered all events of a scenario."""
+    """The last event of a scenario in a watch."""
 
     type: str
     name: str
@@ -101,9 +101,9 @@ class Last:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request of a scenario; ``until`` has it repeated while a server is busy settling.
+    """One request of a scenario; with ``until``, it is repeated until the server has settled.
 
-    A watch that ``ends_with`` an event stays open during the scenario, until that event.
+    A watch with ``ends_with`` stays open during the scenario, until that event.
     """
 
     name: str
@@ -117,10 +117,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Requests in order, independent of other scenarios; in an own namespace if one is named.
+    """Requests in order, independent of other scenarios; in a separate namespace if one is named.
 
-    A scenario that is ``first`` has a fresh server; the others run after all of those, in
-    any order, though never before what they need.
+    A scenario with ``first`` has a new server. The others run after all of those, in any order, but
+    after the scenarios that they need.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Scenario:
 
 
 def slug(name: str) -> str:
-    """A name for objects of the scenario of this name: unique, and the same each time."""
+    """A unique and deterministic name for objects of the scenario of this name."""
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return f"{words[-34:].strip('-')}-{zlib.crc32(name.encode()):08x}"
 
@@ -169,7 +169,7 @@ def _edit_list(items: list[Json], last: str, value: Json) -> None:
 
 
 def resolved(value: Json, answers: Mapping[str, Json]) -> Json:
-    """The value with every placeholder replaced by what was answered."""
+    """The value, with every placeholder replaced by the value in the response."""
     match value:
         case str():
             whole = PLACEHOLDER.fullmatch(value)
@@ -195,6 +195,5 @@ def _answered(found: re.Match[str], answers: Mapping[str, Json]) -> Json:
             value = value[int(step)]
         else:
             value = value.get(step) if isinstance(value, dict) else None
-    # A server that did not answer as expected is asked all the same: that is a difference, and is
-    # reported.
+    # The request is sent even after an unexpected response, which is reported as a difference.
     return "unanswered" if value is None else value

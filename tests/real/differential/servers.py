@@ -12,22 +12,22 @@ from steersman.clock import SystemClock
 from steersman_cluster.testing import find_binaries, running_real_control_plane
 from tests.real.differential.scenario import Answer
 
-# A watch of a second and a request that waits for a revision of the future take a few.
+# A watch of a second, and a request that waits for a future revision, take a few seconds.
 CALL_SECONDS = 30.0
 
-# What a watch has to tell it tells within milliseconds, on a busy machine within a second or two.
+# A watch delivers events within milliseconds; on a busy machine, within a second or two.
 SILENCE_SECONDS = 5.0
 
 
 class HttpsStream:
-    """A watch, on a connection of its own; unread lines wait there."""
+    """A watch on its own connection, which buffers unread lines."""
 
     def __init__(self, connection: HTTPSConnection, response: HTTPResponse) -> None:
         self._connection = connection
         self._response = response
 
     def received(self, is_last: Callable[[bytes], bool]) -> Answer:
-        """The lines up to the last one, or until nothing more came."""
+        """The lines up to the last one, or until a timeout."""
         lines: list[bytes] = []
         with closing(self._connection), suppress(TimeoutError):
             while line := self._response.readline():
@@ -42,7 +42,7 @@ class HttpsStream:
 
 
 class HttpsServer:
-    """A server at an address, with one connection for each thread that asks."""
+    """A server at an address, with one connection for each thread."""
 
     def __init__(self, url: str, *, ca_file: str, token: str) -> None:
         self.token = token
@@ -54,7 +54,7 @@ class HttpsServer:
     def call(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Answer:
-        """Ask, and wait for the whole answer."""
+        """Send a request, and read the whole response."""
         connection = self._connection()
         try:
             connection.request(method, path, body, dict(headers))
@@ -70,7 +70,7 @@ class HttpsServer:
         return answer
 
     def follow(self, path: str, headers: Mapping[str, str]) -> HttpsStream:
-        """Begin to watch: the server sends the head of its answer once it listens."""
+        """Start a watch: the server sends the response headers once the watch is active."""
         connection = HTTPSConnection(self._address, timeout=CALL_SECONDS, context=self._tls)
         connection.request("GET", path, None, dict(headers))
         plain = connection.sock
@@ -94,7 +94,7 @@ class HttpsServer:
 
 @contextmanager
 def real() -> Iterator[HttpsServer]:
-    """A kube-apiserver without any request so far."""
+    """A new kube-apiserver."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:

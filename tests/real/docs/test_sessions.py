@@ -1,4 +1,4 @@
-"""The pages' commands with kubectl show what the pages show."""
+"""The kubectl commands in the pages print the output in the pages."""
 
 import os
 from pathlib import Path

@@ -31,7 +31,7 @@ __all__ = ["corpus", "kinds_of_corpus"]
 
 
 def kinds_of_corpus() -> dict[str, Kind]:
-    """Every kind that all verbs and options are asked of, by its title."""
+    """Every kind for which all verbs and options are compared, by its title."""
     kinds = (*builtin_kinds().values(), *CUSTOM_KINDS)
     return {kind.title: kind for kind in kinds if kind.title not in generic.ONLY}
 
@@ -43,7 +43,7 @@ def corpus() -> list[Scenario]:
         chain(
             discovery.scenarios(),
             definitions.setups(),
-            # What is refused is reported with the bindings that lead nowhere.
+            # A rejection mentions the bindings whose roles do not exist.
             (replace(scenario, first=True) for scenario in access.scenarios()),
             chain.from_iterable(map(generic.scenarios_about, builtin_kinds().values())),
             chain.from_iterable(map(open_watches.scenarios_about, kinds)),

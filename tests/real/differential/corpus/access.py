@@ -12,7 +12,7 @@ RBAC_GROUP = "rbac.authorization.k8s.io"
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about access."""
+    """Scenarios about authorization."""
     yield Scenario(name="access/unknown", requests=tuple(_unknown()))
     yield Scenario(name="access/forbidden", requests=tuple(_forbidden()))
     yield _permitted()
@@ -23,7 +23,7 @@ def scenarios() -> Iterator[Scenario]:
 
 
 def by(user: str, *groups: str) -> dict[str, str]:
-    """The headers of a request as another user."""
+    """The headers that impersonate another user."""
     group = {"Impersonate-Group": groups[0]} if groups else {}
     return {"Impersonate-User": user, **group}
 
@@ -83,7 +83,7 @@ def _forbidden() -> Iterator[Request]:
             path=f"{kind.root}/{kind.plural}",
             headers=jane,
         )
-    # Not /apis and /openapi/v3, where other scenarios' definitions come and go.
+    # Not /apis and /openapi/v3, which change with the definitions of other scenarios.
     for path in ("/api", "/version", "/healthz", "/metrics", "/nowhere"):
         name = f"path-{path.strip('/').replace('/', '-')}"
         yield Request(name=name, method="GET", path=path, headers=jane)

@@ -1,6 +1,6 @@
 """API groups and their servers, the parts of the control plane, and rare features of kinds.
 
-What the real server registers it registers a moment later, and so is looked at until it is there.
+The real server registers groups with a delay, so that requests are repeated until they succeed.
 """
 
 from base64 import b64encode
@@ -12,10 +12,10 @@ from tests.real.differential.corpus.definitions import (
     SETUP_WIDGETS,
     WIDGET,
     an_object,
+    define,
     definition,
     is_found,
     is_missing,
-    made_known,
     version,
 )
 from tests.real.differential.corpus.kinds import JSON_PATCH, MERGE_PATCH, Place, builtin_kinds
@@ -127,7 +127,7 @@ def _with_definitions() -> Scenario:
     return Scenario(
         name="aggregation/definitions",
         requests=(
-            *made_known(document, f"/apis/{group}/v1/kites", f"/apis/{group}/v2/kites"),
+            *define(document, f"/apis/{group}/v1/kites", f"/apis/{group}/v2/kites"),
             _registered("one", one),
             _registered("two", two),
             _delete("one-deleted", one),
@@ -175,7 +175,7 @@ def _served_by(name: str) -> Mapping[str, Json]:
 
 
 def _by_hand() -> Scenario:
-    """Labels that mark it as managed by the server, without anything to manage."""
+    """An APIService with the label of managed ones, for a group that does not exist."""
     mine, lasting, bare = (f"{each}.byhand.example.com" for each in ("mine", "lasting", "bare"))
     return Scenario(
         name="aggregation/by-hand",
@@ -196,7 +196,7 @@ def _by_hand() -> Scenario:
 
 
 def _elsewhere() -> Scenario:
-    """What another server should answer, which is nowhere to be found."""
+    """Requests for another server that cannot be reached."""
     group, services = "elsewhere.example.com", "/api/v1/namespaces/default/services"
     name, root = f"v1.{group}", f"/apis/{group}"
     slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
@@ -248,7 +248,7 @@ def _elsewhere() -> Scenario:
 
 
 def _hidden() -> Scenario:
-    """What a definition serves, and a client leaves to another server."""
+    """A group that a definition serves, and that a client then delegates to another server."""
     group = "hidden.example.com"
     document = definition(group, "secrets", "Secret", version("v1", an_object({})))
     name, things = f"v1.{group}", f"/apis/{group}/v1/namespaces/default/secrets"
@@ -256,7 +256,7 @@ def _hidden() -> Scenario:
     return Scenario(
         name="aggregation/hidden",
         requests=(
-            *made_known(document, things),
+            *define(document, things),
             _registered("registered", name),
             _merge("left-to-others", name, change),
             _get("unavailable", things, until=_has_status(503)),
@@ -270,7 +270,7 @@ def _hidden() -> Scenario:
 
 
 def _components() -> Scenario:
-    """They are listed in any order, and so one at a time."""
+    """The components are read one by one, because lists have a random order."""
     one = f"{COMPONENTS}?fieldSelector=metadata.name%3Detcd-0"
     queries = {
         "limit": "limit=1",
@@ -333,9 +333,9 @@ def _pem(content: str, kind: str = "CERTIFICATE") -> str:
 
 
 def _approvals(at: Place) -> Scenario:
-    """Conditions, whose times are the server's if a client gives none."""
+    """Conditions, whose times the server sets if a client omits them."""
     undated, denied = map(_condition, ("Approved", "Denied"))
-    # What is sent again without a time is another one a second later.
+    # A condition without a time differs when it is sent again a second later.
     approved, failed = (_condition(each, lastUpdateTime=TIME) for each in ("Approved", "Failed"))
     custom = _condition("example.com/seen", message="yes", lastUpdateTime=TIME)
     pem = _pem(CERTIFICATE)
@@ -393,7 +393,7 @@ def _approvals(at: Place) -> Scenario:
 
 
 def _measured(at: Place) -> Scenario:
-    """The status of an autoscaler, in the words of one version and the other."""
+    """The status of an autoscaler, in two versions."""
     root = at.path("one")
     other_version = {"v1": "v2", "v2": "v1"}[at.kind.api_version.rpartition("/")[2]]
     other = root.replace(at.kind.root, f"/apis/autoscaling/{other_version}")

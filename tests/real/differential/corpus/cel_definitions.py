@@ -13,12 +13,12 @@ KEYED: Json = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["
 
 
 def ruled(schema: Json, *rules: Json) -> Json:
-    """The schema with rules: texts, or all that a rule may say."""
+    """The schema with rules, each as an expression or as an object with all fields."""
     return {**schema, RULES: [{"rule": each} if isinstance(each, str) else each for each in rules]}
 
 
 def rule(text: str, **more: Json) -> Json:
-    """A rule with more than its text."""
+    """A rule with further fields."""
     return {"rule": text, **more}
 
 
@@ -42,7 +42,7 @@ PLAIN = an_object(
     }
 )
 
-# What stands at spec, each of it in a definition of its own.
+# Schemas of ``spec``, each in its own definition.
 DEFINED: Mapping[str, Json] = {
     "fine": ruled(PLAIN, "self.count < 5"),
     "several": ruled(PLAIN, "self.count < 5", "self.text.size() > 0"),

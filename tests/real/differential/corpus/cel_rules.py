@@ -15,8 +15,8 @@ from tests.real.differential.corpus.definitions import (
     NUMBER,
     a_list,
     an_object,
+    define,
     definition,
-    made_known,
     version,
 )
 from tests.real.differential.corpus.formulas import FORMULAS, SAMPLE, SCHEMA
@@ -67,7 +67,7 @@ MEMBERS = a_list(
     **KEYED,
 )
 
-# Rules at every level, with all that a rule may say.
+# Rules at every level, with all fields.
 LAWS = an_object(
     {
         "least": NUMBER,
@@ -94,7 +94,7 @@ LAWS = an_object(
         ),
         "message-nothing": ruled(NUMBER, rule("self < 5", messageExpression="' '")),
         "message-lines": ruled(NUMBER, rule("self < 5", messageExpression="'a\\nb'", message="m")),
-        # A message knows what was there if a rule beside it asks, and never as an optional.
+        # A message can use oldSelf if a rule beside it does, but never as an optional value.
         "message-old": ruled(NUMBER, rule("self < 5", messageExpression="string(oldSelf)")),
         "message-both": ruled(
             NUMBER, rule("self < 5", messageExpression="string(oldSelf)"), "self > 0 || oldSelf > 0"
@@ -144,7 +144,7 @@ LAWS = an_object(
     **{RULES: [{"rule": "!has(self.least) || !has(self.most) || self.least <= self.most"}]},
 )
 
-# What new objects have in their spec.
+# The specs of new objects.
 CREATED: Mapping[str, Json] = {
     "empty": {},
     "least-and-most": {"least": 1, "most": 2},
@@ -195,7 +195,7 @@ GOOD: Json = {
     "next": 1,
 }
 
-# How a good object is changed, each time from the same state: by merge patches of its spec.
+# Merge patches of the spec of a valid object, each from the same state.
 CHANGED: Mapping[str, Json] = {
     "nothing": {},
     "kept": {"kept": "b"},
@@ -233,7 +233,7 @@ def _laws() -> Scenario:
     return Scenario(
         name="cel/objects",
         requests=(
-            *made_known(document, path),
+            *define(document, path),
             *(
                 Request(
                     name=f"create:{name}",
@@ -243,7 +243,7 @@ def _laws() -> Scenario:
                 )
                 for name, spec in CREATED.items()
             ),
-            # "next" cannot be the same twice, so that it is put in afterwards.
+            # The value of "next" must be unique, so that it is inserted later.
             Request(name="good", method="POST", path=path, body=law("good", GOOD)),
             *(
                 Request(
@@ -267,7 +267,7 @@ def _laws() -> Scenario:
 
 
 def _ratcheting() -> Scenario:
-    """Rules come to be when objects are there that break them."""
+    """Rules are added while existing objects violate them."""
     lax = an_object(
         {
             "a": NUMBER,
@@ -306,7 +306,7 @@ def _ratcheting() -> Scenario:
     document = _definition("ratchets", lax)
     path = f"/apis/{GROUP}/v1/namespaces/default/ratchets"
     spec = "/spec/versions/0/schema/openAPIV3Schema/properties/spec"
-    # Each is wrong in one part only, because it is not known which part the server looks at first.
+    # Each is invalid in one part only, because the order of the server's checks is not known.
     old: Mapping[str, Json] = {
         "a": {"a": 9, "b": 1},
         "c": {"c": "text"},
@@ -342,7 +342,7 @@ def _ratcheting() -> Scenario:
     return Scenario(
         name="cel/ratcheting",
         requests=(
-            *made_known(document, path),
+            *define(document, path),
             *(
                 Request(name=f"old-{name}", method="POST", path=path, body=ratchet(name, spec))
                 for name, spec in old.items()
@@ -396,7 +396,7 @@ def _ratcheting() -> Scenario:
 
 
 def _formulas() -> Scenario:
-    """Each property is refused with what its formula gives."""
+    """Each property is rejected with a message that contains the value of its expression."""
     names = {f"f{number}": text for number, text in enumerate(FORMULAS)}
     document = _definition(
         "formulas",
@@ -411,7 +411,7 @@ def _formulas() -> Scenario:
     return Scenario(
         name="cel/formulas",
         requests=(
-            *made_known(document, path),
+            *define(document, path),
             *(
                 Request(
                     name=f"{name}: {text}",

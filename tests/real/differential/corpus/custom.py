@@ -17,7 +17,7 @@ from tests.real.differential.scenario import GONE, Changed, Json, Request, Scena
 
 NEEDS = (SETUP_WIDGETS, SETUP_GADGETS, SETUP_OTHERS)
 
-# What a Widget may not be, or is made into: the spec of each.
+# The specs of Widgets that are rejected or changed.
 SPECS: dict[str, Json] = {
     "empty": {},
     "null-size": {"size": None},
@@ -137,7 +137,7 @@ FORMATS: dict[str, tuple[str, str]] = {
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about custom resources alone, after those about every kind."""
+    """Scenarios that only custom resources have."""
     for kind in CUSTOM_KINDS:
         yield from generic.scenarios_about(kind, needs=NEEDS)
         yield from open_watches.scenarios_about(kind, needs=NEEDS)

@@ -9,9 +9,9 @@ from tests.real.differential.corpus.definitions import (
     a_list,
     an_object,
     definition,
+    has_names_condition,
     is_established,
     is_found,
-    is_judged,
     is_missing,
     version,
 )
@@ -306,7 +306,7 @@ def _conflicting_names() -> Scenario:
             Request(name="first", method="POST", path=DEFINITIONS, body=first),
             _get("first-established", first, until=is_established),
             Request(name="second", method="POST", path=DEFINITIONS, body=second),
-            _get("second-judged", second, until=is_judged),
+            _get("second-judged", second, until=has_names_condition),
         ),
     )
 

@@ -129,7 +129,7 @@ WIDGET_SUBRESOURCES = {
 
 
 def version(name: str, schema: Json, **more: Json) -> Json:
-    """One version of a custom kind, served and stored unless said otherwise."""
+    """A version of a custom kind; it is served and stored by default."""
     return {
         "name": name,
         "served": True,
@@ -199,7 +199,7 @@ GADGETS = definition(
     scope="Cluster",
 )
 
-# In a namespace and without subresources, in two versions that are alike.
+# Namespaced, without subresources, in two equal versions.
 TRINKETS = definition(
     GROUP,
     "trinkets",
@@ -215,7 +215,7 @@ TRINKETS = definition(
     ),
 )
 
-# Outside of namespaces, with subresources.
+# Cluster-scoped, with subresources.
 GIZMOS = definition(
     GROUP,
     "gizmos",
@@ -327,12 +327,12 @@ def conditions(document: Json) -> Mapping[str, str]:
 
 
 def is_established(answer: Answer) -> bool:
-    """Whether custom resources of a definition can be made."""
+    """Whether custom resources of a definition can be created."""
     return conditions(answer.json()).get("Established") == "True"
 
 
-def is_judged(answer: Answer) -> bool:
-    """Whether the names of a definition were accepted or not."""
+def has_names_condition(answer: Answer) -> bool:
+    """Whether the condition NamesAccepted of a definition is set."""
     return "NamesAccepted" in conditions(answer.json())
 
 
@@ -346,8 +346,8 @@ def is_missing(answer: Answer) -> bool:
     return answer.status == 404
 
 
-def made_known(document: Json, *paths: str) -> tuple[Request, ...]:
-    """A definition is created, and waited for until these paths are served."""
+def define(document: Json, *paths: str) -> tuple[Request, ...]:
+    """Create a definition, and wait until these paths are served."""
     path = f"{DEFINITIONS}/{document['metadata']['name']}"
     return (
         Request(name="defined", method="POST", path=DEFINITIONS, body=document),
@@ -365,27 +365,25 @@ def setups() -> list[Scenario]:
     return [
         Scenario(
             name=SETUP_WIDGETS,
-            requests=made_known(
+            requests=define(
                 WIDGETS,
                 f"{root}/v1/namespaces/default/widgets",
                 f"{root}/v1beta1/namespaces/default/widgets",
             ),
             first=True,
         ),
-        Scenario(
-            name=SETUP_GADGETS, requests=made_known(GADGETS, f"{root}/v1/gadgets"), first=True
-        ),
+        Scenario(name=SETUP_GADGETS, requests=define(GADGETS, f"{root}/v1/gadgets"), first=True),
         Scenario(
             name=SETUP_OTHERS,
             requests=(
-                *made_known(
+                *define(
                     TRINKETS,
                     f"{root}/v1/namespaces/default/trinkets",
                     f"{root}/v2/namespaces/default/trinkets",
                 ),
                 *(
                     replace(each, name=f"gizmos-{each.name}")
-                    for each in made_known(GIZMOS, f"{root}/v1/gizmos")
+                    for each in define(GIZMOS, f"{root}/v1/gizmos")
                 ),
             ),
             first=True,

@@ -9,7 +9,7 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about the server as a whole; of a fresh one, before anything is defined."""
+    """Scenarios about a new server, before any definition."""
     versions = sorted({kind.api_version for kind in builtin_kinds().values()} - {"v1"})
     groups = sorted({each.partition("/")[0] for each in versions})
     yield Scenario(

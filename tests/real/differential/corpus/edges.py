@@ -9,8 +9,8 @@ from tests.real.differential.corpus.definitions import (
     NUMBER,
     TEXT,
     an_object,
+    define,
     definition,
-    made_known,
     version,
 )
 from tests.real.differential.corpus.kinds import APPLY_PATCH, MERGE_PATCH
@@ -40,7 +40,7 @@ APPLIED = an_object(
         },
     }
 )
-# Of each field a null, and nulls inside of some.
+# A null for each field, and nulls inside some.
 NULLS: dict[str, Json] = {
     **{name: {name: None} for name in APPLIED["properties"]},
     "everything": None,
@@ -50,7 +50,7 @@ NULLS: dict[str, Json] = {
     "in-free": {"free": {"x": None}},
     "in-item": {"named": [{"name": "a", "value": None}]},
 }
-# Python finds some of these equal.
+# Some of these are equal in Python.
 LIKE: dict[str, Json] = {
     "zero": 0,
     "false": False,
@@ -76,7 +76,7 @@ PATHS = (
 
 
 class _Things:
-    """A kind of one scenario, and requests about its objects."""
+    """A kind for one scenario, and requests for its objects."""
 
     def __init__(self, word: str, schema: Json, *, scope: str = "Namespaced", **more: Json) -> None:
         self.group = f"{word}.edges.example.com"
@@ -87,7 +87,7 @@ class _Things:
         self.path += "/things"
 
     def scenario(self, name: str, *requests: Request) -> Scenario:
-        known = made_known(self.document, self.path)
+        known = define(self.document, self.path)
         return Scenario(name=f"edges/{name}", requests=(*known, *requests))
 
     def object(self, name: str, **parts: Json) -> Json:
@@ -115,10 +115,10 @@ class _Things:
         return self.ask(name, "PATCH", path, self.object(obj, **parts), headers=headers)
 
     def in_turn(self, *writes: Request) -> Iterator[Request]:
-        """Writes, each of which begins when the watch cache of the server has the one before it.
+        """Writes, each of which starts when the server's watch cache contains the previous one.
 
-        A write compares what is sent with the object in that cache, which has no unknown fields,
-        and only with etcd, which may have some, where the cache is behind.
+        The server compares a write with the object in that cache, which has no unknown fields. If
+        the cache is behind, it compares with etcd, which may have some.
         """
         for write in writes:
             yield write
@@ -128,7 +128,7 @@ class _Things:
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about edges."""
+    """Scenarios about limits of schemas."""
     yield _default_status()
     yield _default_status_of_versions()
     yield _nulls()
@@ -184,7 +184,7 @@ def _default_status_of_versions() -> Scenario:
     return Scenario(
         name="edges/default-status-of-versions",
         requests=(
-            *made_known(document, things.path, old),
+            *define(document, things.path, old),
             Request(name="created", method="POST", path=old, body=body),
             things.get("read-as-new", "one"),
             Request(name="read", method="GET", path=f"{old}/one"),
@@ -246,7 +246,7 @@ def _dropped() -> Scenario:
                 things.apply(f"status-{number}", "one", sub="/status", by="other", status=lost)
                 for number in range(2)
             ),
-            # Each of these changes nothing, and the first one writes.
+            # None of these changes anything, but the first one is a write.
             *(things.merge(f"unchanged-{number}", "one", {}) for number in range(2)),
             things.apply("lost-again", "one", spec=spec),
             *(things.merge(f"status-unchanged-{number}", "one/status", {}) for number in range(2)),

@@ -15,7 +15,7 @@ EXTREMES = Path(__file__).parents[1] / "extremes.yaml"
 
 @cache
 def extremes() -> Mapping[str, Mapping[str, Json]]:
-    """By the title of a kind: the least and the most, without kind and metadata."""
+    """The smallest and the largest object of each kind, by title, without kind and metadata."""
     found: Mapping[str, Mapping[str, Json]] = yaml.load(
         EXTREMES.read_text(encoding="utf-8"), yaml.CSafeLoader
     )
@@ -23,7 +23,7 @@ def extremes() -> Mapping[str, Mapping[str, Json]]:
 
 
 def scenarios_about(kind: Kind) -> Iterator[Scenario]:
-    """What is filled in, kept and shown of each."""
+    """The defaults, the stored fields and the response of each."""
     at = Place(kind, "wholes")
     requests = [
         request

@@ -55,13 +55,13 @@ SAMPLE: Json = {
 
 
 def _shown(*expressions: str) -> str:
-    """A text with each value in it; to add texts up would cost too much beforehand."""
+    """A format expression with each value; a concatenation would exceed the cost limit."""
     places = " ".join("%s" for _ in expressions)
     return f"'{places}'.format([{', '.join(expressions)}])"
 
 
 FORMULAS = (
-    # Texts
+    # Strings
     _shown("self.text.trim()", "self.text.upperAscii()", "self.text.lowerAscii()"),
     _shown("self.text.trim().charAt(1)", "self.text.indexOf('o')", "self.text.lastIndexOf('o')"),
     _shown("self.text.indexOf('o', 7)", "self.text.lastIndexOf('o', 7)"),
@@ -146,7 +146,7 @@ FORMULAS = (
     _shown("isURL(self.url)", "isURL('../a')"),
     "url('../a').getHost()",
     _shown("isURL('http://[::1%25eth0]:8080/x')", "isURL('http://[9')", "isURL('http://a[::1]/')"),
-    # Amounts and versions
+    # Quantities and versions
     _shown("quantity(self.amount).isGreaterThan(quantity('1'))", "isQuantity('1Gi')"),
     _shown("quantity('1Gi').asInteger()", "quantity(self.amount).asApproximateFloat()"),
     _shown("quantity('1').add(quantity('2')).sub(1).asInteger()"),

@@ -20,8 +20,8 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
-# The real server writes to these by itself, a moment after another client has, or notifies all
-# about them: only what is refused, or answered at once, is always answered alike.
+# The real server itself writes to these shortly after a client's write, or notifies all watches:
+# only rejections and immediate responses are deterministic.
 ONLY = {
     "apiextensions.k8s.io/v1/customresourcedefinitions": {"create-refused"},
     "apiregistration.k8s.io/v1/apiservices": {"create-refused"},
@@ -30,7 +30,7 @@ ONLY = {
 
 
 def scenarios_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Scenario]:
-    """Scenarios for any kind."""
+    """The scenarios for any kind."""
     chapters: dict[str, Callable[[Place], Iterator[Request]]] = {
         "create": creating,
         "create-refused": creating_wrongly,
@@ -55,7 +55,7 @@ def scenarios_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Scen
 
 
 def creating(at: Place) -> Iterator[Request]:
-    """Objects come to be."""
+    """Creations."""
     one = at.object("one")
     yield at.create("plain", one)
     yield at.create("again", one)
@@ -94,7 +94,7 @@ def creating(at: Place) -> Iterator[Request]:
 
 
 def creating_wrongly(at: Place) -> Iterator[Request]:
-    """Objects do not come to be."""
+    """Rejected creations."""
     yield at.create("with-resource-version", at.object("one", {"metadata.resourceVersion": "1"}))
     yield at.create("wrong-kind", at.object("one", {"kind": "Mistake"}))
     yield at.create("wrong-group", at.object("one", {"apiVersion": "mistakes.example.com/v1"}))
@@ -151,7 +151,7 @@ def creating_wrongly(at: Place) -> Iterator[Request]:
 
 
 def reading(at: Place) -> Iterator[Request]:
-    """One object is read."""
+    """Reads of one object."""
     yield at.create("created", at.object("one"))
     yield at.get("found", "one")
     yield at.get("missing", "none")
@@ -169,13 +169,13 @@ def reading(at: Place) -> Iterator[Request]:
 
 
 def listing(at: Place) -> Iterator[Request]:
-    """Several objects are read."""
+    """Lists."""
     yield at.list("none-yet")
     for name, tier in {"a": "front", "b": "back", "c": "front"}.items():
         labels = {"scenario": at.slug, "tier": tier}
         yield at.create(name, at.object(name, {"metadata.labels": labels}))
     last = "{{c.metadata.resourceVersion}}"
-    # Asking for no less than the last write makes a lagging cache catch up.
+    # A request for at least the version of the last write waits for a lagging cache.
     yield at.list("not-older", {"resourceVersion": last, "resourceVersionMatch": "NotOlderThan"})
     yield at.list("all")
     yield at.list("any-version", {"resourceVersion": "0"})
@@ -195,7 +195,7 @@ def listing(at: Place) -> Iterator[Request]:
 
 
 def updating(at: Place) -> Iterator[Request]:
-    """An object is written whole."""
+    """Updates."""
     yield at.create("created", at.object("one"))
     yield at.update("nothing-new", "one", Changed("created", {}))
     yield at.update("plain", "one", Changed("created", {"metadata.labels.new": "yes"}))
@@ -244,7 +244,7 @@ def updating(at: Place) -> Iterator[Request]:
 
 
 def patching(at: Place) -> Iterator[Request]:
-    """An object is changed in part."""
+    """Patches."""
 
     def labels(**values: str | None) -> dict[str, dict[str, dict[str, str | None]]]:
         return {"metadata": {"labels": values}}
@@ -301,7 +301,7 @@ def patching(at: Place) -> Iterator[Request]:
 
 
 def applying(at: Place) -> Iterator[Request]:
-    """An object is said to be like this, by several who say so."""
+    """Applies by several managers."""
 
     def labelled(**labels: str) -> Json:
         return at.bare("one", {"labels": {"scenario": at.slug, **labels}})
@@ -338,7 +338,7 @@ def applying(at: Place) -> Iterator[Request]:
 
 
 def the_status(at: Place) -> Iterator[Request]:
-    """The part of an object that others report in."""
+    """The status subresource."""
     yield at.create("created", at.object("one"))
     yield at.get("read", "one", sub="status")
     yield at.get("missing", "none", sub="status")
@@ -369,7 +369,7 @@ def the_status(at: Place) -> Iterator[Request]:
 
 
 def scaling(at: Place) -> Iterator[Request]:
-    """How many there should be."""
+    """The scale subresource."""
     yield at.create("created", at.object("one"))
     yield at.get("read", "one", sub="scale")
     yield at.get("missing", "none", sub="scale")
@@ -394,7 +394,7 @@ def scaling(at: Place) -> Iterator[Request]:
 
 
 def deleting(at: Place) -> Iterator[Request]:
-    """Objects cease to be."""
+    """Deletions."""
     yield at.create("created", at.object("one"))
     yield at.delete("dry-run", "one", {"dryRun": ["All"]})
     yield at.delete("other-uid", "one", {"preconditions": {"uid": NO_UID}})
@@ -437,7 +437,7 @@ def deleting(at: Place) -> Iterator[Request]:
 
 
 def deleting_many(at: Place) -> Iterator[Request]:
-    """Many objects cease to be."""
+    """Deletions of collections."""
     for name, tier in {"a": "front", "b": "back", "c": "front", "d": "side"}.items():
         labels = {"scenario": at.slug, "tier": tier}
         yield at.create(name, at.object(name, {"metadata.labels": labels}))
@@ -453,7 +453,7 @@ def deleting_many(at: Place) -> Iterator[Request]:
 
 
 def watching(at: Place) -> Iterator[Request]:
-    """The history of objects is delivered again."""
+    """Watches of past events."""
     yield at.create("created", at.object("one"))
     yield at.create("second", at.object("two"))
     yield at.patch("changed", "one", {"metadata": {"labels": {"tier": "front"}}})

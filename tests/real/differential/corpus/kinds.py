@@ -34,7 +34,7 @@ YAML = "application/yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of object, where it is served, and what one of it looks like."""
+    """A kind, its path, and a sample."""
 
     api_version: str
     name: str
@@ -46,13 +46,13 @@ class Kind:
 
     @property
     def title(self) -> str:
-        """How scenarios about it begin: ``core/v1/pods``."""
+        """The prefix of the names of its scenarios: ``core/v1/pods``."""
         group_version = self.api_version if "/" in self.api_version else f"core/{self.api_version}"
         return f"{group_version}/{self.plural}"
 
     @property
     def root(self) -> str:
-        """Where its group and version are served."""
+        """The path of its group and version."""
         return (
             f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
         )
@@ -60,7 +60,7 @@ class Kind:
 
 @cache
 def builtin_kinds() -> Mapping[str, Kind]:
-    """Every built-in kind that can be created and kept, by its title."""
+    """Every built-in kind that can be created and is stored, by its title."""
     samples = yaml.load(SAMPLES.read_text(encoding="utf-8"), yaml.CSafeLoader)
     found: list[Kind] = []
     for each in load_all_facts().values():
@@ -88,7 +88,7 @@ def as_yaml(document: Json) -> Raw:
 
 
 class Place:
-    """Where one scenario about a kind takes place, and the requests that it can be made of."""
+    """The paths and objects of one scenario about a kind, and its requests."""
 
     def __init__(
         self, kind: Kind, scenario: str, *, needs: tuple[str, ...] = (), within: str = ""
@@ -100,7 +100,7 @@ class Place:
         self._sample = json.dumps(kind.sample).replace("NAMESPACE", self.slug)
 
     def scenario(self, *requests: Request) -> Scenario:
-        """The scenario, of these requests."""
+        """A scenario with these requests."""
         return Scenario(
             name=self._name,
             requests=requests,
@@ -111,7 +111,7 @@ class Place:
     # Objects.
 
     def name(self, short: str) -> str:
-        """The name of an object; outside of namespaces it tells the scenario as well."""
+        """The name of an object; for a cluster-scoped kind, it contains the scenario."""
         match self.kind.plural:
             case "ipaddresses":
                 seed = zlib.crc32(f"{self.slug} {short}".encode())
@@ -124,13 +124,13 @@ class Place:
                 return short if self.kind.namespaced else f"{self.slug}-{short}"
 
     def object(self, short: str, changes: Mapping[str, Json] | None = None) -> Json:
-        """The sample under this name, with these changes."""
+        """The sample with this name and these changes."""
         metadata = {"name": self.name(short), "labels": {"scenario": self.slug}}
         document = {**json.loads(self._sample), "metadata": metadata}
         return edited(document, changes) if changes else document
 
     def bare(self, short: str, metadata: Json | None = None, **parts: Json) -> Json:
-        """An object of which nothing is said but this."""
+        """An object with only these fields."""
         return {
             "apiVersion": self.kind.api_version,
             "kind": self.kind.name,
@@ -148,7 +148,7 @@ class Place:
         namespace: str | None = None,
         query: Mapping[str, str] | None = None,
     ) -> str:
-        """The path of an object or of all, with a query."""
+        """The path of an object or of the collection, with a query."""
         where = f"/namespaces/{namespace or self.slug}" if self.kind.namespaced else ""
         which = f"/{self.name(short)}" if short is not None else ""
         below = f"/{sub}" if sub else ""
@@ -156,12 +156,12 @@ class Place:
         return f"{self.kind.root}{where}/{self.kind.plural}{which}{below}{asked}"
 
     def _only_mine(self, query: Mapping[str, str]) -> dict[str, str]:
-        """The query, for objects of this scenario alone."""
+        """The query, limited to the objects of this scenario."""
         mine = f"scenario={self.slug}"
         selector = ",".join(filter(None, (mine, query.get("labelSelector"))))
         return {**query, "labelSelector": selector}
 
-    # Requests. What comes after the name is always: of which object, with what, and how.
+    # Requests. The arguments after the name are: the object, the body, and the options.
 
     def get(
         self,
@@ -173,7 +173,7 @@ class Place:
         headers: Mapping[str, str] | None = None,
         until: Settled | None = None,
     ) -> Request:
-        """Read one."""
+        """Get an object."""
         path = self.path(short, sub=sub, query=query)
         return Request(name=name, method="GET", path=path, headers=headers or {}, until=until)
 
@@ -184,12 +184,12 @@ class Place:
         *,
         headers: Mapping[str, str] | None = None,
     ) -> Request:
-        """Read all of this scenario's."""
+        """List the objects of this scenario."""
         asked = dict(query or {}) if self.kind.namespaced else self._only_mine(query or {})
         return Request(name=name, method="GET", path=self.path(query=asked), headers=headers or {})
 
     def watch(self, name: str, query: Mapping[str, str] | None = None) -> Request:
-        """Hear what happens to this scenario's objects, for a second."""
+        """Watch the objects of this scenario, for a second."""
         return self.list(name, {"watch": "true", "timeoutSeconds": "1", **(query or {})})
 
     def follow(
@@ -203,7 +203,7 @@ class Place:
         old_style: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> Request:
-        """Hear what happens to this scenario's objects from now on, up to this type and object."""
+        """Watch the objects of this scenario, up to the event of this type and object."""
         asked = {"timeoutSeconds": "60", **(query or {})}
         if not old_style:
             asked["watch"] = "true"
@@ -226,7 +226,7 @@ class Place:
         namespace: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Request:
-        """Make one."""
+        """Create an object."""
         path = self.path(namespace=namespace, query=query)
         return Request(name=name, method="POST", path=path, body=body, headers=headers or {})
 
@@ -239,7 +239,7 @@ class Place:
         *,
         sub: str = "",
     ) -> Request:
-        """Write one, whole."""
+        """Update an object."""
         path = self.path(short, sub=sub, query=query)
         return Request(name=name, method="PUT", path=path, body=body)
 
@@ -253,7 +253,7 @@ class Place:
         sub: str = "",
         query: Mapping[str, str] | None = None,
     ) -> Request:
-        """Change one."""
+        """Patch an object."""
         path = self.path(short, sub=sub, query=query)
         headers = {"Content-Type": sends}
         return Request(name=name, method="PATCH", path=path, body=body, headers=headers)
@@ -269,7 +269,7 @@ class Place:
         sub: str = "",
         query: Mapping[str, str] | None = None,
     ) -> Request:
-        """Say what one should be like."""
+        """Apply an object."""
         asked = {
             **({"fieldManager": manager} if manager else {}),
             **({"force": "true"} if force else {}),
@@ -284,7 +284,7 @@ class Place:
         options: Json | None = None,
         query: Mapping[str, str] | None = None,
     ) -> Request:
-        """Take one away, or all that the query selects."""
+        """Delete an object, or all that the query selects."""
         asked = dict(query or {})
         if short is None and not self.kind.namespaced:
             asked = self._only_mine(asked)

@@ -9,7 +9,7 @@ IMAGE = "example.com/main:1"
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about lives and their ends."""
+    """Scenarios about lifecycles."""
     yield _graceful_ends()
     yield _bound_pods()
     yield _other_pod_subresources()
@@ -34,7 +34,7 @@ def _graceful_ends() -> Scenario:
         at.delete("scheduled-deleted", "scheduled"),
         at.get("scheduled-remains", "scheduled"),
         at.delete("again", "scheduled"),
-        # One second is the least there is; more would depend on how long ago the first request was.
+        # One second is the minimum; more would depend on the time since the first request.
         at.delete("sooner", "scheduled", {"gracePeriodSeconds": 1}),
         at.delete("later", "scheduled", {"gracePeriodSeconds": 500}),
         at.patch("changed-meanwhile", "scheduled", {"metadata": {"labels": {"a": "b"}}}),

@@ -10,7 +10,7 @@ FUTURE = "999999999"
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about looking, of a built-in kind and of a custom one."""
+    """Scenarios about reads of a built-in and of a custom kind."""
     config_maps = builtin_kinds()["core/v1/configmaps"]
     for kind, needs in ((config_maps, ()), (WIDGET, (SETUP_WIDGETS,))):
         yield _revisions(Place(kind, "look/revisions", needs=needs))

@@ -19,9 +19,9 @@ END = ("ADDED", "last")
 
 
 def scenarios_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Scenario]:
-    """What those who watch hear, whatever the kind."""
+    """The watches of any kind."""
     at = Place(kind, "watch/live", needs=needs)
-    yield at.scenario(*_before(at), *watches(at), *happenings(at))
+    yield at.scenario(*_before(at), *watches(at), *writes(at))
 
 
 def _before(at: Place) -> Iterator[Request]:
@@ -30,7 +30,7 @@ def _before(at: Place) -> Iterator[Request]:
 
 
 def watches(at: Place) -> Iterator[Request]:
-    """All watches, each in another way."""
+    """The watches, each with other options."""
     yield at.follow("all", END, SINCE_FIRST)
     yield at.follow("from-now", END)
     yield at.follow("from-zero", END, {"resourceVersion": "0"})
@@ -57,8 +57,8 @@ def watches(at: Place) -> Iterator[Request]:
         yield at.follow("everywhere", END, SINCE_FIRST, everywhere=True)
 
 
-def happenings(at: Place) -> Iterator[Request]:
-    """What they hear of: objects that come, change, leave a selection, and go."""
+def writes(at: Place) -> Iterator[Request]:
+    """The writes: objects are created, changed, relabelled and deleted."""
 
     def tier(name: str | None) -> dict[str, dict[str, dict[str, str | None]]]:
         return {"metadata": {"labels": {"tier": name}}}

@@ -20,7 +20,7 @@ METADATA_LIST = {"Accept": "application/json;as=PartialObjectMetadataList;g=meta
 
 WAYS = ("Strict", "Warn", "Ignore")
 
-# How a write may be asked for, whatever it writes; those that are refused come last.
+# The options of any write; rejected ones come last.
 WRITE_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "dry-run": {"dryRun": "All"},
     "manager": {"fieldManager": "someone"},
@@ -70,7 +70,7 @@ def _sends(content_type: str) -> dict[str, str]:
 
 
 def _doubled(document: Json) -> Raw:
-    """The object, with its kind and a label in it twice."""
+    """The object, with a duplicate kind and a duplicate label."""
     text = json.dumps(document, separators=(",", ":"))
     return Raw(
         text.replace('"labels":{', '"labels":{"twice":"1","twice":"2",', 1)
@@ -80,7 +80,7 @@ def _doubled(document: Json) -> Raw:
 
 
 def creating(at: Place) -> Iterator[Request]:
-    """An object comes to be, with each option."""
+    """Creations, with each option."""
     for case, query in WRITE_OPTIONS.items():
         yield at.create(case, at.object(case), query)
     for way in WAYS:
@@ -100,7 +100,7 @@ def creating(at: Place) -> Iterator[Request]:
 
 
 def reading(at: Place) -> Iterator[Request]:
-    """Objects are read, with each option."""
+    """Gets and lists, with each option."""
     for name, tier in {"a": "front", "b": "back", "c": "front"}.items():
         yield at.create(name, at.object(name, {"metadata.labels.tier": tier}))
     b, c = "{{b.metadata.resourceVersion}}", "{{c.metadata.resourceVersion}}"
@@ -154,7 +154,7 @@ def reading(at: Place) -> Iterator[Request]:
 
 
 def watching(at: Place) -> Iterator[Request]:
-    """A watch is asked for in ways that are not answered, or not for long."""
+    """Watches that are rejected or short."""
     yield at.create("created", at.object("one"))
     since = {"resourceVersion": "{{created.metadata.resourceVersion}}"}
     cases = {
@@ -178,7 +178,7 @@ def _update(at: Place, name: str, body: Json, query: Mapping[str, str] | None = 
 
 
 def updating(at: Place) -> Iterator[Request]:
-    """An object is written whole, with each option."""
+    """Updates, with each option."""
     yield at.create("created", at.object("one"))
 
     def written(case: str) -> Changed:
@@ -208,7 +208,7 @@ def updating(at: Place) -> Iterator[Request]:
 
 
 def patching(at: Place) -> Iterator[Request]:
-    """An object is changed in each language, with each option."""
+    """Patches of each type, with each option."""
     yield at.create("created", at.object("one"))
     yield from _patches(at, sub="")
     yield at.get("at-last", "one")
@@ -245,7 +245,7 @@ def _patches(at: Place, *, sub: str) -> Iterator[Request]:
 
 
 def applying(at: Place) -> Iterator[Request]:
-    """An object is said to be like this, with each option."""
+    """Applies, with each option."""
     yield at.apply("created", "one", at.object("one"))
     yield from _applies(at, lambda case: at.bare("one", {"annotations": {"by": case}}), sub="")
     yield at.get("at-last", "one")
@@ -268,7 +268,7 @@ def _applies(at: Place, body: Callable[[str], Json], *, sub: str) -> Iterator[Re
 
 
 def deleting(at: Place) -> Iterator[Request]:
-    """An object ceases to be, with each option."""
+    """Deletions, with each option."""
     hold = {"metadata.finalizers": ["example.com/hold"]}
     yield at.create("created", at.object("one", hold))
     breaking = "ignoreStoreReadErrorWithClusterBreakingPotential"
@@ -322,7 +322,7 @@ def deleting(at: Place) -> Iterator[Request]:
 
 
 def deleting_many(at: Place) -> Iterator[Request]:
-    """Many objects cease to be, with each option."""
+    """Deletions of collections, with each option."""
     names = ("a", "b", "c", "d", "e", "f", "g", "h")
     for name in names:
         yield at.create(name, at.object(name, {"metadata.labels.name": name}))
@@ -358,7 +358,7 @@ def deleting_many(at: Place) -> Iterator[Request]:
 
 
 def the_status(at: Place) -> Iterator[Request]:
-    """What others report is written, as they want it to be."""
+    """Writes of the status, with each option."""
     yield at.create("created", at.object("one"))
     yield at.get("pretty", "one", sub="status", query={"pretty": "true"})
     yield at.get("version", "one", sub="status", query={"resourceVersion": "0"})
@@ -381,7 +381,7 @@ def _writes_of_part(at: Place, sub: str, changes: Mapping[str, Json]) -> Iterato
 
 
 def scaling(at: Place) -> Iterator[Request]:
-    """How many there should be is said, with each option."""
+    """Writes of the scale, with each option."""
     yield at.create("created", at.object("one"))
     yield at.get("read", "one", sub="scale")
     yield at.get("pretty", "one", sub="scale", query={"pretty": "true"})

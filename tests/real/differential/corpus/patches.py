@@ -14,7 +14,7 @@ IMAGE = "example.com/main:1"
 
 
 def scenarios() -> Iterator[Scenario]:
-    """Scenarios about merging."""
+    """Scenarios about patches and applies."""
     yield _strategic_of_deployments()
     yield _strategic_of_services()
     yield _strategic_of_pods()

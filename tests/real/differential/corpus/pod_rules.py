@@ -229,7 +229,7 @@ PODS: dict[str, Mapping[str, Json]] = {
             {"name": "v", "mountPath": "/v"},
         ],
     },
-    # Where it may run, and as which user.
+    # Scheduling, and users.
     "toleration": {"spec.tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute"}]},
     "toleration-bad-operator": {"spec.tolerations": [{"key": "a", "operator": "Like"}]},
     "toleration-exists-with-value": {

@@ -316,7 +316,7 @@ OTHERS: dict[str, tuple[Json, Cases]] = {
 
 
 def scenarios() -> Iterator[Scenario]:
-    """For each kind a scenario of creations, good and bad; for some, one of changes."""
+    """For each kind a scenario of valid and invalid creations; for some, one of updates."""
     kinds = builtin_kinds()
     tables: dict[str, tuple[Json, Cases]] = {
         "core/v1/configmaps": (CONFIG_MAP, CONFIG_MAPS),
@@ -423,7 +423,7 @@ def _changes(kinds: Mapping[str, Kind]) -> Iterator[Scenario]:
     }
     for title, (base, cases) in tables.items():
         at = Place(kinds[title], "changes")
-        # Each is tried on the object as it is by then.
+        # Each is applied to the current object.
         requests = [at.create("created", at.bare("one", **base))]
         for case, changes in cases.items():
             requests += [

@@ -15,8 +15,8 @@ from tests.real.differential.corpus.definitions import (
     SETUP_WIDGETS,
     VERBS,
     an_object,
+    define,
     definition,
-    made_known,
     version,
 )
 from tests.real.differential.corpus.kinds import Kind, Place, builtin_kinds
@@ -39,8 +39,8 @@ INITIAL = {
 # Every watch of a scenario hears of this one at last.
 LAST = ("ADDED", "last")
 
-# The real server writes to these by itself, a moment after another client has: their version is
-# that of chance.
+# The real server itself writes to these shortly after a client's write, so that their version is
+# random.
 RESTLESS = (
     "apiextensions.k8s.io/v1/customresourcedefinitions",
     "apiregistration.k8s.io/v1/apiservices",
@@ -74,12 +74,12 @@ def _rows() -> Mapping[str, Json]:
 
 
 def _as(request: Request, accept: str = TABLE) -> Request:
-    """The same, answered in this form."""
+    """The same request, with this Accept header."""
     return replace(request, headers={**request.headers, "Accept": accept})
 
 
 def _of_kind(at: Place) -> Scenario:
-    """Objects come, change and go during a watch."""
+    """Objects are created, changed and deleted during a watch."""
     since = {"resourceVersion": "{{first.metadata.resourceVersion}}"}
     return at.scenario(
         at.create("first", at.object("first")),
@@ -105,7 +105,7 @@ def _has_no_table(kind: Kind, part: str) -> bool:
 
 
 def _is_alone(kind: Kind) -> bool:
-    """Whether two objects of a scenario would have one name."""
+    """Whether two objects of a scenario would have the same name."""
     return kind.plural in ("apiservices", "customresourcedefinitions")
 
 
@@ -259,7 +259,7 @@ def _scales(at: Place) -> Scenario:
 
 
 def _fresh() -> Scenario:
-    """What is there from the beginning, and belongs to the server."""
+    """The initial objects of the server."""
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     paths = {
         "default-namespace": "/api/v1/namespaces/default",
@@ -281,7 +281,7 @@ def _fresh() -> Scenario:
     return Scenario(name="tables/fresh", requests=tuple(requests), first=True)
 
 
-# Each column, by the name of its type and what it shows.
+# Each column, with the name of its type and its path.
 _PATHS = {
     "plain": ".spec.value",
     "missing": ".spec.missing",
@@ -317,13 +317,13 @@ _TYPES = ("string", "integer", "number", "boolean", "date")
 
 
 def _columns() -> Scenario:
-    """Printer columns of every type, of values of every type."""
+    """Printer columns of every type, for values of every type."""
     group, where = "tables.example.com", slug("tables/columns")
     columns: list[Json] = [
         {"name": f"{shown} {type_}", "type": type_, "jsonPath": path}
         for shown, path in _PATHS.items()
         for type_ in _TYPES
-        if shown != "whole" or type_ != "string"  # where uids and times would stand
+        if shown != "whole" or type_ != "string"  # in place of uids and times
     ]
     columns[0] |= {"description": "what it is for", "format": "int32", "priority": 1}
     unreadable = [
@@ -384,7 +384,7 @@ def _columns() -> Scenario:
     other = {version_: at.path().replace("/v1/", f"/{version_}/") for version_ in ("v2", "v3")}
     return replace(
         at.scenario(
-            *made_known(crd, *(at.path(), *other.values())),
+            *define(crd, *(at.path(), *other.values())),
             *(
                 _as(at.create(name, at.bare(name, spec={**spec, "value": value})))
                 for name, value in values.items()

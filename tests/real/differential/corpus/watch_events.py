@@ -43,7 +43,7 @@ def scenarios() -> Iterator[Scenario]:
     yield _everything_at_once()
 
 
-# Fields by which a watch may choose, and values that an object takes on one after the other.
+# Fields for field selectors, and successive values of an object.
 FIELDS: Mapping[str, tuple[str, tuple[Json, Json]]] = {
     "core/v1/nodes": ("spec.unschedulable", (True, False)),
     "core/v1/services": ("spec.type", ("ExternalName", "ClusterIP")),
@@ -249,7 +249,7 @@ def _scaled() -> Scenario:
 
 
 def _end_of_a_definition() -> Scenario:
-    """Watches end with the definition, after the deletion of each object."""
+    """Watches end when the definition is deleted, after the deletion of each object."""
     group = f"{slug('watch/definition')}.example.com"
     document = definition(group, "things", "Thing", version("v1", an_object({})), scope="Cluster")
     kind = Kind(
@@ -275,7 +275,7 @@ def _end_of_a_definition() -> Scenario:
 
 
 def _everything_at_once() -> Scenario:
-    """Many changes in a row, and a watch that begins before each of them."""
+    """Many changes in a row, and a watch that starts before each of them."""
     at = Place(builtin_kinds()["core/v1/configmaps"], "watch/row")
     requests = [at.create("first", at.object("first"))]
     for number in range(8):

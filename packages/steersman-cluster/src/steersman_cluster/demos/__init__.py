@@ -9,7 +9,7 @@ Gives:     the examples by name; a ``DemoContext`` with the methods that steps c
            files, applied as ``kubectl apply`` does
 Promises:  - the result of a step is shown before the next step begins
            - every wait of a demo has a timeout
-           - what a demo shows as rejected was rejected
+           - a rejection in a demo is a rejection by the server
            - an example is found in the source tree and in a wheel
 Never:     runs an operator, prints, or changes an object that no step names
 """

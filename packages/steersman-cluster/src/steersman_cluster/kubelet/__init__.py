@@ -3,7 +3,7 @@
 Takes:     the number and the size of the nodes, and annotations of Pods
 Gives:     Node objects with leases, and the statuses, events and deletions of Pods
 Promises:  - a Pod that starts immediately needs only two writes, binding and status
-           - no two Pods have one IP address
+           - no two Pods have the same IP address
            - a deleted node is registered again
            - a Pod of another scheduler or kubelet is left alone
 Never:     runs a process, probes a container, or reads the machine's clock

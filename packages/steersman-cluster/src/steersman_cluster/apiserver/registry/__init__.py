@@ -3,7 +3,7 @@
 Takes:     an ``APIRequest``, and the ``RequestScope``: the store, admission, field managers
 Gives:     the response, or the lines of a watch
 Promises:  - a write that changes nothing keeps the resource version
-           - a patch that breaks a rule is refused and changes nothing
+           - an invalid patch is rejected and changes nothing
            - an object is deleted only after its last finalizer is removed
 Never:     authenticates, or yields to another request between reading an object and replacing it
 
