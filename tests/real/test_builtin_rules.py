@@ -18,7 +18,7 @@ from tests.real.builtin_rules.data_cases import data_cases
 from tests.real.builtin_rules.other_cases import other_cases
 from tests.real.builtin_rules.sample_cases import sample_cases
 from tests.real.builtin_rules.service_cases import service_cases
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 SAMPLES = [*sample_cases()]
 CASES = [*service_cases(), *data_cases(), *other_cases(), *cluster_cases(), *SAMPLES]
@@ -56,7 +56,7 @@ def test_the_table_has_the_update_and_delete_strategy_of_each_kind(
     case: Case, api: HttpCaller, place: str
 ) -> None:
     case = placed(case, place)
-    rules = Here(case.api_version, case.plural).strategy
+    rules = KindHandler(case.api_version, case.plural).strategy
 
     with There(api, case, place).stored() as there:
         unconditional = there.put({"resourceVersion": None})
@@ -143,15 +143,15 @@ class There:
 
 def answer_here(case: Case, old: Object | None, beside: list[Object], namespace: str) -> Object:
     """What our functions answer, given what is stored there."""
-    here = Here(case.api_version, case.plural, stored=beside if old is None else [old])
+    handler = KindHandler(case.api_version, case.plural, stored=beside if old is None else [old])
     if case.plural == "services" and old is None:
-        here.network.stored(None, {"spec": {"clusterIPs": ["10.0.0.1"]}})
+        handler.network.stored(None, {"spec": {"clusterIPs": ["10.0.0.1"]}})
     where = namespace if case.namespaced else ""
     try:
         if old is None:
-            return here.create(case.body, namespace=where)
+            return handler.create(case.body, namespace=where)
         sent = merged(old, case.change)
-        return here.update(sent, old, namespace=where, subresource=case.subresource)
+        return handler.update(sent, old, namespace=where, subresource=case.subresource)
     except StatusError as refusal:
         return refusal.status()
 

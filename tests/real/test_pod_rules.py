@@ -19,7 +19,7 @@ from tests.real.builtin_rules.pod_cases import POD
 from tests.real.builtin_rules.pod_change_cases import GATED, change_cases
 from tests.real.builtin_rules.pod_spec_cases import pod_cases
 from tests.real.builtin_rules.workload_cases import workload_cases
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 AT_ONCE = "gracePeriodSeconds=0&propagationPolicy=Background"
@@ -136,17 +136,17 @@ def kept(response: HttpResponse) -> Object:
 
 
 def created_here(case: Case, namespace: str) -> tuple[Object, list[str]]:
-    here = Here(case.api_version, case.plural)
+    handler = KindHandler(case.api_version, case.plural)
     try:
-        return here.create(case.body, namespace=namespace), here.warnings
+        return handler.create(case.body, namespace=namespace), handler.warnings
     except StatusError as refusal:
         return refusal.status(), []
 
 
 def changed_here(case: Case, sent: Object, old: Object, namespace: str) -> Object:
-    here = Here(case.api_version, case.plural)
+    handler = KindHandler(case.api_version, case.plural)
     try:
-        return here.update(sent, old, namespace=namespace, subresource=case.subresource)
+        return handler.update(sent, old, namespace=namespace, subresource=case.subresource)
     except StatusError as refusal:
         return refusal.status()
 

@@ -6,10 +6,10 @@ import pytest
 
 from steersman_cluster.testing import RealControlPlane
 from tests.unit.apiserver.request.test_selectors import (
-    READABLE,
-    READABLE_FIELDS,
-    UNREADABLE,
-    UNREADABLE_FIELDS,
+    INVALID,
+    INVALID_FIELDS,
+    VALID,
+    VALID_FIELDS,
 )
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps?limit=1"
@@ -18,10 +18,10 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps?limit=1"
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        *(("labelSelector", text, None) for text in READABLE),
-        *(("labelSelector", *unreadable) for unreadable in UNREADABLE.items()),
-        *(("fieldSelector", text, None) for text in READABLE_FIELDS),
-        *(("fieldSelector", *unreadable) for unreadable in UNREADABLE_FIELDS.items()),
+        *(("labelSelector", text, None) for text in VALID),
+        *(("labelSelector", *invalid) for invalid in INVALID.items()),
+        *(("fieldSelector", text, None) for text in VALID_FIELDS),
+        *(("fieldSelector", *invalid) for invalid in INVALID_FIELDS.items()),
     ],
 )
 def test_the_server_parses_selectors_as_the_client_does(

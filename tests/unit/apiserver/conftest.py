@@ -1,4 +1,4 @@
-"""One server for all tests of a module; a namespace for each of them."""
+"""Fixtures: a server for each module, and a namespace for each test."""
 
 import pytest
 
@@ -7,11 +7,11 @@ from tests.embedded import EmbeddedServer
 
 @pytest.fixture(scope="module")
 def api() -> EmbeddedServer:
-    """A shared server; a test that needs an empty one makes it."""
+    """Return a server that the tests of a module share."""
     return EmbeddedServer()
 
 
 @pytest.fixture
 async def namespace(api: EmbeddedServer) -> str:
-    """The name of a namespace that only this test has."""
+    """Return the name of a new namespace for one test."""
     return await api.namespace()

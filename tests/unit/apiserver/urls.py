@@ -1,4 +1,4 @@
-"""Requests and what they ask for, written as URLs."""
+"""Requests and their RequestInfos, written as URLs."""
 
 from urllib.parse import parse_qsl, urlsplit
 
@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.request.request_info import RequestInfo, parse_
 
 
 def request(url: str, *, method: str = "GET", **headers: str) -> Request:
-    """A request without a body."""
+    """Return a request without a body."""
     parts = urlsplit(url)
     return Request(
         method=method,
@@ -17,6 +17,6 @@ def request(url: str, *, method: str = "GET", **headers: str) -> Request:
     )
 
 
-def asking(url: str, *, method: str = "GET") -> RequestInfo:
-    """What that asks for."""
+def request_info(url: str, *, method: str = "GET") -> RequestInfo:
+    """Return the RequestInfo of a request for ``url``."""
     return parse_request_info(request(url, method=method))

@@ -14,7 +14,7 @@ TARGET = "demo.py:demo"
 
 @pytest.fixture(autouse=True)
 def restored_imports() -> Iterator[None]:
-    """Every example has a module ``demo``."""
+    """Restore ``sys.path`` and unload ``demo``, a module that every example has."""
     path = list(sys.path)
     yield
     sys.path[:] = path

@@ -1,4 +1,4 @@
-"""Where the examples are."""
+"""The catalog of examples."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_an_example_is_found_in_the_source_tree_and_in_a_wheel(tmp_path: Path) -
     assert examples(package=installed) == {"robot": carried.parent}
 
 
-def test_what_has_no_demo_is_no_example(tmp_path: Path) -> None:
+def test_a_directory_without_a_demo_is_not_an_example(tmp_path: Path) -> None:
     home = tmp_path / "steersman" / "demos"
     write(home / "examples" / "README.md")
     write(home / "examples" / "half" / "README.md")
@@ -34,7 +34,7 @@ def test_what_has_no_demo_is_no_example(tmp_path: Path) -> None:
     assert examples(package=home) == {}
 
 
-def test_a_name_that_is_none_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_example_is_rejected_with_the_known_names() -> None:
     with pytest.raises(UnknownExample) as refused:
         find_example("apservice")
 
@@ -45,7 +45,7 @@ def test_a_name_that_is_none_is_refused_with_those_that_there_are() -> None:
     assert "appservice" in refused.value.known
 
 
-def test_the_page_about_the_examples_names_each_with_all_that_it_takes() -> None:
+def test_the_readme_lists_each_example_and_references_existing_files() -> None:
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
 
     for name in examples():

@@ -1,4 +1,4 @@
-"""Which memory of an operator would outlive a crash, and is refused."""
+"""Rejection of operators whose state would survive a crash."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ ConfigMap = core_v1.ConfigMap
 
 
 class Calling:
-    """An object that can be called."""
+    """A callable object."""
 
     async def __call__(self, obj: ConfigMap, ctx: sm.Context) -> sm.Outcome:
         return sm.Done()
@@ -24,7 +24,7 @@ class Calling:
 
 @dataclass(frozen=True)
 class Frozen:
-    """Cannot change, and holds what can."""
+    """A frozen object with a mutable field."""
 
     seen: dict[str, int] = field(default_factory=dict)
 
@@ -34,13 +34,13 @@ class Frozen:
 
 @dataclass
 class State:
-    """Can change."""
+    """A mutable object."""
 
     async def run(self, services: object) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def wakes(self, obj: core_v1.Secret, cached: object) -> tuple[()]:
-        """Nothing."""
+        """Do nothing."""
         return ()
 
 
@@ -84,12 +84,12 @@ CALLING, STATE = Calling(), State()
         ),
     ],
 )
-def test_an_instance_that_is_used_again_is_refused(build: Callable[[], Any], what: str) -> None:
+def test_a_reused_instance_is_rejected(build: Callable[[], Any], what: str) -> None:
     with pytest.raises(BadScenario, match=what):
         build_twice(build)
 
 
-def test_a_container_that_is_used_again_is_refused_once_it_has_changed() -> None:
+def test_a_reused_container_is_rejected_after_it_has_changed() -> None:
     seen: dict[str, int] = {}
     builds: list[Callable[[], Any]] = [
         lambda: controller(Frozen(seen).reconcile),
@@ -103,7 +103,7 @@ def test_a_container_that_is_used_again_is_refused_once_it_has_changed() -> None
         seen.clear()
 
 
-def test_an_instance_may_have_several_functions_of_one_operator() -> None:
+def test_an_instance_can_be_shared_within_one_operator() -> None:
     def build() -> list[sm.Controller[Any]]:
         calling = Calling()
         return [controller(calling, finalize=calling), controller(calling, name="other")]
@@ -111,12 +111,12 @@ def test_an_instance_may_have_several_functions_of_one_operator() -> None:
     build_twice(build)
 
 
-def test_an_immutable_object_may_be_used_again() -> None:
+def test_an_immutable_object_can_be_reused() -> None:
     build_twice(lambda: controller(partial(with_state, ("a", 1, ConfigMap, reconcile))))
     build_twice(lambda: controller(when=sm.changed.generation))
 
 
-def test_the_system_outside_may_be_used_again() -> None:
+def test_the_outside_system_can_be_reused() -> None:
     factory = OperatorFactory(lambda: controller(partial(with_state, STATE)), outside=STATE)
     factory()
     factory()

@@ -1,4 +1,4 @@
-"""Which requests a history counts as writes."""
+"""Requests that a history counts as writes."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from steersman_cluster.simulation import RecordedRequest
 
 
 def patch(target: str) -> RecordedRequest:
-    """A write there."""
+    """Return a recorded write to ``target``."""
     return RecordedRequest(0.0, "operator", "PATCH", target, 0, 200, True)
 
 
@@ -34,5 +34,5 @@ def test_events_leases_and_reviews_are_not_writes(target: str) -> None:
         "/apis/cars.example.com/v1/namespaces/default/leases/web/status",
     ],
 )
-def test_a_kind_of_an_author_with_such_a_name_is_a_write(target: str) -> None:
+def test_a_write_of_another_resource_with_such_a_name_counts(target: str) -> None:
     assert patch(target).is_write

@@ -1,4 +1,4 @@
-"""An event loop whose time is a number."""
+"""The event loop with virtual time."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -19,19 +19,19 @@ def run(main: Coroutine[Any, Any, T], *, loop: VirtualLoop | None = None) -> T:
         return runner.run(main)
 
 
-def here() -> VirtualLoop:
+def running_loop() -> VirtualLoop:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     return loop
 
 
 async def sleep(seconds: float) -> None:
-    await VirtualClock(here()).sleep(seconds)
+    await VirtualClock(running_loop()).sleep(seconds)
 
 
-def test_time_passes_only_when_every_task_waits() -> None:
+def test_time_advances_only_when_every_task_waits() -> None:
     async def main() -> list[float]:
-        loop, seen = here(), []
+        loop, seen = running_loop(), []
         for _ in range(1000):
             await sleep(0)
             seen.append(loop.time())
@@ -41,7 +41,7 @@ def test_time_passes_only_when_every_task_waits() -> None:
     assert run(main()) == [0.0, HOUR]
 
 
-def test_tasks_that_wait_for_one_time_resume_in_the_order_of_their_calls() -> None:
+def test_tasks_that_wait_for_the_same_time_resume_in_call_order() -> None:
     async def main() -> list[int]:
         seen: list[int] = []
 
@@ -57,9 +57,9 @@ def test_tasks_that_wait_for_one_time_resume_in_the_order_of_their_calls() -> No
     assert run(main()) == [*range(50)]
 
 
-def test_a_timeout_fires_at_its_moment() -> None:
+def test_a_timeout_fires_at_its_deadline() -> None:
     async def main() -> float:
-        clock = VirtualClock(here())
+        clock = VirtualClock(running_loop())
         with pytest.raises(TimeoutError):
             async with clock.timeout(3.0):
                 await clock.sleep(HOUR)
@@ -68,10 +68,10 @@ def test_a_timeout_fires_at_its_moment() -> None:
     assert run(main()) == 3.0
 
 
-def test_the_clock_begins_with_its_epoch() -> None:
+def test_the_clock_starts_at_its_epoch() -> None:
     async def main() -> tuple[float, str]:
         await sleep(HOUR)
-        clock = VirtualClock(here())
+        clock = VirtualClock(running_loop())
         await clock.sleep(90.0)
         return clock.monotonic(), clock.now().isoformat()
 
@@ -79,13 +79,13 @@ def test_the_clock_begins_with_its_epoch() -> None:
 
 
 def test_a_deadlock_is_an_error_that_names_the_waiting_tasks() -> None:
-    async def wait_in_vain() -> None:
+    async def wait_forever() -> None:
         await asyncio.Event().wait()
 
     async def main() -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(wait_in_vain(), name="the first")
-            group.create_task(wait_in_vain(), name="the second")
+            group.create_task(wait_forever(), name="the first")
+            group.create_task(wait_forever(), name="the second")
             await sleep(7.0)
 
     with pytest.raises(Deadlock, match=r"(?s)after 7 s.*the first \(.*the second \(") as caught:
@@ -94,7 +94,7 @@ def test_a_deadlock_is_an_error_that_names_the_waiting_tasks() -> None:
     assert len(caught.value.waiting) == 3
 
 
-def test_a_task_that_waits_in_vain_is_cancelled_before_the_error_is_raised() -> None:
+def test_a_deadlocked_task_is_cancelled_before_the_error_is_raised() -> None:
     ended: list[str] = []
 
     async def main() -> None:
@@ -110,36 +110,36 @@ def test_a_task_that_waits_in_vain_is_cancelled_before_the_error_is_raised() -> 
     assert ended == ["main"]
 
 
-def test_a_task_that_waits_in_vain_beside_periodic_tasks_is_an_error() -> None:
+def test_a_deadlock_is_detected_despite_periodic_tasks() -> None:
     async def tick() -> None:
         while True:
             await sleep(300.0)
 
     async def main() -> None:
         program = Actor("program")
-        here().create_task(tick(), name="tick", context=program.context())
+        running_loop().create_task(tick(), name="tick", context=program.context())
         await asyncio.Event().wait()
 
     with pytest.raises(Deadlock, match="main"):
         run(main())
 
 
-def test_a_long_sleep_beside_periodic_tasks_is_no_deadlock() -> None:
+def test_a_long_sleep_with_periodic_tasks_is_not_a_deadlock() -> None:
     async def tick() -> None:
         while True:
             await sleep(300.0)
 
     async def main() -> float:
         program = Actor("program")
-        ticking = here().create_task(tick(), name="tick", context=program.context())
+        ticking = running_loop().create_task(tick(), name="tick", context=program.context())
         await sleep(100 * HOUR)
         ticking.cancel()
-        return here().time()
+        return running_loop().time()
 
     assert run(main()) == 100 * HOUR
 
 
-def test_a_group_cancels_its_tasks_in_the_order_in_which_they_were_started() -> None:
+def test_a_task_group_cancels_its_tasks_in_start_order() -> None:
     async def main() -> list[int]:
         ended: list[int] = []
 
@@ -166,7 +166,7 @@ def test_a_group_cancels_its_tasks_in_the_order_in_which_they_were_started() -> 
     assert run(main()) == [*range(20)]
 
 
-def test_a_killed_operator_stops_where_it_is_and_none_of_its_finally_blocks_runs() -> None:
+def test_a_killed_operator_stops_immediately_without_finally_blocks() -> None:
     async def main() -> tuple[list[str], list[str]]:
         seen: list[str] = []
         woken = asyncio.Event()
@@ -190,7 +190,7 @@ def test_a_killed_operator_stops_where_it_is_and_none_of_its_finally_blocks_runs
                 group.create_task(sleeper())
                 group.create_task(waiter())
 
-        loop, actor = here(), Actor("program")
+        loop, actor = running_loop(), Actor("program")
         loop.create_task(program(), context=actor.context())
         await sleep(5.0)
         loop.kill(actor)
@@ -206,9 +206,9 @@ def test_a_killed_operator_stops_where_it_is_and_none_of_its_finally_blocks_runs
     assert buried == ["finally", "finally"]
 
 
-def test_a_task_killed_by_the_one_just_before_it_does_not_run() -> None:
+def test_a_task_killed_by_the_previous_one_does_not_run() -> None:
     async def main() -> tuple[list[str], tuple[str, ...]]:
-        loop, seen, woken = here(), [], asyncio.Event()
+        loop, seen, woken = running_loop(), [], asyncio.Event()
         victim, bystander = Actor("victim"), Actor("bystander")
 
         async def wait(name: str) -> None:
@@ -234,21 +234,21 @@ def test_a_task_killed_by_the_one_just_before_it_does_not_run() -> None:
     assert run(main()) == (["bystander"], ())
 
 
-def test_a_failure_that_no_task_waits_for_is_recorded() -> None:
+def test_an_unhandled_failure_is_recorded() -> None:
     async def main() -> tuple[str, ...]:
         def fail() -> None:
             raise ValueError("too bad")
 
-        here().call_soon(fail)
+        running_loop().call_soon(fail)
         await sleep(1.0)
-        return here().failures
+        return running_loop().failures
 
     (failure,) = run(main())
 
     assert "too bad" in failure
 
 
-def test_it_has_no_threads_and_no_sockets() -> None:
+def test_the_loop_supports_neither_threads_nor_sockets() -> None:
     async def main() -> None:
         with pytest.raises(NotImplementedError):
             await asyncio.to_thread(int)
@@ -258,22 +258,22 @@ def test_it_has_no_threads_and_no_sockets() -> None:
     run(main())
 
 
-def test_deadlines_that_never_come_leave_nothing_behind() -> None:
+def test_cancelled_deadlines_are_removed() -> None:
     async def main() -> str:
-        clock = VirtualClock(here())
+        clock = VirtualClock(running_loop())
         for _ in range(10_000):
             async with clock.timeout(HOUR):
                 await clock.sleep(0.001)
-        return repr(here())
+        return repr(running_loop())
 
     waiting = int(run(main()).rpartition(", ")[2].split()[0])
 
     assert waiting < 1000
 
 
-def test_a_deadline_that_did_not_pass_changes_nothing() -> None:
+def test_a_deadline_that_was_met_has_no_effect() -> None:
     async def main() -> float:
-        clock = VirtualClock(here())
+        clock = VirtualClock(running_loop())
         async with clock.timeout(3.0):
             await clock.sleep(1.0)
         await clock.sleep(10.0)
@@ -282,9 +282,9 @@ def test_a_deadline_that_did_not_pass_changes_nothing() -> None:
     assert run(main()) == 11.0
 
 
-def test_a_task_cancelled_while_its_deadline_passes_is_cancelled() -> None:
+def test_a_task_cancelled_at_its_deadline_is_cancelled() -> None:
     async def main() -> bool:
-        clock = VirtualClock(here())
+        clock = VirtualClock(running_loop())
 
         async def wait() -> None:
             async with clock.timeout(3.0):
@@ -292,15 +292,15 @@ def test_a_task_cancelled_while_its_deadline_passes_is_cancelled() -> None:
 
         async with asyncio.TaskGroup() as group:
             task = group.create_task(wait())
-            here().call_later(3.0, task.cancel)
+            running_loop().call_later(3.0, task.cancel)
         return task.cancelled()
 
     assert run(main())
 
 
-def test_the_inner_of_two_deadlines_passes_alone() -> None:
+def test_an_inner_deadline_does_not_affect_the_outer_one() -> None:
     async def main() -> list[str]:
-        clock, seen = VirtualClock(here()), []
+        clock, seen = VirtualClock(running_loop()), []
         async with clock.timeout(10.0):
             try:
                 async with clock.timeout(3.0):

@@ -1,4 +1,4 @@
-"""A cluster is collected when it ends, and its caller keeps the settings of the collector."""
+"""Garbage is collected after a simulation, and the collector's settings are restored."""
 
 import asyncio
 import gc
@@ -17,26 +17,26 @@ def _same_thresholds() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
-class Knot:
-    """Something that refers to itself."""
+class Cycle:
+    """An object in a reference cycle."""
 
     def __init__(self) -> None:
         self.itself = self
 
 
 def collections() -> int:
-    """How many there have been so far."""
+    """Return the number of collections so far."""
     return sum(int(each["collections"]) for each in gc.get_stats())
 
 
 def test_garbage_of_a_simulation_is_collected_at_its_end() -> None:
-    async def main() -> "weakref.ref[Knot]":
-        return weakref.ref(Knot())
+    async def main() -> "weakref.ref[Cycle]":
+        return weakref.ref(Cycle())
 
     assert run_nested(main())() is None
 
 
-def test_nothing_is_collected_during_a_small_simulation() -> None:
+def test_no_garbage_is_collected_during_a_small_simulation() -> None:
     async def main() -> int:
         before = collections()
         kept: list[list[int]] = [[] for _ in range(YOUNG // 2)]
@@ -59,14 +59,14 @@ def test_the_collector_settings_are_restored() -> None:
     assert gc.get_threshold() == (701, 11, 12)
 
 
-def test_with_a_threshold_of_zero_there_are_no_collections() -> None:
+def test_a_threshold_of_zero_is_kept() -> None:
     gc.set_threshold(0)
 
     with deferred_collection():
         assert gc.get_threshold()[0] == 0
 
 
-def test_with_collections_disabled_there_are_none() -> None:
+def test_a_disabled_collector_stays_disabled() -> None:
     gc.disable()
     try:
         before = collections()
@@ -77,7 +77,7 @@ def test_with_collections_disabled_there_are_none() -> None:
         gc.enable()
 
 
-def test_a_nested_simulation_leaves_the_collector_to_the_outer_one() -> None:
+def test_a_nested_simulation_does_not_collect_garbage() -> None:
     with deferred_collection():
         before = collections()
         with deferred_collection():

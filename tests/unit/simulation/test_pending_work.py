@@ -1,4 +1,4 @@
-"""What is left to do, as those who do it tell."""
+"""Pending work, derived from the events of the actors."""
 
 from steersman.clock import SystemClock
 from steersman.names import ObjectRef

@@ -1,4 +1,4 @@
-"""The transport of an actor. Whatever happens on it, the server stays consistent."""
+"""The transport of an actor: lost requests and responses."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,16 +18,16 @@ GET = Request(method="GET", path="/api/v1/pods")
 
 
 class Streaming:
-    """A server whose every answer is a stream, and that knows which were closed."""
+    """A server that responds with streams and counts the closed ones."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.requests = 0
         self.closed = 0
 
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
-        self.asked += 1
+        self.requests += 1
         stream = self._stream()
-        await anext(stream)  # what has begun has something to close
+        await anext(stream)  # a generator that has started runs its finally block on close
         return Reply(status=200, stream=stream)
 
     async def _stream(self) -> AsyncGenerator[bytes, None]:
@@ -39,7 +39,7 @@ class Streaming:
 
 
 class Losing(NoFaults):
-    """Loses requests on their way there, or answers on their way back, or holds those up."""
+    """Loses requests, or loses or delays responses."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -70,7 +70,7 @@ def transport_to(
     )
 
 
-async def test_a_request_that_is_lost_never_reaches_the_server() -> None:
+async def test_a_lost_request_does_not_reach_the_server() -> None:
     server, history = Streaming(), History()
     transport = transport_to(server, Losing("there"), history)
 
@@ -78,7 +78,7 @@ async def test_a_request_that_is_lost_never_reaches_the_server() -> None:
         async with transport.open(GET):
             raise AssertionError("it was lost")
 
-    assert (server.asked, len(history)) == (0, 0)
+    assert (server.requests, len(history)) == (0, 0)
 
 
 async def test_a_lost_response_is_recorded_and_released() -> None:
@@ -90,22 +90,22 @@ async def test_a_lost_response_is_recorded_and_released() -> None:
             raise AssertionError("it was lost")
 
     assert [each.status for each in history.requests] == [200]
-    assert (server.asked, server.closed) == (1, 1)
+    assert (server.requests, server.closed) == (1, 1)
 
 
-async def test_a_response_that_no_task_waits_for_is_released() -> None:
+async def test_the_response_of_a_cancelled_request_is_released() -> None:
     server = Streaming()
     transport = transport_to(server, Losing("held"), History())
 
-    async def ask() -> None:
+    async def send() -> None:
         async with transport.open(GET):
             raise AssertionError("it is held up")
 
     async with asyncio.TaskGroup() as group:
-        asking = group.create_task(ask())
+        sending = group.create_task(send())
         await turns()
-        assert server.asked == 1
-        asking.cancel()
+        assert server.requests == 1
+        sending.cancel()
 
     assert server.closed == 1
 
@@ -117,18 +117,18 @@ async def test_an_error_of_a_response_is_raised_and_the_response_is_released(
     server = Streaming()
     transport = transport_to(server, NoFaults() if where is None else Losing(where), History())
 
-    async def ask() -> None:
+    async def send() -> None:
         async with transport.open(GET) as response:
             async for piece in response.chunks():
                 raise ValueError(f"not what I wanted: {piece!r}")
 
     with pytest.raises(ValueError, match="not what I wanted"):
-        await ask()
+        await send()
 
     assert server.closed == 1
 
 
-async def test_no_request_passes_a_cut_transport() -> None:
+async def test_a_cut_transport_sends_no_request() -> None:
     server = Streaming()
     transport = transport_to(server, NoFaults(), History())
     transport.is_cut = True
@@ -137,4 +137,4 @@ async def test_no_request_passes_a_cut_transport() -> None:
         async with transport.open(GET):
             raise AssertionError("it is cut")
 
-    assert server.asked == 0
+    assert server.requests == 0

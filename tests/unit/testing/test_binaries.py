@@ -1,6 +1,6 @@
-"""Programs are found where they should be, and built whole or not at all.
+"""Programs of the control plane: lookup and builds.
 
-Go is played by a shell script that runs as a real process; nothing is compiled.
+A shell script stands in for Go; nothing is compiled.
 """
 
 import os
@@ -26,7 +26,7 @@ from steersman_cluster.testing.control_plane.programs import ETCD_VERSION, KUBER
 
 COMMAND = [sys.executable, "-m", "steersman_cluster.testing.binaries"]
 
-# Writes the end of the package's name into the file after "-o", and notes which that was.
+# Writes the last element of the package path into the file after "-o", and records the file.
 WORKING_GO = """\
 while [ "$1" != -o ]; do shift; done
 echo "$2" >> "$GO_NOTES"
@@ -36,7 +36,7 @@ chmod +x "$2"
 
 FAILING_GO = WORKING_GO + '[ "$2" != kube-apiserver ] || { echo "no space left" >&2; exit 3; }\n'
 
-# Leaves half a program, says so, and waits without end.
+# Writes half a program, reports it, and waits forever.
 HANGING_GO = """\
 while [ "$1" != -o ]; do shift; done
 printf half > "$2"
@@ -45,13 +45,13 @@ echo half done > "$GO_NOTES"
 exec sleep 600
 """
 
-# The first to run waits until the gate is opened.
+# The first build waits until the gate is opened.
 GATED_GO = '[ -e "$GO_GATE.open" ] || cat "$GO_GATE" > /dev/null\n' + WORKING_GO
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A place to build: a cache, and a ``go`` of our choice on the PATH."""
+    """A machine with a cache, and a fake ``go`` on the PATH."""
 
     root: Path
     seen: list[Building | WaitingForOtherBuild] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Machine:
         )
 
     def cached(self) -> list[str]:
-        """What anyone who looks into the cache directory finds."""
+        """Return the names of the files in the cache."""
         directory = self.binaries.directory
         return sorted(p.name for p in directory.iterdir()) if directory.exists() else []
 
@@ -116,7 +116,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(root=tmp_path)
 
 
-def test_the_assets_variable_comes_before_the_cache(tmp_path: Path) -> None:
+def test_the_assets_variable_takes_precedence_over_the_cache(tmp_path: Path) -> None:
     environ = {"KUBEBUILDER_ASSETS": str(tmp_path / "assets"), "XDG_CACHE_HOME": str(tmp_path)}
     etcd = program(tmp_path / "assets" / "etcd")
 
@@ -153,7 +153,7 @@ def test_the_versions_are_those_of_the_go_modules() -> None:
     assert re.search(rf"^\s*go.etcd.io/etcd/server/v3 v{ETCD_VERSION}\b", etcd, re.M)
 
 
-def test_only_the_programs_that_are_used_must_exist(tmp_path: Path) -> None:
+def test_only_requested_programs_must_exist(tmp_path: Path) -> None:
     program(tmp_path / "etcd")
     binaries = find_binaries(environ={"KUBEBUILDER_ASSETS": str(tmp_path)})
 
@@ -162,7 +162,7 @@ def test_only_the_programs_that_are_used_must_exist(tmp_path: Path) -> None:
         binaries.path(Program.KUBECTL)
 
 
-def test_a_program_missing_from_the_cache_comes_with_the_command_that_builds_it(
+def test_the_error_for_a_missing_program_contains_the_build_command(
     machine: Machine,
 ) -> None:
     with pytest.raises(
@@ -171,14 +171,14 @@ def test_a_program_missing_from_the_cache_comes_with_the_command_that_builds_it(
         machine.binaries.path(Program.ETCD)
 
 
-def test_a_file_that_cannot_be_run_is_missing(machine: Machine) -> None:
+def test_a_file_that_is_not_executable_is_missing(machine: Machine) -> None:
     machine.binaries.directory.mkdir(parents=True)
     (machine.binaries.directory / "etcd").touch(mode=0o644)
 
     assert machine.binaries.missing([Program.ETCD]) == (Program.ETCD,)
 
 
-def test_without_go_the_error_says_what_to_install_or_set(machine: Machine) -> None:
+def test_the_error_without_go_names_what_to_install_or_set(machine: Machine) -> None:
     environ = {**machine.environ, "PATH": str(machine.root)}
 
     with pytest.raises(ControlPlaneError, match=r"Install Go .* or set KUBEBUILDER_ASSETS"):
@@ -218,7 +218,7 @@ def test_existing_programs_are_not_rebuilt(machine: Machine) -> None:
     ]
 
 
-def test_progress_says_which_program_is_being_built(machine: Machine) -> None:
+def test_progress_contains_the_program_being_built(machine: Machine) -> None:
     machine.install_go(WORKING_GO)
 
     machine.build(Program.ETCD, Program.KUBECTL)
@@ -259,7 +259,7 @@ def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
         half_done = machine.notes.read_text()
 
         build.send_signal(number)
-        # The watchdog holds the pipes too: they end when it has cleaned up.
+        # The watchdog has the pipes open too: they end after its cleanup.
         build.communicate()
 
     assert half_done == "half done\n"
@@ -267,7 +267,7 @@ def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
 
 
 @pytest.mark.timeout(20)
-def test_concurrent_builds_wait_and_build_nothing_twice(machine: Machine) -> None:
+def test_concurrent_builds_wait_and_build_each_program_once(machine: Machine) -> None:
     machine.install_go(GATED_GO)
     os.mkfifo(machine.gate)
     with machine.command() as first:
@@ -294,11 +294,11 @@ def test_the_command_prints_only_the_directory_to_stdout(
     machine.install_go(WORKING_GO)
 
     with machine.command() as command:
-        printed, said = command.communicate()
+        stdout, stderr = command.communicate()
 
     assert command.returncode == 0
-    assert printed == f"{machine.binaries.directory}\n"
-    (first, *_, last) = said.splitlines()
+    assert stdout == f"{machine.binaries.directory}\n"
+    (first, *_, last) = stderr.splitlines()
     assert re.fullmatch(r"building etcd \(1 of 4\), 0 min \d\d s", first)
     assert re.fullmatch(r"built kubectl \(4 of 4\), 0 min \d\d s", last)
 
@@ -309,9 +309,9 @@ def test_the_command_accepts_assets_without_a_controller_manager(machine: Machin
     program(machine.root / "assets" / "kube-apiserver")
 
     with machine.command(KUBEBUILDER_ASSETS=str(machine.root / "assets")) as command:
-        printed, said = command.communicate()
+        stdout, stderr = command.communicate()
 
-    assert (command.returncode, printed, said) == (0, f"{machine.root / 'assets'}\n", "")
+    assert (command.returncode, stdout, stderr) == (0, f"{machine.root / 'assets'}\n", "")
 
 
 @pytest.mark.timeout(20)

@@ -1,4 +1,4 @@
-"""A real cluster is different: what changed is read from answers, and time is its own."""
+"""A real cluster: changes are derived from responses, and time cannot be controlled."""
 
 import asyncio
 from contextlib import nullcontext
@@ -22,13 +22,13 @@ DELETE = Request(method="DELETE", path=PATCH.path)
 STORE = saying({"metadata": {"resourceVersion": "10"}})
 
 
-async def noted(request: Request, answer: Answer) -> History:
-    """What is written down of one request, on a store at revision 10."""
+async def recorded(request: Request, answer: Answer) -> History:
+    """Return the history of one request to a store at revision 10."""
     history = History()
-    way = RecordingTransport(
+    transport = RecordingTransport(
         ScriptedTransport(STORE, answer), actor="operator", history=history, clock=FakeClock()
     )
-    async with way.open(request) as response:
+    async with transport.open(request) as response:
         assert await response.read(limit_bytes=1000) == answer.body
     return history
 
@@ -38,37 +38,37 @@ def object_at(version: str) -> Answer:
 
 
 async def test_a_write_with_a_newer_resource_version_changed_the_object() -> None:
-    history = await noted(PATCH, object_at("11"))
+    history = await recorded(PATCH, object_at("11"))
 
     assert [each.target for each in history.writes()] == [PATCH.path]
 
 
 async def test_a_write_with_an_old_resource_version_changed_nothing() -> None:
-    history = await noted(PATCH, object_at("10"))
+    history = await recorded(PATCH, object_at("10"))
 
     assert len(history) == 1
     assert history.writes() == []
 
 
-async def test_a_refused_write_changed_nothing() -> None:
-    history = await noted(PATCH, refusing(409, "Conflict"))
+async def test_a_rejected_write_changed_nothing() -> None:
+    history = await recorded(PATCH, refusing(409, "Conflict"))
 
     assert history.writes() == []
 
 
-async def test_a_deletion_changes_something() -> None:
-    history = await noted(DELETE, saying({"kind": "Status", "status": "Success"}))
+async def test_a_deletion_counts_as_a_change() -> None:
+    history = await recorded(DELETE, saying({"kind": "Status", "status": "Success"}))
 
     assert len(history.writes()) == 1
 
 
-async def test_no_request_passes_a_disconnected_transport() -> None:
+async def test_a_disconnected_transport_sends_no_request() -> None:
     inner = ScriptedTransport()
-    way = RecordingTransport(inner, actor="operator", history=History(), clock=FakeClock())
-    way.is_cut = True
+    transport = RecordingTransport(inner, actor="operator", history=History(), clock=FakeClock())
+    transport.is_cut = True
 
     with pytest.raises(Unreachable, match="operator is dead"):
-        async with way.open(PATCH):
+        async with transport.open(PATCH):
             pass
 
     assert inner.sent == []

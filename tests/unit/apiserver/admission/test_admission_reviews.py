@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
 from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress as Address
 from tests.outbounds import Webhooks, allow, webhook
-from tests.unit.apiserver.admission.reviewers import MAP, MAPS, request
+from tests.unit.apiserver.admission.admission_requests import MAP, MAPS, request
 
 HERE = MatchedResource(MAPS, MAP)
 
@@ -42,7 +42,7 @@ def review(**response: Any) -> Any:
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": given}
 
 
-def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> None:
+def test_a_review_contains_the_attributes_and_omits_an_empty_namespace() -> None:
     user = User(name="ann", groups=("people",), extra={"key": ("one", "two")})
     wanted = request(obj=None, old={"a": 1}, operation=DELETE, namespace="", user=user)
 
@@ -67,7 +67,7 @@ def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> Non
     }
 
 
-async def test_what_came_of_a_review_is_known_under_its_key() -> None:
+async def test_a_response_is_stored_under_the_key_of_its_review() -> None:
     webhooks = Webhooks(a=allow)
     review = AdmissionReview(
         webhook=a_webhook(admissionReviewVersions=["v2", "v1beta1", "v1"]),
@@ -84,7 +84,7 @@ async def test_what_came_of_a_review_is_known_under_its_key() -> None:
     assert sent["apiVersion"] == "admission.k8s.io/v1beta1"
 
 
-def test_the_answer_of_one_configuration_is_none_of_another() -> None:
+def test_the_key_of_a_review_differs_between_configurations_and_requests() -> None:
     first = AdmissionReview(
         webhook=a_webhook(), request=request_of(request(), HERE), address=Address(url="https://a")
     )
@@ -95,7 +95,7 @@ def test_the_answer_of_one_configuration_is_none_of_another() -> None:
     assert replace(first, request=request_of(request(name="b"), HERE)).key != first.key
 
 
-def test_a_verdict_is_read_with_all_that_it_says() -> None:
+def test_every_field_of_a_response_is_decoded() -> None:
     patch = b64encode(b"[]").decode()
     sent = review(warnings=["one"], patch=patch, patchType="JSONPatch", status={"code": 7})
 
@@ -130,7 +130,7 @@ def test_a_verdict_is_read_with_all_that_it_says() -> None:
         ),
     ],
 )
-def test_a_review_that_makes_no_sense_is_no_verdict(document: Any, why: str) -> None:
+def test_an_inconsistent_review_is_rejected(document: Any, why: str) -> None:
     with pytest.raises(CallFailed) as raised:
         response_of(answered(document), a_webhook(), mutating=True)
 
@@ -138,7 +138,7 @@ def test_a_review_that_makes_no_sense_is_no_verdict(document: Any, why: str) -> 
 
 
 @pytest.mark.parametrize("more", [{"patch": "W10="}, {"patchType": "JSONPatch"}])
-def test_a_judge_changes_nothing(more: Any) -> None:
+def test_a_validating_webhook_cannot_return_a_patch(more: Any) -> None:
     with pytest.raises(CallFailed, match=r"validating webhook may not return response\.patch"):
         response_of(answered(review(**more)), a_webhook(), mutating=False)
 
@@ -163,17 +163,17 @@ def test_a_judge_changes_nothing(more: Any) -> None:
         (review(patch="!!"), "illegal base64 data at input byte 0"),
     ],
 )
-def test_what_is_no_review_is_no_verdict(document: Any, why: str) -> None:
+def test_a_document_that_is_not_a_review_is_rejected(document: Any, why: str) -> None:
     with pytest.raises(CallFailed, match=rf"^failed to call webhook: .*{why}"):
         response_of(answered(document), a_webhook(), mutating=True)
 
 
-def test_who_was_not_reached_has_not_judged() -> None:
+def test_an_unreachable_webhook_is_a_failed_call() -> None:
     with pytest.raises(CallFailed, match=r"^failed to call webhook: EOF$"):
         response_of(ReviewResponse("", WebhookUnreachable("EOF")), a_webhook(), mutating=True)
 
 
-def test_the_old_form_of_a_review_is_not_looked_at_so_closely() -> None:
+def test_a_v1beta1_review_is_validated_less_strictly() -> None:
     old = a_webhook(admissionReviewVersions=["v1beta1"])
     document = {"response": {"uid": "other", "allowed": True, "patch": "W10="}}
 
@@ -190,18 +190,16 @@ def test_the_old_form_of_a_review_is_not_looked_at_so_closely() -> None:
         ({"message": "no", "code": 99999}, 400, "denied the request: no"),
     ],
 )
-def test_a_denial_is_a_refusal_with_the_words_of_the_webhook(
-    status: Any, code: int, message: str
-) -> None:
-    refusal = denied(a_webhook(), status)
+def test_a_denial_contains_the_message_of_the_webhook(status: Any, code: int, message: str) -> None:
+    rejection = denied(a_webhook(), status)
 
-    assert (refusal.code, refusal.message) == (
+    assert (rejection.code, rejection.message) == (
         code,
         f'admission webhook "a.example.com" {message}',
     )
 
 
-def test_webhooks_are_asked_by_the_names_of_their_configurations() -> None:
+def test_webhooks_are_called_in_the_order_of_their_configuration_names() -> None:
     def configuration(name: str, *names: str) -> Any:
         about = {"name": name, "uid": name, "resourceVersion": "1"}
         return {"kind": "Some", "metadata": about, "webhooks": [webhook(each) for each in names]}

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
 )
 from steersman_cluster.apiserver.cel import AuthorizerDecision, CelAuthorizer, NotEvaluated
 from steersman_cluster.apiserver.meta.users import User
-from tests.unit.apiserver.admission.reviewers import MAP, MAPS, request
+from tests.unit.apiserver.admission.admission_requests import MAP, MAPS, request
 
 
 def authorizer(user: User) -> CelAuthorizer:
@@ -49,20 +49,20 @@ def conditions(*expressions: str, ignores_failure: bool = False) -> MatchConditi
         ("namespaceObject == null", True),
     ],
 )
-def test_a_condition_knows_the_request(expression: str, holds: bool) -> None:
+def test_a_condition_can_read_the_request(expression: str, holds: bool) -> None:
     assert conditions(expression).all_match(values()) == holds
 
 
-def test_no_conditions_always_hold() -> None:
+def test_an_empty_list_of_conditions_matches() -> None:
     assert not conditions()
     assert conditions().all_match(values())
 
 
-def test_one_that_is_false_settles_it_whatever_the_others_do() -> None:
+def test_a_false_condition_takes_precedence_over_a_failing_one() -> None:
     assert not conditions("object.data.nothing == 1", "false").all_match(values())
 
 
-def test_one_that_fails_is_a_failure_where_none_is_false() -> None:
+def test_a_failing_condition_raises_an_error() -> None:
     with pytest.raises(ConditionFailed) as raised:
         conditions("true", "object.data.nothing == 'z'").all_match(values())
 
@@ -71,16 +71,16 @@ def test_one_that_fails_is_a_failure_where_none_is_false() -> None:
     )
 
 
-def test_one_that_fails_and_may_be_ignored_does_not_hold() -> None:
+def test_a_failing_condition_does_not_match_if_failures_are_ignored() -> None:
     assert not conditions("object.data.nothing == 1", ignores_failure=True).all_match(values())
 
 
-def test_problems_are_reported_together_and_each_once() -> None:
+def test_errors_are_aggregated_without_duplicates() -> None:
     assert aggregated(["a"]) == "a"
     assert aggregated(["a", "b", "a"]) == "[a, b]"
 
 
-def test_no_more_than_the_budget_is_spent() -> None:
+def test_spending_more_than_the_budget_raises_an_error() -> None:
     budget = Budget(10)
     budget.spend(10)
 
@@ -88,7 +88,7 @@ def test_no_more_than_the_budget_is_spent() -> None:
         budget.spend(1)
 
 
-def test_variables_are_evaluated_when_they_are_looked_at() -> None:
+def test_a_variable_is_evaluated_when_it_is_first_read() -> None:
     spec = {
         "variables": [
             {"name": "one", "expression": "1"},
@@ -109,7 +109,7 @@ def test_variables_are_evaluated_when_they_are_looked_at() -> None:
     assert budget.left < 1000
 
 
-def test_what_does_not_compile_is_kept_with_its_reason() -> None:
+def test_an_expression_that_does_not_compile_keeps_its_error() -> None:
     found = compiled("'text'", declared(params=False))
 
     assert str(found) == "must evaluate to bool but got string"

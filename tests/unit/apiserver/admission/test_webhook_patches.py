@@ -21,14 +21,16 @@ OBJECT = {"metadata": {"name": "a"}, "list": [1, 2]}
         (b"[1]", "json: cannot unmarshal number into Go value of type jsonpatch.Operation"),
     ],
 )
-def test_what_is_no_patch_is_refused_in_the_words_of_the_library(patch: bytes, why: str) -> None:
+def test_an_invalid_patch_is_rejected_with_the_message_of_the_go_library(
+    patch: bytes, why: str
+) -> None:
     with pytest.raises(PatchDecodeError) as raised:
         operations_of(patch)
 
     assert str(raised.value) == why
 
 
-def test_nothing_is_a_patch_without_operations() -> None:
+def test_a_null_patch_has_no_operations() -> None:
     assert operations_of(b"null") == operations_of(b"[]") == []
 
 
@@ -110,7 +112,7 @@ def test_nothing_is_a_patch_without_operations() -> None:
     ],
     ids=json.dumps,
 )
-def test_a_patch_that_does_not_apply_is_refused_in_the_words_of_the_library(
+def test_a_patch_that_does_not_apply_is_rejected_with_the_message_of_the_go_library(
     operation: Any, why: str
 ) -> None:
     with pytest.raises(PatchFailed) as raised:
@@ -119,7 +121,7 @@ def test_a_patch_that_does_not_apply_is_refused_in_the_words_of_the_library(
     assert str(raised.value) == why
 
 
-def test_a_patch_leaves_the_object_as_it_was() -> None:
+def test_a_patch_does_not_modify_the_original_object() -> None:
     before = json.dumps(OBJECT)
 
     made = patched(OBJECT, [{"op": "add", "path": "/list/-", "value": 3}])

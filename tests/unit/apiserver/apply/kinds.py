@@ -1,4 +1,4 @@
-"""Kinds whose fields are managed: two of the server's own, and a Zoo with one of everything."""
+"""Kinds with managed fields: two built-in ones, and a Zoo with every sort of field."""
 
 from typing import Any, TypeAlias
 
@@ -55,7 +55,7 @@ LATER = "2026-01-01T00:00:07Z"
 
 
 def managing(gvk: GroupVersionKind, *, subresource: str = "", **reset: FieldSet) -> FieldManager:
-    """The field management of a kind; ``reset`` names what is never written."""
+    """Return the field manager of a kind; ``reset`` contains the reset fields."""
     return FieldManager(
         gvk=gvk,
         schemas={gvk.api_version: ZOO_SCHEMA if gvk == ZOO else SCHEMAS.of(gvk)},
@@ -83,7 +83,7 @@ def zoo(**spec: Any) -> Object:
 
 
 def owned(obj: Object) -> dict[str, FieldSet]:
-    """Who owns what, without times and versions; who applies has a star."""
+    """Return the fields by manager; a star marks a manager that applies."""
     return {
         entry["manager"] + ("*" if entry["operation"] == "Apply" else ""): entry["fieldsV1"]
         for entry in obj["metadata"].get("managedFields", ())
@@ -91,5 +91,5 @@ def owned(obj: Object) -> dict[str, FieldSet]:
 
 
 def fields(*names: str, of: str = "data") -> FieldSet:
-    """A set of fields of one map."""
+    """Return a set of fields of one map."""
     return {f"f:{of}": {f"f:{name}": {} for name in names}}

@@ -1,4 +1,4 @@
-"""What every write does to managedFields."""
+"""The effect of creates, updates and applies on managedFields."""
 
 import copy
 from typing import Any
@@ -51,13 +51,15 @@ def applied(
     return in_.apply(live, configuration, manager=by, force=force, time=LATER)
 
 
-def refused(live: Object | None, configuration: Object, *, in_: FieldManager = MAPS) -> StatusError:
+def rejected(
+    live: Object | None, configuration: Object, *, in_: FieldManager = MAPS
+) -> StatusError:
     with pytest.raises(StatusError) as caught:
         applied(live, configuration, by="other", in_=in_)
     return caught.value
 
 
-def test_a_creator_owns_all_that_was_given_and_nothing_that_says_which_object_it_is() -> None:
+def test_a_creator_owns_the_given_fields_except_the_identity_of_the_object() -> None:
     live = created(config_map(color="red"))
 
     assert live["metadata"]["managedFields"] == [
@@ -72,7 +74,7 @@ def test_a_creator_owns_all_that_was_given_and_nothing_that_says_which_object_it
     ]
 
 
-def test_structs_that_are_always_there_have_no_manager() -> None:
+def test_an_implicit_struct_has_no_manager() -> None:
     spec = {"strategy": {"type": "Recreate"}, "template": {"spec": {"dnsPolicy": "Default"}}}
     live = {"metadata": {"name": "it"}, "spec": spec, "status": {"replicas": 1}}
 
@@ -88,7 +90,7 @@ def test_structs_that_are_always_there_have_no_manager() -> None:
     }
 
 
-def test_a_manager_that_changes_a_field_owns_the_field_from_then_on() -> None:
+def test_a_manager_that_changes_a_field_becomes_its_owner() -> None:
     live = created(config_map(color="red", size="7"))
 
     after = updated(live, by="other", data={"color": "blue", "size": "7"})
@@ -107,7 +109,7 @@ def test_a_removed_field_has_no_manager() -> None:
     assert owned(after) == {"author": {"f:data": {".": {}, "f:size": {}}}}
 
 
-def test_an_update_that_changes_nothing_keeps_every_entry_and_its_time() -> None:
+def test_an_update_without_changes_keeps_every_entry_and_its_time() -> None:
     live = created(config_map(color="red"))
 
     after = updated(live, by="other")
@@ -115,7 +117,7 @@ def test_an_update_that_changes_nothing_keeps_every_entry_and_its_time() -> None
     assert after == live
 
 
-def test_an_object_whose_entries_were_cleared_has_no_manager_until_it_is_applied() -> None:
+def test_cleared_entries_stay_empty_until_the_next_apply() -> None:
     live = created(config_map(color="red"))
 
     cleared = updated(live, by="other", metadata={**live["metadata"], "managedFields": []})
@@ -149,7 +151,7 @@ def test_an_object_whose_entries_were_cleared_has_no_manager_until_it_is_applied
         7,
     ],
 )
-def test_entries_that_make_no_sense_are_as_if_they_had_not_been_sent(nonsense: Any) -> None:
+def test_invalid_managed_fields_in_an_update_are_ignored(nonsense: Any) -> None:
     live = created(config_map(color="red"))
 
     metadata = {**live["metadata"], "managedFields": nonsense}
@@ -157,7 +159,7 @@ def test_entries_that_make_no_sense_are_as_if_they_had_not_been_sent(nonsense: A
     assert updated(live, by="other", metadata=metadata) == live
 
 
-def test_entries_cannot_be_sent_through_a_subresource() -> None:
+def test_managed_fields_in_a_subresource_update_are_ignored() -> None:
     status = managing(ZOO, subresource="status", spec={}, metadata={})
     live = created(zoo(queue=["a"]), in_=ZOOS)
 
@@ -171,19 +173,19 @@ def test_entries_cannot_be_sent_through_a_subresource() -> None:
     assert after["metadata"]["managedFields"][1]["subresource"] == "status"
 
 
-def test_what_a_write_never_changes_it_does_not_own() -> None:
+def test_a_manager_does_not_own_reset_fields() -> None:
     live = created({**zoo(queue=["a"]), "status": {"phase": "New"}}, in_=ZOOS)
 
     assert owned(live) == {"author": {"f:spec": {".": {}, "f:queue": {}}}}
 
 
-def test_items_that_nothing_tells_apart_leave_an_object_without_entries() -> None:
+def test_an_object_with_indistinguishable_items_has_no_managed_fields() -> None:
     live = created(zoo(colors=[None]), in_=ZOOS)
 
     assert owned(live) == {}
 
 
-def test_the_oldest_of_too_many_updaters_become_one() -> None:
+def test_the_oldest_update_entries_are_merged_when_there_are_too_many() -> None:
     live = created(config_map(color="red"))
     for number in range(MAX_UPDATERS + 2):
         live = updated(live, by=f"m{number:02}", data={**live["data"], f"k{number:02}": "x"})
@@ -196,7 +198,7 @@ def test_the_oldest_of_too_many_updaters_become_one() -> None:
     }
 
 
-def test_entries_of_a_version_that_is_no_longer_served_go() -> None:
+def test_entries_of_a_version_that_is_no_longer_served_are_removed() -> None:
     live = created(config_map(color="red"))
     live["metadata"]["managedFields"][0]["apiVersion"] = "v0"
 
@@ -205,7 +207,7 @@ def test_entries_of_a_version_that_is_no_longer_served_go() -> None:
     assert owned(after) == {}
 
 
-def test_an_applier_owns_what_it_applies_and_not_what_is_around_it() -> None:
+def test_an_applier_owns_the_applied_fields_but_not_their_parents() -> None:
     live = applied(
         None, zoo(part={"a": 1}, labels={"x": "y"}, free={"m": {"n": 1}}), by="a", in_=ZOOS
     )
@@ -221,7 +223,7 @@ def test_an_applier_owns_what_it_applies_and_not_what_is_around_it() -> None:
     }
 
 
-def test_managers_that_apply_the_same_value_own_the_field_together() -> None:
+def test_managers_that_apply_the_same_value_share_the_field() -> None:
     live = applied(None, config_map(color="red"), by="a")
 
     both = applied(live, config_map(color="red"), by="b")
@@ -235,13 +237,13 @@ def test_an_apply_to_a_field_of_another_manager_is_a_conflict_that_names_manager
 ):
     live = created(config_map(color="red"))
 
-    refusal = refused(live, config_map(color="blue"))
+    rejection = rejected(live, config_map(color="blue"))
 
-    assert refusal.code == 409
-    assert refusal.message == (
+    assert rejection.code == 409
+    assert rejection.message == (
         'Apply failed with 1 conflict: conflict with "author" using v1: .data.color'
     )
-    assert refusal.status()["details"]["causes"] == [
+    assert rejection.status()["details"]["causes"] == [
         {
             "reason": "FieldManagerConflict",
             "message": 'conflict with "author" using v1',
@@ -250,15 +252,15 @@ def test_an_apply_to_a_field_of_another_manager_is_a_conflict_that_names_manager
     ]
 
 
-def test_conflicts_with_several_are_reported_by_owner() -> None:
+def test_conflicts_are_grouped_by_manager() -> None:
     first = zoo(animals=[{"name": "tom", "legs": 4}], colors=["red"], part={"a": 1})
     live = applied(None, first, by="b", in_=ZOOS)
     live = updated(live, by="a", in_=ZOOS, spec={**live["spec"], "queue": ["x"]})
 
     second = zoo(animals=[{"name": "tom", "legs": 3}], part={"a": 2}, queue=["y"])
-    refusal = refused(live, second, in_=ZOOS)
+    rejection = rejected(live, second, in_=ZOOS)
 
-    assert refusal.message == (
+    assert rejection.message == (
         'Apply failed with 3 conflicts: conflicts with "a" using example.com/v1:\n'
         "- .spec.queue\n"
         'conflicts with "b":\n'
@@ -267,7 +269,7 @@ def test_conflicts_with_several_are_reported_by_owner() -> None:
     )
 
 
-def test_force_takes_what_is_in_dispute() -> None:
+def test_a_forced_apply_takes_ownership_of_conflicting_fields() -> None:
     live = created(config_map(color="red", size="7"))
 
     after = applied(live, config_map(color="blue"), by="other", force=True)
@@ -289,7 +291,7 @@ def test_a_field_that_its_only_applier_no_longer_applies_is_removed() -> None:
     assert after["spec"] == {"animals": [{"name": "bob"}]}
 
 
-def test_what_another_still_wants_stays() -> None:
+def test_a_field_stays_while_another_manager_applies_it() -> None:
     live = applied(None, config_map(color="red", size="7"), by="a")
     live = applied(live, config_map(color="red"), by="b")
 
@@ -305,7 +307,7 @@ def test_an_apply_that_changes_nothing_returns_the_live_object_itself() -> None:
     assert applied(live, config_map(color="red"), by="a") is live
 
 
-def test_a_number_is_not_the_truth() -> None:
+def test_the_integer_1_and_true_are_different_values() -> None:
     live = applied(None, zoo(free={"x": 1}), by="a", in_=ZOOS)
 
     after = applied(live, zoo(free={"x": True}), by="a", in_=ZOOS)
@@ -315,7 +317,7 @@ def test_a_number_is_not_the_truth() -> None:
     assert owned(again) == {"b": {"f:spec": {"f:free": {"f:x": {}}}}}
 
 
-def test_a_live_object_is_never_changed() -> None:
+def test_the_live_object_is_never_modified() -> None:
     live = created(zoo(animals=[{"name": "tom", "toys": {"a": "b"}}]), in_=ZOOS)
     before = copy.deepcopy(live)
 
@@ -352,19 +354,21 @@ def test_a_live_object_is_never_changed() -> None:
         ),
     ],
 )
-def test_what_cannot_be_applied_is_refused(configuration: Object, code: int, message: str) -> None:
-    refusal = refused(None, configuration, in_=ZOOS)
+def test_an_invalid_configuration_is_rejected(
+    configuration: Object, code: int, message: str
+) -> None:
+    rejection = rejected(None, configuration, in_=ZOOS)
 
-    assert (refusal.code, refusal.message) == (code, message)
+    assert (rejection.code, rejection.message) == (code, message)
 
 
-def test_a_live_object_that_cannot_be_divided_is_an_error_of_the_server() -> None:
+def test_a_live_object_that_cannot_be_split_into_fields_is_an_internal_error() -> None:
     live = created(zoo(colors=[None]), in_=ZOOS)
 
-    assert refused(live, zoo(part={"a": 1}), in_=ZOOS).code == 500
+    assert rejected(live, zoo(part={"a": 1}), in_=ZOOS).code == 500
 
 
-def test_fields_of_what_has_become_atomic_are_one_field() -> None:
+def test_the_fields_of_a_map_that_became_atomic_are_replaced_by_the_map() -> None:
     live = applied(None, zoo(labels={"x": "y"}, animals=[{"name": "tom"}]), by="a", in_=ZOOS)
     live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:block"] = {"f:a": {}}
     live["spec"]["block"] = {"a": 1}
@@ -378,7 +382,7 @@ def test_fields_of_what_has_become_atomic_are_one_field() -> None:
     }
 
 
-def test_an_applier_is_the_same_in_every_version() -> None:
+def test_an_applier_keeps_its_fields_in_another_version() -> None:
     newer = FieldManager(
         gvk=type(ZOO)(group="example.com", version="v2", kind="Zoo"),
         schemas={"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA},
@@ -392,14 +396,14 @@ def test_an_applier_is_the_same_in_every_version() -> None:
     assert entry["apiVersion"] == "example.com/v2"
 
 
-def test_an_object_may_be_kept_in_another_version_than_it_is_applied_in() -> None:
+def test_an_object_may_be_applied_in_a_version_other_than_its_stored_one() -> None:
     live = applied(None, config_map(color="red"), by="a")
     kept = {**live, "apiVersion": "v0"}
 
     assert applied(kept, config_map(color="red"), by="a") is kept
 
 
-def test_kubectl_has_no_conflict_with_what_it_applied_on_the_clients_side() -> None:
+def test_kubectl_takes_over_the_fields_of_its_client_side_apply() -> None:
     note = "kubectl.kubernetes.io/last-applied-configuration"
     text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it"},"data":{"color":"red"}}'
     live = config_map(color="red", size="7")
@@ -417,13 +421,13 @@ def test_kubectl_has_no_conflict_with_what_it_applied_on_the_clients_side() -> N
 
 
 @pytest.mark.parametrize("bare", [{}, {"metadata": None}, {"metadata": {"annotations": None}}])
-def test_a_configuration_may_say_nothing_at_all(bare: Object) -> None:
+def test_a_configuration_may_be_empty(bare: Object) -> None:
     applied_once = applied(None, {"apiVersion": "v1", "kind": "ConfigMap", **bare}, by="kubectl")
 
     assert set(owned(applied_once)) <= {"kubectl*"}
 
 
-def test_times_are_kept_where_nothing_else_differs() -> None:
+def test_the_time_of_an_entry_is_kept_if_nothing_else_differs() -> None:
     live = created(config_map(color="red"))
     touched = copy.deepcopy(live)
     touched["metadata"]["managedFields"][0]["time"] = LATER
@@ -437,14 +441,14 @@ def test_times_are_kept_where_nothing_else_differs() -> None:
 
 
 def renamed(obj: Object, api_version: str) -> Object:
-    """Of a Zoo whose second version says ``b`` where the first says ``a``."""
+    """Convert a Zoo whose field ``a`` is named ``b`` in the second version."""
     values = list(obj.get("spec", {}).get("part", {}).values())
     name = "a" if api_version == "example.com/v1" else "b"
     spec = {"part": {name: values[0]}} if values else {}
     return {**obj, "apiVersion": api_version, "spec": {**obj.get("spec", {}), **spec}}
 
 
-def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_another() -> None:
+def test_an_update_in_one_version_takes_ownership_of_a_field_in_another() -> None:
     schemas = {"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA}
     first, second = (
         FieldManager(
@@ -462,7 +466,7 @@ def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_
     assert owned(same_field)["other"] == {"f:spec": {"f:part": {"f:b": {}}}}
 
 
-def test_what_is_written_in_words_of_another_version_is_owned_in_those_of_its_own() -> None:
+def test_fields_are_owned_in_the_version_of_the_request() -> None:
     management = FieldManager(gvk=ZOO, schemas={"example.com/v1": ZOO_SCHEMA}, convert=renamed)
 
     live = created(zoo(part={"b": 1}), in_=management)

@@ -1,4 +1,4 @@
-"""Sets of fields behave like sets of paths."""
+"""Operations, order and encoding of field sets."""
 
 from typing import TypeAlias
 
@@ -49,27 +49,29 @@ def members(fields: FieldSet, prefix: tuple[str, ...] = ()) -> Paths:
 
 
 @given(one=PATHS, other=PATHS)
-def test_union_difference_and_intersection_are_those_of_the_paths(one: Paths, other: Paths) -> None:
+def test_union_difference_and_intersection_equal_those_of_path_sets(
+    one: Paths, other: Paths
+) -> None:
     assert members(union(tree(one), tree(other))) == one | other
     assert members(difference(tree(one), tree(other))) == one - other
     assert members(intersection(tree(one), tree(other))) == one & other
 
 
 @given(one=PATHS, areas=PATHS)
-def test_outside_an_area_is_what_is_not_below_it(one: Paths, areas: Paths) -> None:
+def test_outside_removes_every_path_below_an_area(one: Paths, areas: Paths) -> None:
     below = {path for path in one for area in areas if path[: len(area)] == area}
 
     assert members(outside(tree(one), tree(areas))) == one - below
 
 
 @given(one=PATHS)
-def test_an_empty_set_is_falsy_however_it_was_made(one: Paths) -> None:
+def test_an_empty_set_is_falsy(one: Paths) -> None:
     assert not difference(tree(one), tree(one))
     assert not outside(tree(one), tree(one))
     assert not intersection(tree(one), {})
 
 
-def test_fields_come_by_name_then_items_by_key_then_items_by_value() -> None:
+def test_fields_are_ordered_by_name_then_items_by_key_then_by_value() -> None:
     fields: FieldSet = {
         "v:true": {},
         'v:"b"': {},
@@ -104,7 +106,7 @@ def test_fields_come_by_name_then_items_by_key_then_items_by_value() -> None:
     assert list(ordered(fields)['k:{"port":80}']) == [".", "f:name"]
 
 
-def test_people_read_the_fields_of_each_level_before_those_below() -> None:
+def test_paths_list_the_fields_of_each_level_before_those_below() -> None:
     fields: FieldSet = {
         "f:a": {"f:z": {}},
         "f:b": {".": {}, 'k:{"id":1,"name":"x"}': {"f:y": {}}, 'v:"v"': {}, "i:3": {}},
@@ -121,7 +123,7 @@ def test_people_read_the_fields_of_each_level_before_those_below() -> None:
     ]
 
 
-def test_a_set_from_outside_is_written_as_we_write_it() -> None:
+def test_a_parsed_set_has_the_canonical_form() -> None:
     given_set: FieldSet = {
         "f:a": None,
         'k:{"b": 2, "a": "<"}': {".": {}, "f:x": {}},
@@ -139,11 +141,11 @@ def test_a_set_from_outside_is_written_as_we_write_it() -> None:
 
 
 @pytest.mark.parametrize("element", ["", "f", "fa", "k:", "k:7", "v:", "v:x", "i:x", "i:1.5"])
-def test_what_is_no_element_is_refused(element: str) -> None:
+def test_an_invalid_path_element_is_rejected(element: str) -> None:
     with pytest.raises(ValueError, match=r"no path element"):
         parsed({element: {}})
 
 
-def test_what_is_no_object_is_no_set() -> None:
+def test_a_set_that_is_not_an_object_is_rejected() -> None:
     with pytest.raises(ValueError, match="object"):
         parsed({"f:a": ["f:b"]})

@@ -1,4 +1,4 @@
-"""One configuration laid over an object, and fields taken out of one."""
+"""Merging a configuration into an object, and removing fields."""
 
 from typing import Any
 
@@ -39,13 +39,13 @@ from tests.unit.apiserver.apply.kinds import SPEC, Object
         ),
     ],
 )
-def test_a_configuration_is_laid_over_an_object(
+def test_a_configuration_is_merged_into_an_object(
     live: Object, applied: Object, result: Object
 ) -> None:
     assert merged(live, applied, SPEC) == result
 
 
-def test_a_list_of_thousands_is_merged_at_once() -> None:
+def test_a_list_with_thousands_of_items_is_merged_in_linear_time() -> None:
     items = [{"name": str(each)} for each in range(20_000)]
 
     result = merged({"animals": items}, {"animals": items[::-1]}, SPEC)
@@ -65,7 +65,7 @@ def test_a_list_of_thousands_is_merged_at_once() -> None:
         ("", "ba", "ba"),
     ],
 )
-def test_applied_items_keep_their_order_and_live_ones_their_place(
+def test_applied_items_keep_their_order_and_live_items_their_place(
     live: str, applied: str, result: str
 ) -> None:
     both: Any = merged({"colors": list(live)}, {"colors": list(applied)}, SPEC)
@@ -83,13 +83,13 @@ def test_applied_items_keep_their_order_and_live_ones_their_place(
         ({"f:queue": {"i:0": {}}}, {"part": {"a": 1, "b": 2}, "colors": ["a", "b"], "queue": None}),
     ],
 )
-def test_fields_can_be_taken_out(removed: FieldSet, left: Object) -> None:
+def test_fields_can_be_removed(removed: FieldSet, left: Object) -> None:
     value = {"part": {"a": 1, "b": 2}, "colors": ["a", "b"], "queue": ["x"]}
 
     assert remove_fields(value, removed, SPEC) == left
 
 
-def test_an_item_goes_with_all_that_has_no_manager_in_it() -> None:
+def test_an_item_is_removed_with_all_its_unmanaged_fields() -> None:
     value = {"animals": [{"name": "tom", "legs": 4}, {"name": "bob", "legs": 2}]}
     last: FieldSet = {"f:animals": {'k:{"kind":"cat","name":"tom"}': {".": {}, "f:name": {}}}}
 
@@ -98,7 +98,7 @@ def test_an_item_goes_with_all_that_has_no_manager_in_it() -> None:
     assert pruned(value, SPEC, last=last, owned=[bobs]) == {"animals": [{"name": "bob", "legs": 2}]}
 
 
-def test_an_item_of_which_another_owns_a_part_stays_with_that_part() -> None:
+def test_an_item_keeps_the_fields_of_other_managers() -> None:
     tom = 'k:{"kind":"cat","name":"tom"}'
     value = {"animals": [{"name": "tom", "legs": 4, "toys": {"a": "b"}}]}
     last: FieldSet = {"f:animals": {tom: {".": {}, "f:legs": {}, "f:name": {}}}}

@@ -1,4 +1,4 @@
-"""managedFields of a scale subresource."""
+"""managedFields of the scale subresource."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def scaled(manager: str, **more: Any) -> dict[str, Any]:
     return entry(manager, REPLICAS, apiVersion="autoscaling/v1", **more)
 
 
-def test_a_scale_shows_who_owns_the_replicas_of_its_object() -> None:
+def test_a_scale_contains_the_managers_of_the_replicas() -> None:
     entries = [
         entry("a", {"f:spec": {"f:replicas": {}, "f:paused": {}}}, time=NOW),
         entry("b", {"f:spec": {"f:size": {"f:wanted": {}}}}, apiVersion="apps/v2"),
@@ -35,7 +35,7 @@ def test_a_scale_shows_who_owns_the_replicas_of_its_object() -> None:
     assert scale_entries(entries, PATHS) == [scaled("b"), scaled("a", time=NOW)]
 
 
-def test_who_writes_the_scale_takes_the_replicas_from_their_owner() -> None:
+def test_a_write_of_the_scale_takes_ownership_of_the_replicas() -> None:
     entries = [entry("a", {"f:spec": {"f:replicas": {}, "f:paused": {}}}, time=NOW)]
     after = [scaled("b", time=LATER, subresource="scale")]
 
@@ -45,7 +45,7 @@ def test_who_writes_the_scale_takes_the_replicas_from_their_owner() -> None:
     ]
 
 
-def test_who_owned_nothing_but_replicas_goes() -> None:
+def test_an_entry_with_no_other_fields_is_removed() -> None:
     entries = [entry("a", REPLICAS, time=NOW), entry("z", REPLICAS, apiVersion="apps/v0")]
     after = [scaled("b", subresource="scale"), entry("c", {}, apiVersion="autoscaling/v1")]
 
@@ -59,7 +59,7 @@ def test_who_owned_nothing_but_replicas_goes() -> None:
     ]
 
 
-def test_who_applied_replicas_and_keeps_them_keeps_the_rest_too() -> None:
+def test_a_manager_that_keeps_the_replicas_keeps_its_other_fields() -> None:
     fields: FieldSet = {"f:spec": {"f:replicas": {}, "f:paused": {}}}
     entries = [entry("a", fields, operation="Apply", time=NOW)]
     after = [scaled("a", operation="Apply")]

@@ -1,4 +1,4 @@
-"""Which fields a value has, and which change."""
+"""The fields of a value, and of a change between two values."""
 
 import pytest
 
@@ -31,7 +31,7 @@ TOM = 'k:{"kind":"cat","name":"tom"}'
         ({"free": {"a": {}, "b": None}}, {"f:free": {"f:a": {}, "f:b": {}}}),
     ],
 )
-def test_the_fields_of_an_applied_value(value: Object, fields: FieldSet) -> None:
+def test_applied_fields_returns_the_fields_of_a_value(value: Object, fields: FieldSet) -> None:
     assert applied_fields(value, SPEC) == fields
 
 
@@ -98,20 +98,20 @@ def test_the_fields_of_an_applied_value(value: Object, fields: FieldSet) -> None
         ({"free": {"a": 5}}, {"free": {"a": {}}}, {"f:free": {"f:a": {}}}, {}),
     ],
 )
-def test_the_fields_of_a_change(
+def test_compared_returns_the_changed_and_removed_fields(
     old: Object, new: Object, changed: FieldSet, removed: FieldSet
 ) -> None:
     assert compared(old, new, SPEC) == (changed, removed)
 
 
-def test_an_item_without_any_key_has_no_name() -> None:
+def test_an_item_without_key_fields_is_rejected() -> None:
     keyed = Schema(type="array", list_type="map", list_map_keys=("id", "to"), items=Schema())
 
     with pytest.raises(NoElement, match=r'omits all key fields \["id" "to"\]'):
         element_of({"x": 1}, keyed)
 
 
-def test_a_number_in_place_of_a_list_is_a_change_of_the_whole() -> None:
+def test_a_scalar_in_place_of_a_list_changes_the_whole_field() -> None:
     schema = Schema(type="array", list_type="set", items=Schema(type="string"))
 
     assert compared({"a": ["x"]}, {"a": 8080}, Schema(properties={"a": schema})) == (

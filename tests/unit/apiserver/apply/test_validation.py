@@ -1,4 +1,4 @@
-"""What does not fit a schema at all."""
+"""Values that do not match their schema."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ from tests.unit.apiserver.apply.kinds import DEPLOYMENT, SCHEMAS, SPEC, Object
         ),
     ],
 )
-def test_what_does_not_fit_is_reported_with_its_path(value: Object, mismatch: str) -> None:
+def test_a_mismatch_is_reported_with_its_path(value: Object, mismatch: str) -> None:
     assert mismatches(value, SPEC) == [mismatch]
 
 
@@ -67,11 +67,11 @@ def test_what_does_not_fit_is_reported_with_its_path(value: Object, mismatch: st
         {"colors": [1, "1", True]},
     ],
 )
-def test_what_fits_is_left_to_validation(value: Object) -> None:
+def test_a_value_that_matches_its_schema_has_no_mismatch(value: Object) -> None:
     assert mismatches(value, SPEC) == []
 
 
-def test_below_unknown_fields_that_are_preserved_all_are() -> None:
+def test_unknown_fields_are_preserved_below_a_preserving_schema() -> None:
     inner = Schema(type="object", properties={"a": Schema(type="integer")})
     outer = Schema(type="object", preserve_unknown=True, properties={"inner": inner})
 
@@ -89,5 +89,5 @@ def test_below_unknown_fields_that_are_preserved_all_are() -> None:
         ),
     ],
 )
-def test_built_in_types_that_are_several_scalars_are_no_maps(spec: Any, mismatch: str) -> None:
+def test_a_type_with_several_scalar_forms_is_not_a_map(spec: Any, mismatch: str) -> None:
     assert mismatches({"spec": spec}, SCHEMAS.of(DEPLOYMENT)) == [mismatch]

@@ -1,4 +1,4 @@
-"""A store with what a test puts there."""
+"""A store with helpers that create and delete the objects of a test."""
 
 from random import Random
 from typing import Any
@@ -13,7 +13,7 @@ GROUP = "rbac.authorization.k8s.io"
 
 
 class StoredObjects:
-    """Objects of any resource; what is written twice is replaced."""
+    """Objects of any resource; a second write replaces the object."""
 
     def __init__(self) -> None:
         self.clock = FakeClock()

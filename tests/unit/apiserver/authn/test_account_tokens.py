@@ -1,4 +1,4 @@
-"""Tokens of service accounts: good while the account is there, in time, and signed by us."""
+"""Service account tokens: signature, lifetime, audiences and bound objects."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
 class TokenIssuer:
-    """Where tokens of one account are made and shown."""
+    """Issues and authenticates tokens of one account."""
 
     def __init__(self) -> None:
         self.stored = StoredObjects()
@@ -48,7 +48,7 @@ def issuer() -> TokenIssuer:
     return TokenIssuer()
 
 
-def test_a_token_is_its_accounts(issuer: TokenIssuer) -> None:
+def test_a_token_authenticates_its_service_account(issuer: TokenIssuer) -> None:
     shown = issuer.show(issuer.make())
 
     assert isinstance(shown, Bearer)
@@ -72,7 +72,7 @@ def test_a_service_account_token_is_valid_only_while_its_account_exists(
     assert another == TokenRejected("service account UID (u-2) does not match claim (u-1)")
 
 
-def test_a_token_ends_a_minute_after_its_time(issuer: TokenIssuer) -> None:
+def test_a_token_expires_a_minute_after_its_expiration_time(issuer: TokenIssuer) -> None:
     token = issuer.make()
 
     issuer.stored.clock.advance(660)
@@ -84,7 +84,7 @@ def test_a_token_ends_a_minute_after_its_time(issuer: TokenIssuer) -> None:
     assert too_late == TokenRejected("service account token has expired")
 
 
-def test_a_token_from_the_future_is_not_good_yet(issuer: TokenIssuer) -> None:
+def test_a_token_from_the_future_is_not_yet_valid(issuer: TokenIssuer) -> None:
     token = issuer.make()
 
     issuer.stored.clock.advance(-61)
@@ -93,7 +93,9 @@ def test_a_token_from_the_future_is_not_good_yet(issuer: TokenIssuer) -> None:
 
 
 @pytest.mark.parametrize("kind", BINDABLE)
-def test_a_token_goes_with_what_it_is_bound_to(kind: str, issuer: TokenIssuer) -> None:
+def test_a_token_is_invalid_after_its_bound_object_is_deleted(
+    kind: str, issuer: TokenIssuer
+) -> None:
     namespace = "" if kind == "node" else "default"
     bound = {"metadata": {"name": "it", "namespace": namespace, "uid": "b-1"}}
     issuer.stored.keep(BINDABLE[kind], bound)
@@ -111,7 +113,7 @@ def test_a_token_goes_with_what_it_is_bound_to(kind: str, issuer: TokenIssuer) -
     assert another == TokenRejected(why)
 
 
-def test_what_ends_has_a_minute_left(issuer: TokenIssuer) -> None:
+def test_a_token_is_valid_for_a_minute_after_its_account_is_deleted(issuer: TokenIssuer) -> None:
     token = issuer.make()
     ending = {**issuer.account["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
     issuer.stored.keep(ACCOUNTS, {"metadata": ending})
@@ -125,7 +127,7 @@ def test_what_ends_has_a_minute_left(issuer: TokenIssuer) -> None:
     assert after == TokenRejected("service account default/robot has been deleted")
 
 
-def test_the_node_of_a_pod_is_only_mentioned(issuer: TokenIssuer) -> None:
+def test_the_node_of_a_bound_pod_need_not_exist(issuer: TokenIssuer) -> None:
     pod = {"metadata": {"name": "web", "namespace": "default", "uid": "p-1"}}
     issuer.stored.keep(BINDABLE["pod"], pod)
 
@@ -151,7 +153,7 @@ STRANGE: list[Callable[[str, str, str], str]] = [
 
 
 @pytest.mark.parametrize("strange", STRANGE)
-def test_what_is_no_token_of_this_kind_is_left_to_others(
+def test_a_token_of_another_format_is_ignored(
     strange: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
     assert issuer.show(strange(*issuer.make().split("."))) is None
@@ -167,7 +169,7 @@ FORGED: list[Callable[[str, str, str], str]] = [
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_what_was_not_signed_with_the_key_is_refused(
+def test_a_token_with_an_invalid_signature_is_rejected(
     forged: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
     why = "go-jose/go-jose: error in cryptographic primitive"
@@ -175,14 +177,14 @@ def test_what_was_not_signed_with_the_key_is_refused(
     assert issuer.show(forged(*issuer.make().split("."))) == TokenRejected(why)
 
 
-def test_claims_that_were_changed_are_refused(issuer: TokenIssuer) -> None:
+def test_a_token_with_modified_claims_is_rejected(issuer: TokenIssuer) -> None:
     head, _, signature = issuer.make().split(".")
     claims = part({**issuer.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
 
     assert isinstance(issuer.show(f"{head}.{claims}.{signature}"), TokenRejected)
 
 
-def test_a_token_of_another_server_is_refused(issuer: TokenIssuer) -> None:
+def test_a_token_of_another_server_is_rejected(issuer: TokenIssuer) -> None:
     token = TokenIssuer().make()
 
     before_any_of_our_own = issuer.show(token)
@@ -192,7 +194,7 @@ def test_a_token_of_another_server_is_refused(issuer: TokenIssuer) -> None:
     assert before_any_of_our_own == after == TokenRejected("invalid signature, no keys found")
 
 
-def test_a_token_for_other_audiences_is_refused_with_them(issuer: TokenIssuer) -> None:
+def test_a_token_for_other_audiences_is_rejected(issuer: TokenIssuer) -> None:
     shown = issuer.tokens.bearer(issuer.make(), audiences=("a", "b"))
 
     assert shown == TokenRejected(
@@ -201,7 +203,7 @@ def test_a_token_for_other_audiences_is_refused_with_them(issuer: TokenIssuer) -
     )
 
 
-def test_a_token_is_checked_again_though_its_signature_is_not(issuer: TokenIssuer) -> None:
+def test_a_token_is_validated_again_although_its_signature_is_cached(issuer: TokenIssuer) -> None:
     token = issuer.make()
     issuer.show(token)
 
@@ -253,13 +255,13 @@ ODD_REFERENCES: list[object] = [
 
 
 @pytest.mark.parametrize("about", ODD_REFERENCES)
-def test_a_token_that_names_no_account_is_refused(about: object, issuer: TokenIssuer) -> None:
+def test_a_token_without_a_service_account_is_rejected(about: object, issuer: TokenIssuer) -> None:
     token = issuer.tokens.issue({**issuer.claims(), "kubernetes.io": about})
 
     assert isinstance(issuer.show(token), TokenRejected)
 
 
-def test_a_single_audience_may_stand_without_a_list(issuer: TokenIssuer) -> None:
+def test_a_single_audience_need_not_be_a_list(issuer: TokenIssuer) -> None:
     shown = issuer.show(issuer.tokens.issue({**issuer.claims(), "aud": ISSUER}))
 
     assert isinstance(shown, Bearer)
@@ -267,9 +269,7 @@ def test_a_single_audience_may_stand_without_a_list(issuer: TokenIssuer) -> None
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_token_that_is_nested_too_deeply_is_left_to_others(
-    place: int, issuer: TokenIssuer
-) -> None:
+def test_a_deeply_nested_token_is_ignored(place: int, issuer: TokenIssuer) -> None:
     parts = issuer.make().split(".")
     abyss = b'{"iss":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     parts[place] = urlsafe_b64encode(abyss).decode().rstrip("=")

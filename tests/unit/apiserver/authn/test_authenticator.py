@@ -1,4 +1,4 @@
-"""Who asks."""
+"""Authentication by token and client certificate."""
 
 import hmac
 from typing import Any
@@ -29,17 +29,17 @@ def showing(header: str | None) -> Request:
     return Request(method="GET", path="/", headers=headers)
 
 
-def test_a_token_is_its_users_who_is_then_known() -> None:
+def test_a_token_authenticates_its_user() -> None:
     user = authenticator(jane=TOKEN).user(showing(f"Bearer {TOKEN}"), None)
 
     assert (user.name, user.groups) == ("jane", ("devs", "system:authenticated"))
 
 
-def test_an_unknown_token_is_refused() -> None:
-    with pytest.raises(StatusError) as refusal:
+def test_an_unknown_token_is_unauthorized() -> None:
+    with pytest.raises(StatusError) as raised:
         authenticator(jane=TOKEN).user(showing("Bearer other"), None)
 
-    assert (refusal.value.code, refusal.value.message) == (401, "Unauthorized")
+    assert (raised.value.code, raised.value.message) == (401, "Unauthorized")
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_a_request_without_a_token_is_anonymous(header: str | None) -> None:
 
 
 @pytest.mark.parametrize("header", [f"bearer {TOKEN}", f"BEARER {TOKEN} more", f" Bearer {TOKEN}"])
-def test_a_scheme_is_written_in_any_way(header: str) -> None:
+def test_the_authorization_scheme_is_case_insensitive(header: str) -> None:
     assert authenticator(jane=TOKEN).user(showing(header), None).name == "jane"
 
 
 @pytest.mark.parametrize("header", [None, f"Bearer {TOKEN}", "Bearer other"])
-def test_a_certificate_counts_before_any_token(header: str | None) -> None:
+def test_a_certificate_takes_precedence_over_a_token(header: str | None) -> None:
     certificate = CertificateIdentity(common_name="kim", organizations=("ops",))
 
     user = authenticator(jane=TOKEN).user(showing(header), certificate)
@@ -63,7 +63,7 @@ def test_a_certificate_counts_before_any_token(header: str | None) -> None:
     assert (user.name, user.groups) == ("kim", ("ops", "system:authenticated"))
 
 
-def test_a_client_certificate_names_its_user() -> None:
+def test_the_credential_id_of_a_certificate_is_its_fingerprint() -> None:
     certificate = CertificateIdentity(common_name="kim", fingerprint="0123")
 
     user = authenticator(jane=TOKEN).user(showing(None), certificate)
@@ -71,7 +71,7 @@ def test_a_client_certificate_names_its_user() -> None:
     assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=0123",)}
 
 
-def test_a_certificate_without_a_name_is_refused() -> None:
+def test_a_certificate_without_a_common_name_is_ignored() -> None:
     nameless = CertificateIdentity(common_name="", organizations=("system:masters",))
     known = authenticator(jane=TOKEN)
 
@@ -79,7 +79,7 @@ def test_a_certificate_without_a_name_is_refused() -> None:
     assert known.user(showing(f"Bearer {TOKEN}"), nameless).name == "jane"
 
 
-def test_a_token_is_for_the_server_only() -> None:
+def test_a_static_token_has_only_the_audience_of_the_server() -> None:
     known = authenticator(jane=TOKEN)
 
     for_us = known.bearer(TOKEN, audiences=("them", "https://kubernetes.default.svc"))
@@ -105,6 +105,6 @@ def test_a_token_is_compared_in_constant_time_and_never_stored_in_plain_text(
 
     known.user(showing("Bearer first"), None)
 
-    assert len(compared) == 3  # all of them, though the first was the one
+    assert len(compared) == 3  # the first one matches, and the others are compared all the same
     assert TOKEN.encode() not in [each for pair in compared for each in pair]
     assert TOKEN not in repr(vars(known)) + repr(known)

@@ -1,4 +1,4 @@
-"""Tokens that stand in Secrets: good while the Secret holds them, and for no one else."""
+"""Service account tokens in Secrets: valid while the Secret contains them."""
 
 from base64 import b64encode
 from typing import Any
@@ -31,7 +31,7 @@ KEY = SigningKey()
 
 
 class TokenIssuer:
-    """Where the controller's tokens are shown to a server that trusts its key."""
+    """Issues the token controller's tokens to a server that trusts its key."""
 
     def __init__(self) -> None:
         self.stored = StoredObjects()
@@ -58,12 +58,12 @@ def issuer() -> TokenIssuer:
     return TokenIssuer()
 
 
-def why(shown: Bearer | TokenRejected | None) -> str:
+def reason_of(shown: Bearer | TokenRejected | None) -> str:
     assert isinstance(shown, TokenRejected)
     return shown.why
 
 
-def test_a_token_in_a_secret_is_its_accounts(issuer: TokenIssuer) -> None:
+def test_a_secret_token_authenticates_its_service_account(issuer: TokenIssuer) -> None:
     shown = issuer.show(issuer.made)
 
     assert isinstance(shown, Bearer)
@@ -72,34 +72,36 @@ def test_a_token_in_a_secret_is_its_accounts(issuer: TokenIssuer) -> None:
     assert shown.audiences == ("api",)
 
 
-def test_it_is_for_the_server_itself_only(issuer: TokenIssuer) -> None:
-    assert "is invalid for the target audiences" in why(issuer.show(issuer.made, "others"))
+def test_a_secret_token_has_only_the_audience_of_the_server(issuer: TokenIssuer) -> None:
+    assert "is invalid for the target audiences" in reason_of(issuer.show(issuer.made, "others"))
 
 
-def test_it_goes_with_its_secret(issuer: TokenIssuer) -> None:
+def test_a_secret_token_is_invalid_after_its_secret_changes(issuer: TokenIssuer) -> None:
     issuer.keep("another")
-    assert why(issuer.show(issuer.made)) == "Token does not match server's copy"
+    assert reason_of(issuer.show(issuer.made)) == "Token does not match server's copy"
 
     issuer.stored.drop(SECRETS, "token", namespace="default")
-    assert why(issuer.show(issuer.made)) == "Token has been invalidated"
+    assert reason_of(issuer.show(issuer.made)) == "Token has been invalidated"
 
 
-def test_it_goes_with_its_account(issuer: TokenIssuer) -> None:
+def test_a_secret_token_is_invalid_after_its_account_is_deleted(issuer: TokenIssuer) -> None:
     issuer.stored.account("default", "robot", uid="u-2")
-    assert why(issuer.show(issuer.made)) == "ServiceAccount UID (u-2) does not match claim (u-1)"
+    assert (
+        reason_of(issuer.show(issuer.made)) == "ServiceAccount UID (u-2) does not match claim (u-1)"
+    )
 
     issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
-    assert why(issuer.show(issuer.made)) == 'serviceaccounts "robot" not found'
+    assert reason_of(issuer.show(issuer.made)) == 'serviceaccounts "robot" not found'
 
 
-def test_one_that_was_marked_invalid_is(issuer: TokenIssuer) -> None:
+def test_a_secret_token_that_was_marked_invalid_is_rejected(issuer: TokenIssuer) -> None:
     issuer.keep(issuer.made, labels={INVALID_SINCE: "2026-01-01"})
 
-    assert "has been marked invalid" in why(issuer.show(issuer.made))
+    assert "has been marked invalid" in reason_of(issuer.show(issuer.made))
 
 
 @pytest.mark.parametrize(
-    ("claim", "value", "said"),
+    ("claim", "value", "reason"),
     [
         ("sub", "", "sub claim is missing"),
         ("sub", "system:serviceaccount:default:other", "sub claim is invalid"),
@@ -108,13 +110,13 @@ def test_one_that_was_marked_invalid_is(issuer: TokenIssuer) -> None:
         (f"{PREFIX}/service-account.uid", "", "serviceAccountUID claim is missing"),
     ],
 )
-def test_one_that_does_not_say_whose_it_is_is_refused(
-    issuer: TokenIssuer, claim: str, value: str, said: str
+def test_a_secret_token_with_invalid_claims_is_rejected(
+    issuer: TokenIssuer, claim: str, value: str, reason: str
 ) -> None:
-    assert why(issuer.show(issuer.make({**CLAIMS, claim: value}))) == said
+    assert reason_of(issuer.show(issuer.make({**CLAIMS, claim: value}))) == reason
 
 
-def test_one_by_another_key_is_not_known(issuer: TokenIssuer) -> None:
+def test_a_secret_token_signed_by_another_key_is_rejected(issuer: TokenIssuer) -> None:
     stranger = ServiceAccountTokens(issuer.stored.store)
 
-    assert why(issuer.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"
+    assert reason_of(issuer.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"

@@ -1,4 +1,4 @@
-"""Keys that sign tokens: of each kind, from files of each kind."""
+"""Signing keys of each algorithm, and the formats of their files."""
 
 from base64 import urlsafe_b64decode
 
@@ -41,9 +41,7 @@ def public_pem(key: PrivateKey) -> bytes:
 
 
 @EACH
-def test_a_key_knows_what_it_has_signed_and_nothing_else(
-    private: PrivateKey, algorithm: str
-) -> None:
+def test_a_key_verifies_only_its_own_signatures(private: PrivateKey, algorithm: str) -> None:
     key = SigningKey(private)
     known = VerifyingKey(private.public_key())
 
@@ -57,7 +55,7 @@ def test_a_key_knows_what_it_has_signed_and_nothing_else(
 
 
 @EACH
-def test_what_is_published_is_the_public_half(private: PrivateKey, algorithm: str) -> None:
+def test_the_published_key_is_the_public_key(private: PrivateKey, algorithm: str) -> None:
     published = SigningKey(private).json_web_key()
 
     assert published["alg"] == algorithm
@@ -71,7 +69,7 @@ def test_what_is_published_is_the_public_half(private: PrivateKey, algorithm: st
 @pytest.mark.parametrize(
     "form", [serialization.PrivateFormat.PKCS8, serialization.PrivateFormat.TraditionalOpenSSL]
 )
-def test_a_private_key_is_read_from_either_form(form: serialization.PrivateFormat) -> None:
+def test_a_private_key_is_read_from_both_formats(form: serialization.PrivateFormat) -> None:
     for private in (RSA, P256):
         pem = b"text before\n" + private_pem(private, form)
 
@@ -79,7 +77,7 @@ def test_a_private_key_is_read_from_either_form(form: serialization.PrivateForma
         assert [key.id for key in verifying_keys_in(pem)] == [SigningKey(private).id]
 
 
-def test_a_file_may_hold_several_keys_that_are_known_by() -> None:
+def test_a_file_may_contain_several_verifying_keys() -> None:
     certified = Authority().client("signer")
     pem = public_pem(RSA) + certified.certificate + public_pem(P384)
 
@@ -97,14 +95,14 @@ def test_a_file_may_hold_several_keys_that_are_known_by() -> None:
     [b"", b"nonsense", private_pem(ed25519.Ed25519PrivateKey.generate())],
     ids=["nothing", "nonsense", "another kind"],
 )
-def test_a_file_without_a_key_is_refused(pem: bytes) -> None:
+def test_a_file_without_a_key_is_rejected(pem: bytes) -> None:
     with pytest.raises(ValueError, match="does not contain"):
         signing_key_in(pem)
     with pytest.raises(ValueError, match="does not contain"):
         verifying_keys_in(pem)
 
 
-def test_another_curve_is_refused() -> None:
+def test_an_unsupported_curve_is_rejected() -> None:
     other = ec.generate_private_key(ec.SECP256K1())
 
     with pytest.raises(ValueError, match="must be 256, 384, or 521"):

@@ -1,4 +1,4 @@
-"""Privilege escalation; what the real server says is in tests/real."""
+"""Prevention of privilege escalation. tests/real compares it with kube-apiserver."""
 
 from typing import Any
 
@@ -52,9 +52,9 @@ def test_a_user_cannot_grant_permissions_that_the_user_lacks(stored: StoredObjec
         (written(), role(GET_PODS, ALL_SECRETS)),
         (written("rolebindings"), binding("secrets")),
     ):
-        with pytest.raises(StatusError) as refusal:
+        with pytest.raises(StatusError) as raised:
             check(stored, wanted, obj)
-        assert refusal.value.message == (
+        assert raised.value.message == (
             f'{wanted.resource}.{GROUP} "new" is forbidden: user "jane" (groups=["devs" "ops"]) is'
             " attempting to grant RBAC permissions not currently held:\n"
             '{APIGroups:[""], Resources:["pods/log"], Verbs:["get" "list"]}\n'
@@ -62,11 +62,13 @@ def test_a_user_cannot_grant_permissions_that_the_user_lacks(stored: StoredObjec
         )
 
 
-def test_administrators_grant_anything(stored: StoredObjects) -> None:
+def test_an_administrator_can_grant_any_permission(stored: StoredObjects) -> None:
     check(stored, written(), role(ALL_SECRETS), by=ADMIN)
 
 
-def test_some_may_write_and_bind_roles_beyond_their_own(stored: StoredObjects) -> None:
+def test_the_verbs_escalate_and_bind_permit_roles_beyond_the_users_own(
+    stored: StoredObjects,
+) -> None:
     stored.role("maker", rule("escalate", "roles", groups=GROUP))
     stored.role(
         "binder", {**rule("bind", "clusterroles", groups=GROUP), "resourceNames": ["secrets"]}
@@ -82,7 +84,7 @@ def test_some_may_write_and_bind_roles_beyond_their_own(stored: StoredObjects) -
         check(stored, written("clusterrolebindings"), binding("secrets"))
 
 
-def test_a_right_to_everything_covers_each_thing_and_a_named_one_only_itself(
+def test_a_wildcard_covers_each_resource_and_a_resource_name_only_itself(
     stored: StoredObjects,
 ) -> None:
     named = {**rule("get", "configmaps"), "resourceNames": ["one"]}
@@ -99,50 +101,50 @@ def test_a_right_to_everything_covers_each_thing_and_a_named_one_only_itself(
             check(stored, written(), role(too_much))
 
 
-def test_paths_are_rights_like_others(stored: StoredObjects) -> None:
+def test_a_user_cannot_grant_paths_that_the_user_lacks(stored: StoredObjects) -> None:
     stored.role("paths", {"verbs": ["get"], "nonResourceURLs": ["/a/*"]})
     stored.bind("paths", user("jane"))
 
     check(stored, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/a/b"]}))
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as raised:
         check(stored, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/b"]}))
 
-    assert refusal.value.message.endswith('{NonResourceURLs:["/b"], Verbs:["get"]}')
+    assert raised.value.message.endswith('{NonResourceURLs:["/b"], Verbs:["get"]}')
 
 
-def test_a_role_that_is_not_there_cannot_be_bound(stored: StoredObjects) -> None:
-    with pytest.raises(StatusError) as refusal:
+def test_a_missing_role_cannot_be_bound(stored: StoredObjects) -> None:
+    with pytest.raises(StatusError) as raised:
         check(stored, written("rolebindings"), binding("gone", kind="Role"))
 
-    assert (refusal.value.code, refusal.value.message) == (
+    assert (raised.value.code, raised.value.message) == (
         404,
         f'rolebindings.{GROUP} "gone" not found',
     )
 
 
-def test_what_is_missing_may_be_in_a_role_that_is_not_there(stored: StoredObjects) -> None:
+def test_a_rejection_names_the_missing_roles_of_the_user(stored: StoredObjects) -> None:
     stored.bind("gone", user("jane"))
 
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as raised:
         check(stored, written(), role(ALL_SECRETS))
 
-    # The server takes what it reads on the way for what was asked for.
+    # kube-apiserver names the requested resource here, not the missing ClusterRole.
     problem = f'roles.{GROUP} "gone" not found'
-    assert refusal.value.message.endswith(f"; resolution errors: [{problem}]")
+    assert raised.value.message.endswith(f"; resolution errors: [{problem}]")
 
 
-def test_what_gathers_other_roles_takes_every_right(stored: StoredObjects) -> None:
+def test_an_aggregation_rule_requires_cluster_admin_privileges(stored: StoredObjects) -> None:
     gathering = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}}
 
-    with pytest.raises(StatusError, match="403") as refusal:
+    with pytest.raises(StatusError, match="403") as raised:
         check(stored, written("clusterroles"), role(GET_PODS, **gathering))
 
-    assert refusal.value.message.endswith(
+    assert raised.value.message.endswith(
         "must have cluster-admin privileges to use the aggregationRule"
     )
 
 
-def test_a_role_loses_its_finalizers_by_any_user(stored: StoredObjects) -> None:
+def test_any_user_can_remove_the_finalizers_of_a_role(stored: StoredObjects) -> None:
     old = role(ALL_SECRETS)
     old["metadata"]["finalizers"] = ["example.com/wait"]
 

@@ -1,4 +1,4 @@
-"""Speaking for others; what the real server says is in tests/real."""
+"""Impersonation. tests/real compares it with kube-apiserver."""
 
 from typing import Any
 
@@ -29,30 +29,30 @@ def request(*headers: tuple[str, str]) -> Request:
     return Request(method="GET", path="/x", headers=headers)
 
 
-def speaking_for(name: str, *headers: tuple[str, str]) -> Request:
+def impersonating(name: str, *headers: tuple[str, str]) -> Request:
     return request(("Impersonate-User", name), *headers)
 
 
-def test_most_speak_for_themselves() -> None:
+def test_a_request_without_impersonation_headers_keeps_its_user() -> None:
     assert impersonation().impersonated_user(request(("Accept", "x")), JANE, GET_PODS) is JANE
 
 
 def test_impersonation_requires_the_permission_for_every_impersonated_name_and_group() -> None:
     named = {**rule("impersonate", "users"), "resourceNames": ["kim"]}
     grouped = {**rule("impersonate", "groups"), "resourceNames": ["devs", "ops"]}
-    speakers = impersonation(named, grouped)
+    policy = impersonation(named, grouped)
     devs, ops, other = (("Impersonate-Group", name) for name in ("devs", "ops", "other"))
 
-    kim = speakers.impersonated_user(speaking_for("kim", devs, ops), JANE, GET_PODS)
+    kim = policy.impersonated_user(impersonating("kim", devs, ops), JANE, GET_PODS)
 
     assert (kim.name, kim.groups) == ("kim", ("devs", "ops", "system:authenticated"))
-    for refused in (speaking_for("lea", devs), speaking_for("kim", devs, other)):
-        with pytest.raises(StatusError) as refusal:
-            speakers.impersonated_user(refused, JANE, GET_PODS)
-        assert refusal.value.code == 403
+    for forbidden in (impersonating("lea", devs), impersonating("kim", devs, other)):
+        with pytest.raises(StatusError) as raised:
+            policy.impersonated_user(forbidden, JANE, GET_PODS)
+        assert raised.value.code == 403
 
 
-def test_details_take_rights_of_their_own() -> None:
+def test_impersonated_uids_and_extras_require_their_own_permissions() -> None:
     details = rule("impersonate", "uids,userextras/example.com/scope", groups=AUTHENTICATION)
     headers = (
         ("Impersonate-Uid", "u-1"),
@@ -61,19 +61,19 @@ def test_details_take_rights_of_their_own() -> None:
     )
 
     kim = impersonation(OLD, details).impersonated_user(
-        speaking_for("kim", *headers), JANE, GET_PODS
+        impersonating("kim", *headers), JANE, GET_PODS
     )
     with pytest.raises(StatusError):
-        impersonation(OLD).impersonated_user(speaking_for("kim", *headers), JANE, GET_PODS)
+        impersonation(OLD).impersonated_user(impersonating("kim", *headers), JANE, GET_PODS)
 
     assert (kim.uid, kim.extra) == ("u-1", {"example.com/scope": ("view", "edit")})
 
 
-def test_an_account_is_spoken_for_with_its_groups() -> None:
+def test_an_impersonated_service_account_has_its_groups() -> None:
     accounts = rule("impersonate", "serviceaccounts")
     name = "system:serviceaccount:here:robot"
 
-    robot = impersonation(accounts).impersonated_user(speaking_for(name), JANE, GET_PODS)
+    robot = impersonation(accounts).impersonated_user(impersonating(name), JANE, GET_PODS)
 
     assert robot.groups == (
         "system:serviceaccounts",
@@ -82,22 +82,22 @@ def test_an_account_is_spoken_for_with_its_groups() -> None:
     )
 
 
-def test_a_mode_takes_the_right_to_who_and_the_right_to_what() -> None:
+def test_constrained_impersonation_requires_both_permissions() -> None:
     who = rule("impersonate:user-info", "users", groups=AUTHENTICATION)
     what = rule("impersonate-on:user-info:get", "pods")
     delete = Attributes(verb="delete", resource="pods", namespace="here")
 
-    speakers = impersonation(who, what)
-    kim = speakers.impersonated_user(speaking_for("kim"), JANE, GET_PODS)
+    policy = impersonation(who, what)
+    kim = policy.impersonated_user(impersonating("kim"), JANE, GET_PODS)
 
     assert kim.name == "kim"
     for lacking, wanted in (
-        (speakers, delete),
+        (policy, delete),
         (impersonation(who), GET_PODS),
         (impersonation(what), GET_PODS),
     ):
         with pytest.raises(StatusError):
-            lacking.impersonated_user(speaking_for("kim"), JANE, wanted)
+            lacking.impersonated_user(impersonating("kim"), JANE, wanted)
 
 
 NODE = "system:node:n1"
@@ -105,21 +105,21 @@ AGENT = "system:serviceaccount:here:agent"
 
 
 @pytest.mark.parametrize("node", ["n1", "n2"])
-def test_an_agent_speaks_for_the_node_it_runs_on(node: str) -> None:
+def test_a_service_account_can_impersonate_the_node_of_its_pod(node: str) -> None:
     who = rule("impersonate:associated-node", "nodes", groups=AUTHENTICATION)
     what = rule("impersonate-on:associated-node:get", "pods")
     agent = User(name=AGENT, extra={"authentication.kubernetes.io/node-name": (node,)})
-    speakers = impersonation(who, what, to=AGENT)
+    policy = impersonation(who, what, to=AGENT)
 
     if node == "n1":
-        impersonated_user = speakers.impersonated_user(speaking_for(NODE), agent, GET_PODS)
+        impersonated_user = policy.impersonated_user(impersonating(NODE), agent, GET_PODS)
         assert (impersonated_user.name, impersonated_user.groups) == (
             NODE,
             ("system:nodes", "system:authenticated"),
         )
     else:
         with pytest.raises(StatusError, match="403"):
-            speakers.impersonated_user(speaking_for(NODE), agent, GET_PODS)
+            policy.impersonated_user(impersonating(NODE), agent, GET_PODS)
 
 
 NEVER = [
@@ -132,38 +132,40 @@ NEVER = [
 
 
 @pytest.mark.parametrize(("header", "why"), NEVER)
-def test_some_things_are_never_taken_on_for_some_requests_only(
+def test_constrained_impersonation_rejects_forbidden_headers(
     header: tuple[str, str], why: str
 ) -> None:
     everything = rule("impersonate:user-info,impersonate-on:user-info:get", "*", groups="*")
 
-    with pytest.raises(StatusError) as refusal:
-        impersonation(everything).impersonated_user(speaking_for("kim", header), JANE, GET_PODS)
+    with pytest.raises(StatusError) as raised:
+        impersonation(everything).impersonated_user(impersonating("kim", header), JANE, GET_PODS)
 
-    assert why in refusal.value.message
+    assert why in raised.value.message
 
 
-def test_a_user_of_one_mode_gets_what_is_missing_in_it() -> None:
+def test_a_rejection_refers_to_the_mode_that_the_user_last_used() -> None:
     named = {**rule("impersonate", "users"), "resourceNames": ["kim"]}
-    speakers = impersonation(named)
+    policy = impersonation(named)
 
-    def refusal() -> str:
-        with pytest.raises(StatusError) as refusal:
-            speakers.impersonated_user(speaking_for("lea"), JANE, GET_PODS)
-        return refusal.value.message
+    def rejection() -> str:
+        with pytest.raises(StatusError) as raised:
+            policy.impersonated_user(impersonating("lea"), JANE, GET_PODS)
+        return raised.value.message
 
-    before = refusal()
-    speakers.impersonated_user(speaking_for("kim"), JANE, GET_PODS)
+    before = rejection()
+    policy.impersonated_user(impersonating("kim"), JANE, GET_PODS)
 
     assert before.startswith('pods "web" is forbidden: User "jane" cannot impersonate-on:')
-    assert refusal().startswith('users "lea" is forbidden: User "jane" cannot impersonate resource')
+    assert rejection().startswith(
+        'users "lea" is forbidden: User "jane" cannot impersonate resource'
+    )
 
 
 def test_impersonation_needs_a_user_name() -> None:
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as raised:
         impersonation().impersonated_user(request(("Impersonate-Group", 'a"b')), ADMIN, GET_PODS)
 
-    assert (refusal.value.code, refusal.value.message) == (
+    assert (raised.value.code, raised.value.message) == (
         400,
         'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"a\\"b"},'
         " Extra:map[string][]string(nil)} without impersonating a user name",

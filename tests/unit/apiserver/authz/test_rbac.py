@@ -1,4 +1,4 @@
-"""Rights, as roles and bindings give them; what the real server says is in tests/real."""
+"""Authorization by roles and bindings. tests/real compares it with kube-apiserver."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def stored() -> StoredObjects:
     return StoredObjects()
 
 
-def test_a_changed_role_or_binding_counts_from_the_next_request_on(stored: StoredObjects) -> None:
+def test_a_changed_role_or_binding_applies_to_the_next_request(stored: StoredObjects) -> None:
     authorizer = Authorizer(stored.store)
     answers = [authorizer.decide(JANE, GET_PODS).allowed]
 
@@ -32,13 +32,13 @@ def test_a_changed_role_or_binding_counts_from_the_next_request_on(stored: Store
     assert answers == [False, False, True, False, False]
 
 
-def test_administrators_may_everything_for_no_reason_that_is_kept(stored: StoredObjects) -> None:
+def test_system_masters_is_allowed_everything_without_a_reason(stored: StoredObjects) -> None:
     admin = User(name="x", groups=("system:masters",))
 
     assert Authorizer(stored.store).decide(admin, GET_PODS) == Decision(True)
 
 
-def test_a_binding_in_a_namespace_gives_a_clusters_role_there_only(stored: StoredObjects) -> None:
+def test_a_role_binding_grants_a_cluster_role_in_its_namespace_only(stored: StoredObjects) -> None:
     stored.role("reader", rule("get", "pods"))
     stored.bind("reader", user("jane"), namespace="here")
     authorizer = Authorizer(stored.store)
@@ -52,7 +52,7 @@ def test_a_binding_in_a_namespace_gives_a_clusters_role_there_only(stored: Store
     assert authorizer.decide(JANE, there) == Decision(False)
 
 
-def test_an_account_of_no_namespace_is_no_account(stored: StoredObjects) -> None:
+def test_a_service_account_without_a_namespace_is_ignored(stored: StoredObjects) -> None:
     stored.role("reader", rule("get", "pods"))
     stored.bind("reader", {"kind": "ServiceAccount", "name": "robot"})
     nowhere = User(name="system:serviceaccount::robot")
@@ -60,7 +60,7 @@ def test_an_account_of_no_namespace_is_no_account(stored: StoredObjects) -> None
     assert not Authorizer(stored.store).decide(nowhere, GET_PODS).allowed
 
 
-def test_an_account_is_in_the_namespace_of_the_binding_unless_that_says_otherwise(
+def test_the_namespace_of_a_service_account_defaults_to_that_of_the_binding(
     stored: StoredObjects,
 ) -> None:
     stored.role("reader", rule("get", "pods"))
@@ -72,7 +72,7 @@ def test_an_account_is_in_the_namespace_of_the_binding_unless_that_says_otherwis
     assert decision.reason.endswith('to ServiceAccount "robot/here"')
 
 
-def test_roles_that_are_not_there_are_reported_once(stored: StoredObjects) -> None:
+def test_each_missing_role_is_reported_once(stored: StoredObjects) -> None:
     stored.bind("gone", user("jane"))
     stored.bind("gone", user("jane"), namespace="here")
     stored.bind("lost", user("jane"), namespace="here", kind="Role")
@@ -84,7 +84,7 @@ def test_roles_that_are_not_there_are_reported_once(stored: StoredObjects) -> No
     )
 
 
-def test_what_is_granted_is_listed_with_what_is_missing(stored: StoredObjects) -> None:
+def test_rules_are_listed_with_the_missing_roles(stored: StoredObjects) -> None:
     everywhere, here = rule("get", "pods"), rule("list", "secrets")
     stored.role("reader", everywhere)
     stored.bind("reader", {"kind": "Group", "name": "devs"})
@@ -100,7 +100,7 @@ def test_what_is_granted_is_listed_with_what_is_missing(stored: StoredObjects) -
     assert authorizer.rules_for(JANE, "there").rules == [everywhere]
 
 
-def test_what_is_remembered_has_an_end(stored: StoredObjects) -> None:
+def test_the_caches_of_the_authorizer_are_bounded(stored: StoredObjects) -> None:
     authorizer = Authorizer(stored.store)
 
     for number in range(3000):
@@ -110,17 +110,17 @@ def test_what_is_remembered_has_an_end(stored: StoredObjects) -> None:
     assert all(len(each) <= 1000 for each in remembered)
 
 
-def test_a_refusal_cannot_pass_for_a_page() -> None:
+def test_a_rejection_escapes_html() -> None:
     odd = User(name="<b>&")
 
-    refusal = denied(odd, Attributes(verb="get", path="/x"), why="RBAC: because")
+    rejection = denied(odd, Attributes(verb="get", path="/x"), why="RBAC: because")
 
-    assert refusal.message == (
+    assert rejection.message == (
         'forbidden: User "&lt;b&gt;&amp;" cannot get path "/x": RBAC: because'
     )
 
 
-def test_always_allow_needs_no_roles(stored: StoredObjects) -> None:
+def test_always_allow_mode_does_not_read_roles(stored: StoredObjects) -> None:
     authorizer = Authorizer(stored.store, modes=("AlwaysAllow",))
 
     assert authorizer.decide(JANE, GET_PODS) == Decision(True)
@@ -128,14 +128,14 @@ def test_always_allow_needs_no_roles(stored: StoredObjects) -> None:
     assert authorizer.rules_for(JANE, "here").rules[0]["verbs"] == ["*"]
 
 
-def test_without_rbac_bindings_give_nothing(stored: StoredObjects) -> None:
+def test_bindings_are_ignored_without_rbac_mode(stored: StoredObjects) -> None:
     stored.role("reader", rule("get", "pods"))
     stored.bind("reader", user("jane"))
 
     assert not Authorizer(stored.store, modes=("Node",)).decide(JANE, GET_PODS).allowed
 
 
-def test_a_node_may_what_the_role_of_nodes_says(stored: StoredObjects) -> None:
+def test_node_mode_grants_the_role_system_node_to_nodes(stored: StoredObjects) -> None:
     stored.role("system:node", rule("get", "pods"))
     authorizer = Authorizer(stored.store, modes=("Node", "RBAC"))
     node = User(name="system:node:one", groups=("system:nodes",))

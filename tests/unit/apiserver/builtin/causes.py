@@ -1,15 +1,15 @@
-"""Why something was refused, in pieces."""
+"""The causes of a rejection."""
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 
 
-def causes_of(refusal: StatusError) -> list[Object]:
-    """The causes, as the answer has them."""
-    causes: list[Object] = refusal.status()["details"]["causes"]
+def causes_of(rejection: StatusError) -> list[Object]:
+    """Return the causes in the details of the Status."""
+    causes: list[Object] = rejection.status()["details"]["causes"]
     return causes
 
 
-def sentences_of(refusal: StatusError) -> list[str]:
-    """The causes, each as ``field: sentence``."""
-    return [f"{each['field']}: {each['message']}" for each in causes_of(refusal)]
+def sentences_of(rejection: StatusError) -> list[str]:
+    """Return the causes, each as ``field: message``."""
+    return [f"{each['field']}: {each['message']}" for each in causes_of(rejection)]

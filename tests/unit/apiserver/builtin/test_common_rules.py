@@ -1,7 +1,7 @@
 from steersman_cluster.apiserver.builtin.common_rules import keeps, needs
 
 
-def test_what_is_needed_is_there_and_not_empty() -> None:
+def test_a_required_field_must_exist_and_be_nonempty() -> None:
     errors = needs("spec.name", "spec.rules", "kind", rules="at least one rule")
 
     found = errors({"spec": {"name": "x", "rules": []}})
@@ -12,7 +12,7 @@ def test_what_is_needed_is_there_and_not_empty() -> None:
     ]
 
 
-def test_what_is_kept_is_shown_as_it_would_be_now() -> None:
+def test_a_change_of_an_immutable_field_is_rejected_with_its_new_value() -> None:
     errors = keeps({"spec.name": "", "spec.parameters": None, "spec.mode": None})
     old = {"spec": {"name": "x", "parameters": {"a": "b"}, "mode": "y"}}
 
@@ -25,7 +25,7 @@ def test_what_is_kept_is_shown_as_it_would_be_now() -> None:
     ]
 
 
-def test_what_is_not_there_and_what_is_empty_are_the_same() -> None:
+def test_an_absent_field_and_an_empty_field_are_equal() -> None:
     errors = keeps({"spec.parameters": None})
 
     assert errors({"spec": {"parameters": {}}}, {}) == []

@@ -102,7 +102,7 @@ def test_an_event_is_unchanged_after_conversion_to_its_other_group_and_back(even
     assert to_stored(to_served(event, "events.k8s.io/v1")) == event
 
 
-def test_the_other_group_has_its_own_words() -> None:
+def test_an_event_is_served_with_the_field_names_of_the_requested_group() -> None:
     event = an_event(message="m", count=3, reportingComponent="example.com/x")
 
     assert to_served(event, "events.k8s.io/v1") == {
@@ -120,7 +120,7 @@ def test_the_other_group_has_its_own_words() -> None:
     }
 
 
-def test_what_is_stored_as_it_is_served_is_the_same_object() -> None:
+def test_conversion_to_the_stored_version_returns_the_same_object() -> None:
     event, autoscaler = an_event(), an_autoscaler()
 
     assert to_stored(event) is event
@@ -163,7 +163,7 @@ def test_an_autoscaler_is_unchanged_after_conversion_to_its_first_version_and_ba
     assert to_stored(to_served(autoscaler, "autoscaling/v1")) == autoscaler
 
 
-def test_the_first_version_shows_the_utilization_and_carries_the_rest() -> None:
+def test_autoscaling_v1_contains_the_utilization_and_annotations_for_other_metrics() -> None:
     served = to_served(an_autoscaler(METRICS[0], UTILIZATION), "autoscaling/v1")
 
     assert served["spec"] == {
@@ -179,7 +179,7 @@ def test_the_first_version_shows_the_utilization_and_carries_the_rest() -> None:
     }
 
 
-def test_behaviour_is_carried_in_capitals_and_comes_back_complete() -> None:
+def test_the_behavior_of_an_autoscaler_is_restored_from_its_annotation() -> None:
     spec = {"maxReplicas": 3, "metrics": [UTILIZATION]}
     down = {"selectPolicy": "Min", "policies": [{"type": "Pods", "value": 1, "periodSeconds": 60}]}
     up = {
@@ -196,7 +196,7 @@ def test_behaviour_is_carried_in_capitals_and_comes_back_complete() -> None:
     assert to_stored(served) == stored
 
 
-def test_annotations_that_cannot_be_read_are_dropped() -> None:
+def test_invalid_conversion_annotations_are_dropped() -> None:
     first = {
         **to_served(an_autoscaler(UTILIZATION), "autoscaling/v1"),
         "metadata": {
@@ -214,7 +214,7 @@ def test_annotations_that_cannot_be_read_are_dropped() -> None:
     assert stored["spec"]["metrics"] == [UTILIZATION]
 
 
-def test_without_a_word_the_first_version_means_four_fifths() -> None:
+def test_the_default_target_of_autoscaling_v1_is_80_percent() -> None:
     first = to_served(an_autoscaler(), "autoscaling/v1")
 
     target = to_stored(first)["spec"]["metrics"][0]["resource"]["target"]
@@ -227,7 +227,9 @@ def test_without_a_word_the_first_version_means_four_fifths() -> None:
     ["[1]", '[{"type":5}]', '{"ScaleUp":5}', '{"ScaleUp":{"Policies":[7]}}', "[" * 5000, "null"],
 )
 @pytest.mark.parametrize("name", ["metrics", "current-metrics", "conditions", "behavior"])
-def test_whatever_an_annotation_carries_both_versions_can_be_made(name: str, written: str) -> None:
+def test_an_autoscaler_with_an_invalid_annotation_is_converted_both_ways(
+    name: str, written: str
+) -> None:
     first = to_served(an_autoscaler(UTILIZATION), "autoscaling/v1")
     key = f"autoscaling.alpha.kubernetes.io/{name}"
     odd = {**first, "metadata": {"name": "web", "annotations": {key: written}}}

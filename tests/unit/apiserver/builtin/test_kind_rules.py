@@ -1,4 +1,4 @@
-"""What is refused of kinds that people write, one rule of each sort."""
+"""Validation of built-in kinds: one rule of each sort."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.causes import sentences_of
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 NETWORK = "networking.k8s.io/v1"
 STORAGE = "storage.k8s.io/v1"
@@ -17,19 +17,23 @@ TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 BUDGET = {"selector": {}, "minAvailable": 1}
 
 
-def refused(api_version: str, plural: str, **parts: Any) -> list[str]:
-    with pytest.raises(StatusError) as refusal:
-        Here(api_version, plural).create({"metadata": {"name": "it"}, **parts}, namespace="")
-    return sentences_of(refusal.value)
+def errors_of_create(api_version: str, plural: str, **parts: Any) -> list[str]:
+    with pytest.raises(StatusError) as raised:
+        KindHandler(api_version, plural).create({"metadata": {"name": "it"}, **parts}, namespace="")
+    return sentences_of(raised.value)
 
 
-def changed(api_version: str, plural: str, old: Object, new: Object, part: str = "") -> list[str]:
+def errors_of_update(
+    api_version: str, plural: str, old: Object, new: Object, part: str = ""
+) -> list[str]:
     about = {"name": "it", "resourceVersion": "1"}
-    here = Here(api_version, plural)
-    stored = here.create({"metadata": about, **old}, namespace="") | {"status": old.get("status")}
-    with pytest.raises(StatusError) as refusal:
-        here.update({**stored, **new}, stored, namespace="", subresource=part)
-    return sentences_of(refusal.value)
+    handler = KindHandler(api_version, plural)
+    stored = handler.create({"metadata": about, **old}, namespace="") | {
+        "status": old.get("status")
+    }
+    with pytest.raises(StatusError) as raised:
+        handler.update({**stored, **new}, stored, namespace="", subresource=part)
+    return sentences_of(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -153,33 +157,33 @@ def changed(api_version: str, plural: str, old: Object, new: Object, part: str =
         ),
     ],
 )
-def test_a_new_object_that_breaks_a_rule_is_refused(
+def test_a_new_object_that_violates_a_rule_is_rejected(
     api_version: str, plural: str, parts: Object, why: str
 ) -> None:
-    assert refused(api_version, plural, **parts) == [why]
+    assert errors_of_create(api_version, plural, **parts) == [why]
 
 
 def test_a_bound_claim_cannot_request_less_than_its_capacity() -> None:
     bound = {"spec": CLAIM, "status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
     smaller = {**CLAIM, "volumeMode": "Filesystem", "resources": {"requests": {"storage": "1Mi"}}}
 
-    assert changed("v1", "persistentvolumeclaims", bound, {"spec": smaller}) == [
+    assert errors_of_update("v1", "persistentvolumeclaims", bound, {"spec": smaller}) == [
         "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"
     ]
 
 
-def test_the_mode_of_a_volume_never_changes() -> None:
+def test_the_mode_of_a_volume_is_immutable() -> None:
     spec = {**VOLUME, "hostPath": {"path": "/a", "type": ""}}
     block = {**spec, "volumeMode": "Block", "persistentVolumeReclaimPolicy": "Retain"}
 
-    assert changed("v1", "persistentvolumes", {"spec": spec}, {"spec": block}) == [
+    assert errors_of_update("v1", "persistentvolumes", {"spec": spec}, {"spec": block}) == [
         'volumeMode: Invalid value: "Block": field is immutable'
     ]
 
 
-def test_a_budget_counts_no_pods_below_zero() -> None:
+def test_a_budget_rejects_a_negative_number_of_pods() -> None:
     status = {"currentHealthy": -1}
 
-    assert changed(
+    assert errors_of_update(
         "policy/v1", "poddisruptionbudgets", {"spec": BUDGET}, {"status": status}, "status"
     ) == ["status.currentHealthy: Invalid value: -1: must be greater than or equal to 0"]

@@ -4,22 +4,22 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
-from tests.unit.apiserver.builtin.here import SCHEMAS, Here, rules_with
+from tests.unit.apiserver.builtin.kind_handler import SCHEMAS, KindHandler, strategies_with
 
-RULES = rules_with(ServiceNetwork(rng=Random(1)))
+RULES = strategies_with(ServiceNetwork(rng=Random(1)))
 
 
 def resources_with(flag: str) -> set[str]:
     return {str(resource) for resource, rules in RULES.items() if getattr(rules, flag) is not False}
 
 
-def test_every_built_in_resource_has_rules() -> None:
+def test_every_built_in_resource_has_a_strategy() -> None:
     served = {GroupResource(each.gvk.group, each.plural) for each in SCHEMAS.resources}
 
     assert RULES.keys() == served
 
 
-def test_rules_know_a_status_where_there_is_a_status_to_write() -> None:
+def test_a_strategy_has_a_status_exactly_if_the_resource_has_a_status_subresource() -> None:
     with_status = {
         str(GroupResource(each.gvk.group, each.plural))
         for each in SCHEMAS.resources
@@ -29,7 +29,7 @@ def test_rules_know_a_status_where_there_is_a_status_to_write() -> None:
     assert resources_with("has_status") == with_status
 
 
-def test_a_deletion_of_these_answers_what_was_deleted() -> None:
+def test_the_response_to_a_deletion_contains_the_object_for_these_resources() -> None:
     assert resources_with("return_deleted_object") == {
         "csidrivers.storage.k8s.io",
         "csinodes.storage.k8s.io",
@@ -51,7 +51,7 @@ def test_a_deletion_of_these_answers_what_was_deleted() -> None:
     }
 
 
-def test_a_put_of_these_creates_what_is_not_there() -> None:
+def test_a_put_creates_a_missing_object_for_these_resources() -> None:
     assert resources_with("allow_create_on_update") == {
         "clusterrolebindings.rbac.authorization.k8s.io",
         "clusterroles.rbac.authorization.k8s.io",
@@ -67,7 +67,7 @@ def test_a_put_of_these_creates_what_is_not_there() -> None:
     }
 
 
-def test_a_put_of_these_says_which_version_it_replaces() -> None:
+def test_a_put_requires_a_resource_version_for_these_resources() -> None:
     conditional = {
         str(resource) for resource, rules in RULES.items() if not rules.allow_unconditional_update
     }
@@ -111,11 +111,11 @@ def test_a_put_of_these_says_which_version_it_replaces() -> None:
         ),
     ],
 )
-def test_field_selectors_may_name_more_than_names(
+def test_an_object_can_be_selected_by_the_fields_of_its_kind(
     plural: str, api_version: str, body: dict[str, object], fields: dict[str, str]
 ) -> None:
-    here = Here(api_version, plural)
+    handler = KindHandler(api_version, plural)
 
-    stored = here.create({"metadata": {"name": "it"}, **body}, namespace="")
+    stored = handler.create({"metadata": {"name": "it"}, **body}, namespace="")
 
-    assert here.strategy.selectable(stored).items() >= {**fields, "metadata.name": "it"}.items()
+    assert handler.strategy.selectable(stored).items() >= {**fields, "metadata.name": "it"}.items()

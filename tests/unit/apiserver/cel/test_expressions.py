@@ -1,4 +1,4 @@
-"""Expressions over named variables, beside what the real server's library answered."""
+"""CEL expressions, compared with recorded results of kube-apiserver's library."""
 
 import json
 import subprocess
@@ -28,12 +28,12 @@ from steersman_cluster.apiserver.cel.library.times import duration_text, timesta
 from steersman_cluster.apiserver.cel.values import Duration, Optional, Timestamp
 from steersman_cluster.apiserver.meta.go_messages import go_text
 
-# Each with the value, the failure or the complaint of the library in kube-apiserver 1.36.3.
+# Each expression with its value or error in kube-apiserver 1.36.3.
 ANSWERS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("expressions.json").read_text(encoding="utf-8")
 )
-# Go prints these values in ways of its own.
-SHOWN_OTHERWISE = ("timestamp(", "duration(", "getQuery", "url('a:b')", "null", "sortBy", "[[")
+# Go prints these values differently.
+PRINTED_DIFFERENTLY = ("timestamp(", "duration(", "getQuery", "url('a:b')", "null", "sortBy", "[[")
 
 
 def shown(value: Any) -> str:
@@ -54,32 +54,31 @@ def shown(value: Any) -> str:
             return go_text(value)
 
 
-def answer(text: str) -> dict[str, Any]:
+def result(text: str) -> dict[str, Any]:
     try:
         expression = Expression.compile(text, variables={}, result=None)
         value, cost = expression.evaluate_with_cost({})
     except NotCompiled as error:
-        said = str(error)
-        return {"error": said}
+        return {"error": str(error)}
     except NotEvaluated as error:
         return {"failed": str(error), "cost": error.cost}
     return {"value": shown(value), "cost": cost}
 
 
 @pytest.mark.parametrize("text", ANSWERS)
-def test_an_expression_gives_what_it_gives_to_the_real_server(text: str) -> None:
-    found, wanted = answer(text), ANSWERS[text]
+def test_an_expression_has_the_same_value_and_cost_as_in_kube_apiserver(text: str) -> None:
+    found, wanted = result(text), ANSWERS[text]
 
-    if any(each in text for each in SHOWN_OTHERWISE):
+    if any(each in text for each in PRINTED_DIFFERENTLY):
         found.pop("value", None)
         wanted = {key: each for key, each in wanted.items() if key != "value"}
-    if "sort()" in text:  # what failed to be sorted has another price
+    if "sort()" in text:  # a failed sort has another cost
         assert found.get("failed") == wanted.get("failed")
     else:
         assert found == wanted
 
 
-def test_an_expression_is_compiled_once_and_evaluated_any_number_of_times() -> None:
+def test_a_compiled_expression_can_be_evaluated_several_times() -> None:
     expression = Expression.compile("object.spec.replicas > 2", variables={"object": "dyn"})
 
     found = [expression.evaluate({"object": {"spec": {"replicas": n}}}) for n in (1, 2, 3)]
@@ -88,16 +87,16 @@ def test_an_expression_is_compiled_once_and_evaluated_any_number_of_times() -> N
 
 
 def test_an_expression_that_kube_apiserver_rejects_is_rejected_with_the_same_message() -> None:
-    with pytest.raises(NotCompiled) as refused:
+    with pytest.raises(NotCompiled) as raised:
         Expression.compile("objct.spec", variables={"object": "dyn"})
 
-    assert str(refused.value) == (
+    assert str(raised.value) == (
         "compilation failed: ERROR: <input>:1:1: undeclared reference to 'objct' (in container '')"
         "\n | objct.spec\n | ^"
     )
 
 
-def test_an_expression_of_another_type_is_refused() -> None:
+def test_an_expression_of_the_wrong_type_is_rejected() -> None:
     with pytest.raises(NotCompiled, match="must evaluate to bool but got string"):
         Expression.compile("'a'", variables={})
 
@@ -121,7 +120,7 @@ def test_an_evaluation_never_costs_more_than_kube_apiserver_allows() -> None:
         "many.map(x, text).join(text) == ''",
     ],
 )
-def test_no_evaluation_fills_the_memory(text: str) -> None:
+def test_an_evaluation_with_huge_values_exceeds_the_cost_limit(text: str) -> None:
     expression = Expression.compile(text, variables={"text": "dyn", "many": "dyn"})
 
     with pytest.raises(CostExceeded):
@@ -129,15 +128,15 @@ def test_no_evaluation_fills_the_memory(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["int(n)", "uint(n)", "semver('1.2.' + n)", "duration(n + 's')"])
-def test_no_number_has_too_many_digits_to_be_read(text: str) -> None:
+def test_a_number_with_too_many_digits_is_an_evaluation_error(text: str) -> None:
     expression = Expression.compile(text, variables={"n": cel_types.STRING}, result=None)
 
     with pytest.raises(NotEvaluated):
         expression.evaluate({"n": "9" * 5000})
 
 
-@pytest.mark.timeout(20)  # another Python starts
-def test_a_missing_parser_is_reported_when_there_is_an_expression() -> None:
+@pytest.mark.timeout(20)  # starts another Python process
+def test_a_missing_parser_is_reported_by_the_first_compilation() -> None:
     script = (
         "import sys\n"
         "sys.modules['cel_expr_python'] = None\n"
@@ -154,8 +153,8 @@ def test_a_missing_parser_is_reported_when_there_is_an_expression() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-@pytest.mark.timeout(20)  # another Python starts
-def test_the_parser_is_not_loaded_before_there_is_an_expression() -> None:
+@pytest.mark.timeout(20)  # starts another Python process
+def test_the_parser_is_loaded_by_the_first_compilation() -> None:
     script = (
         "import sys, steersman_cluster.apiserver, steersman_cluster.apiserver.cel as cel\n"
         "assert not any(name.startswith('cel_expr') for name in sys.modules)\n"
@@ -166,7 +165,7 @@ def test_the_parser_is_not_loaded_before_there_is_an_expression() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_a_variable_may_have_a_name_of_several_parts() -> None:
+def test_a_variable_name_may_contain_a_dot() -> None:
     who = CelAuthorizer(
         lambda about, _: AuthorizerDecision(allowed=about["verb"] == "get", reason="so")
     )
@@ -190,7 +189,7 @@ def test_a_variable_may_have_a_name_of_several_parts() -> None:
     )
 
 
-def test_an_object_has_the_fields_that_were_declared() -> None:
+def test_an_object_type_has_its_declared_fields() -> None:
     request = CelType("object", "Request", fields={"uid": cel_types.STRING})
 
     with pytest.raises(NotCompiled, match="undefined field 'name'"):
@@ -201,7 +200,7 @@ def test_an_object_has_the_fields_that_were_declared() -> None:
 
 
 @given(some.lists(some.integers(-(2**40), 2**40), max_size=20))
-def test_loops_give_what_pythons_own_give(numbers: list[int]) -> None:
+def test_macros_have_the_same_result_as_python_comprehensions(numbers: list[int]) -> None:
     def value(text: str) -> Any:
         return Expression.compile(text, variables={"n": "dyn"}, result=None).evaluate(
             {"n": numbers}
@@ -216,7 +215,7 @@ def test_loops_give_what_pythons_own_give(numbers: list[int]) -> None:
 
 
 @given(some.integers(-(2**63), 2**63 - 1), some.integers(-(2**63), 2**63 - 1))
-def test_integers_have_64_bits(first: int, second: int) -> None:
+def test_integer_arithmetic_overflows_at_64_bits(first: int, second: int) -> None:
     def value(text: str) -> Any:
         types = {"a": cel_types.INT, "b": cel_types.INT}
         try:
@@ -238,7 +237,7 @@ def test_integers_have_64_bits(first: int, second: int) -> None:
 
 
 @given(some.text(max_size=30), some.text(max_size=3))
-def test_a_text_that_was_split_is_joined_again(text: str, separator: str) -> None:
+def test_joining_a_split_string_restores_it(text: str, separator: str) -> None:
     expression = Expression.compile(
         "t.split(s).join(s) == t", variables={"t": cel_types.STRING, "s": cel_types.STRING}
     )
@@ -247,16 +246,16 @@ def test_a_text_that_was_split_is_joined_again(text: str, separator: str) -> Non
 
 
 @given(some.text(max_size=40))
-def test_any_text_is_an_expression_or_is_refused(text: str) -> None:
+def test_any_text_compiles_or_is_rejected(text: str) -> None:
     with suppress(NotCompiled):
         assert Expression.compile(text, variables={"self": "dyn"}, result=None).text == text
 
 
-def test_what_is_nested_too_deeply_is_refused() -> None:
+def test_an_expression_that_is_nested_too_deeply_is_rejected() -> None:
     with pytest.raises(NotCompiled, match="expression recursion limit exceeded: 250"):
         Expression.compile("(" * 300 + "true" + ")" * 300, variables={})
 
 
-def test_what_is_too_long_is_refused() -> None:
+def test_an_expression_that_is_too_long_is_rejected() -> None:
     with pytest.raises(NotCompiled, match="size exceeds limit: size: 100006, limit 100000"):
         Expression.compile(f"'{'a' * 100_000}' =='", variables={})

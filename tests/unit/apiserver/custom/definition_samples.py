@@ -1,4 +1,4 @@
-"""Definitions, most of them bad, each in its own way."""
+"""Sample CustomResourceDefinitions, most of them invalid."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -17,63 +17,63 @@ GROUP: Final = "definitions.example.com"
 OBJECT: Final = {"type": "object"}
 
 
-def version(name: str = "v1", schema: Any = OBJECT, **said: Any) -> dict[str, Any]:
-    """A served version; without a schema if that is None."""
+def version(name: str = "v1", schema: Any = OBJECT, **rest: Any) -> dict[str, Any]:
+    """Return a served version; without a schema if ``schema`` is None."""
     own = {} if schema is None else {"schema": {"openAPIV3Schema": schema}}
-    return {"name": name, "served": True, "storage": True, **own, **said}
+    return {"name": name, "served": True, "storage": True, **own, **rest}
 
 
 def definition(*versions: Any, metadata: Any = None, **spec: Any) -> dict[str, Any]:
-    """A definition; of Samples, unless something else is said."""
-    said: dict[str, Any] = {
+    """Return a definition; of Samples by default."""
+    complete_spec: dict[str, Any] = {
         "group": GROUP,
         "scope": "Namespaced",
         "names": {"plural": "samples", "kind": "Sample"},
         "versions": list(versions) or [version()],
         **spec,
     }
-    name = f"{said['names'].get('plural', 'samples')}.{said['group']}"
+    name = f"{complete_spec['names'].get('plural', 'samples')}.{complete_spec['group']}"
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": name, **(metadata or {})},
-        "spec": said,
+        "spec": complete_spec,
     }
 
 
-def of(schema: Any, **said: Any) -> dict[str, Any]:
-    """A definition with that schema."""
-    return definition(version(schema=schema, **said))
+def of(schema: Any, **rest: Any) -> dict[str, Any]:
+    """Return a definition with that schema."""
+    return definition(version(schema=schema, **rest))
 
 
 def field(schema: Any) -> dict[str, Any]:
-    """A definition with a field of that schema."""
+    """Return a definition with a field of that schema."""
     return of(fields(spec=fields(field=schema)))
 
 
-def names(**said: Any) -> dict[str, Any]:
-    """A definition with these names."""
-    return definition(names={"plural": "samples", "kind": "Sample", **said})
+def names(**rest: Any) -> dict[str, Any]:
+    """Return a definition with these names."""
+    return definition(names={"plural": "samples", "kind": "Sample", **rest})
 
 
-def approved(said: str | None, group: str = "sample.k8s.io") -> dict[str, Any]:
-    """A definition in a protected group."""
-    annotations = {} if said is None else {"api-approved.kubernetes.io": said}
+def approved(approval: str | None, group: str = "sample.k8s.io") -> dict[str, Any]:
+    """Return a definition in a protected group."""
+    annotations = {} if approval is None else {"api-approved.kubernetes.io": approval}
     return definition(group=group, metadata={"annotations": annotations})
 
 
 def scale(**paths: Any) -> dict[str, Any]:
-    """A definition with a scale subresource."""
+    """Return a definition with a scale subresource."""
     return of(OBJECT, subresources={"scale": paths})
 
 
-def column(**said: Any) -> dict[str, Any]:
-    """A definition with a printer column."""
-    return of(OBJECT, additionalPrinterColumns=[said])
+def column(**settings: Any) -> dict[str, Any]:
+    """Return a definition with a printer column."""
+    return of(OBJECT, additionalPrinterColumns=[settings])
 
 
 def selectable(*paths: str) -> dict[str, Any]:
-    """A definition with selectable fields."""
+    """Return a definition with selectable fields."""
     spec = fields(
         **{f"f{index}": STRING for index in range(10)},
         number={"type": "number"},
@@ -86,26 +86,26 @@ def selectable(*paths: str) -> dict[str, Any]:
     return of(schema, selectableFields=[{"jsonPath": path} for path in paths])
 
 
-def webhook(**said: Any) -> dict[str, Any]:
-    """A definition whose versions are converted by a webhook."""
-    return definition(conversion={"strategy": "Webhook", "webhook": said})
+def webhook(**settings: Any) -> dict[str, Any]:
+    """Return a definition with a conversion webhook."""
+    return definition(conversion={"strategy": "Webhook", "webhook": settings})
 
 
 def set_of(schema: Any) -> Any:
-    """A list that is a set."""
+    """Return the schema of a set."""
     return items(schema, **{"x-kubernetes-list-type": "set"})
 
 
 def map_of(schema: Any, *keys: str) -> Any:
-    """A list that is a map."""
+    """Return the schema of a list with keys."""
     return items(
         schema, **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
     )
 
 
-def rule(**said: Any) -> dict[str, Any]:
-    """A definition with a CEL rule."""
-    return field({**fields(a=STRING, b=values(STRING)), "x-kubernetes-validations": [said]})
+def rule(**settings: Any) -> dict[str, Any]:
+    """Return a definition with a CEL rule."""
+    return field({**fields(a=STRING, b=values(STRING)), "x-kubernetes-validations": [settings]})
 
 
 SERVICE: Final = {"name": "hook", "namespace": "default"}
@@ -365,7 +365,7 @@ def _by(url: str) -> dict[str, Any]:
 
 
 def _selectable_alone() -> dict[str, Any]:
-    """One of two versions has selectable fields; what both say counts as neither's."""
+    """Return a definition with selectable fields in one of its two versions."""
     same = version("v1", fields(a=STRING)), version("v2", fields(a=STRING), storage=False)
     return definition({**same[0], "selectableFields": [{"jsonPath": ".a"}]}, same[1])
 
@@ -389,7 +389,7 @@ _ADDRESSES: Final = (
 
 
 def definition_samples() -> Iterator[dict[str, Any]]:
-    """All of them."""
+    """Yield all samples."""
     yield from _DEFINITIONS
     for schema in _FIELDS:
         yield field(schema)

@@ -1,4 +1,4 @@
-"""Rules in CEL, asked about the objects of a custom kind."""
+"""CEL validation of custom resources."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def test_what_the_rules_say_comes_after_everything_else() -> None:
+def test_errors_of_rules_follow_all_other_errors() -> None:
     odd = invalid("spec.other", 1, "odd")
 
     found = CelValidation(SCHEMA).completed([odd], {"spec": {"size": 7, "other": 1}})
@@ -33,7 +33,7 @@ def test_what_the_rules_say_comes_after_everything_else() -> None:
     ]
 
 
-def test_rules_are_not_asked_about_what_has_the_wrong_shape() -> None:
+def test_rules_are_not_evaluated_for_an_invalid_structure() -> None:
     missing = required("spec.other")
 
     *_, last = CelValidation(SCHEMA).completed([missing], {"spec": {"size": "many"}})
@@ -41,11 +41,11 @@ def test_rules_are_not_asked_about_what_has_the_wrong_shape() -> None:
     assert "some validation rules were not checked" in str(last)
 
 
-def test_what_was_let_through_is_reported_for_that_object_only() -> None:
-    judging = CelValidation(SCHEMA)
+def test_a_ratcheted_error_is_a_warning_for_that_object_only() -> None:
+    validation = CelValidation(SCHEMA)
     old = {"spec": {"size": 7, "other": 1}}
     new = {"spec": {"size": 7, "other": 2}}
 
-    assert judging.completed([], new, old) == []
-    assert judging.warnings(new) == ["spec.size: Invalid value: 7: failed rule: self < 5"]
-    assert judging.warnings({"spec": {"size": 7, "other": 2}}) == []
+    assert validation.completed([], new, old) == []
+    assert validation.warnings(new) == ["spec.size: Invalid value: 7: failed rule: self < 5"]
+    assert validation.warnings({"spec": {"size": 7, "other": 2}}) == []

@@ -1,4 +1,4 @@
-"""How versions are converted."""
+"""Validation of the conversion of a definition."""
 
 from base64 import b64encode
 from typing import Any
@@ -23,8 +23,8 @@ def fields_of(conversion: dict[str, Any]) -> list[str]:
 
 
 def webhook(client: Any, *reviews: str) -> dict[str, Any]:
-    said = {"clientConfig": client, "conversionReviewVersions": list(reviews)}
-    return {"strategy": "Webhook", "webhook": said}
+    settings = {"clientConfig": client, "conversionReviewVersions": list(reviews)}
+    return {"strategy": "Webhook", "webhook": settings}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def webhook(client: Any, *reviews: str) -> dict[str, Any]:
         ({**webhook({"url": "https://x"}), "strategy": "None"}, ["webhookClientConfig"]),
     ],
 )
-def test_a_conversion_is_judged_by_its_strategy(
+def test_a_conversion_is_validated_by_its_strategy(
     conversion: dict[str, Any], wrong: list[str]
 ) -> None:
     assert fields_of(conversion) == wrong
@@ -57,7 +57,7 @@ def test_a_conversion_is_judged_by_its_strategy(
         (pem(b"\x30\x00"), ""),
     ],
 )
-def test_a_bundle_is_one_of_certificates(bundle: str, problem: str) -> None:
+def test_a_ca_bundle_that_contains_no_certificate_is_rejected(bundle: str, problem: str) -> None:
     assert bundle_problem(bundle) == (
         f"unable to load root certificates: {problem}" if problem else ""
     )

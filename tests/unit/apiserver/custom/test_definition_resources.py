@@ -1,4 +1,4 @@
-"""From a definition to what is served."""
+"""The resources that a definition serves."""
 
 from typing import Any
 
@@ -38,12 +38,12 @@ SIZED = of(
 )
 
 
-def sample(**said: Any) -> dict[str, Any]:
+def sample(**rest: Any) -> dict[str, Any]:
     return {
         "apiVersion": "definitions.example.com/v1",
         "kind": "Sample",
         "metadata": {"name": "one", "namespace": "default"},
-        **said,
+        **rest,
     }
 
 
@@ -78,17 +78,19 @@ def test_the_served_resources_of_a_crd_depend_only_on_the_crd(
     assert not resource.converts
 
 
-def test_nothing_is_served_before_the_names_are_accepted() -> None:
+def test_a_definition_without_accepted_names_serves_no_resource() -> None:
     assert served(definition(), object_meta=Schema(type="object")) == ()
 
 
-def test_only_served_versions_are_served(server: StatelessServer) -> None:
+def test_only_served_versions_have_a_resource(server: StatelessServer) -> None:
     crd = definition(version("v1"), version("v2", served=False, storage=False))
 
     assert [each.gvk.version for each in server.established(crd)] == ["v1"]
 
 
-def test_a_deprecated_version_names_the_best_that_is_not(server: StatelessServer) -> None:
+def test_the_warning_of_a_deprecated_version_names_the_preferred_replacement(
+    server: StatelessServer,
+) -> None:
     crd = definition(
         version("v1beta1", deprecated=True),
         version("v1", storage=False),
@@ -105,7 +107,7 @@ def test_a_deprecated_version_names_the_best_that_is_not(server: StatelessServer
     assert warnings["v1"] is None
 
 
-def test_versions_differ_in_their_schemas_and_in_nothing_else(server: StatelessServer) -> None:
+def test_versions_differ_only_in_their_schemas(server: StatelessServer) -> None:
     crd = definition(
         version("v1", fields(a=STRING, b=STRING)),
         version("v2", fields(a=STRING, c={**STRING, "default": "x"}), storage=False),
@@ -116,13 +118,13 @@ def test_versions_differ_in_their_schemas_and_in_nothing_else(server: StatelessS
     shown = second.from_stored(kept)
 
     assert shown["apiVersion"] == "definitions.example.com/v2"
-    # What is kept is read with the defaults of the version in which it is kept.
+    # A stored object gets the defaults of its stored version.
     assert {key: shown[key] for key in shown if key in "abc"} == {"a": "a"}
     assert second.to_stored(shown) == sample(a="a")
     assert first.from_stored(kept) is kept
 
 
-def test_objects_are_defaulted_and_judged_by_their_schema(server: StatelessServer) -> None:
+def test_an_object_is_defaulted_and_validated_by_its_schema(server: StatelessServer) -> None:
     (resource,) = server.established(SIZED)
 
     good, bad = (
@@ -134,7 +136,9 @@ def test_objects_are_defaulted_and_judged_by_their_schema(server: StatelessServe
     assert [field for field, _, _ in bad.causes] == ["spec.size"]
 
 
-def test_replicas_are_judged_where_the_scale_finds_them(server: StatelessServer) -> None:
+def test_replicas_are_validated_at_the_path_of_the_scale_subresource(
+    server: StatelessServer,
+) -> None:
     (resource,) = server.established(SIZED)
 
     errors = resource.strategy.validate_create(sample(spec={"size": 1 << 31}))
@@ -144,7 +148,7 @@ def test_replicas_are_judged_where_the_scale_finds_them(server: StatelessServer)
     ]
 
 
-def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(
+def test_a_status_update_is_validated_by_the_schema_of_the_status(
     server: StatelessServer,
 ) -> None:
     (resource,) = server.established(SIZED)
@@ -155,7 +159,7 @@ def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(
     assert [each.field for each in errors] == ["status.size", ".status.size"]
 
 
-def test_what_was_there_twice_may_stay_so(server: StatelessServer) -> None:
+def test_an_unchanged_duplicate_item_is_accepted(server: StatelessServer) -> None:
     (resource,) = server.established(SIZED)
     twice, once = [{"name": "a"}, {"name": "a"}], [{"name": "a"}]
     old = sample(spec={"size": 1, "list": twice})
@@ -167,7 +171,7 @@ def test_what_was_there_twice_may_stay_so(server: StatelessServer) -> None:
     ]
 
 
-def test_rules_that_cannot_be_asked_are_mentioned(server: StatelessServer) -> None:
+def test_rules_that_were_not_evaluated_are_reported(server: StatelessServer) -> None:
     rules = [{"rule": "self.a == 'x'"}]
     schema = fields(spec={**fields(a=STRING), "x-kubernetes-validations": rules})
     (resource,) = server.established(of(schema))
@@ -179,7 +183,7 @@ def test_rules_that_cannot_be_asked_are_mentioned(server: StatelessServer) -> No
     )
 
 
-def test_selectable_fields_can_be_selected(server: StatelessServer) -> None:
+def test_an_object_can_be_selected_by_its_selectable_fields(server: StatelessServer) -> None:
     (resource,) = server.established(SIZED)
 
     assert resource.strategy.selectable(sample(spec={"size": 5})) == {
@@ -189,7 +193,7 @@ def test_selectable_fields_can_be_selected(server: StatelessServer) -> None:
     }
 
 
-def test_finalizers_without_a_domain_are_warned_of(server: StatelessServer) -> None:
+def test_a_finalizer_without_a_domain_gets_a_warning(server: StatelessServer) -> None:
     (resource,) = server.established(definition())
     obj = sample()
     obj["metadata"]["finalizers"] = ["mine", "a.b", "a.b/c", "orphan"]
@@ -205,7 +209,7 @@ def test_finalizers_without_a_domain_are_warned_of(server: StatelessServer) -> N
     assert resource.strategy.warnings(obj, obj) == []
 
 
-def test_every_sample_value_is_judged_without_a_crash(server: StatelessServer) -> None:
+def test_every_sample_value_is_accepted_or_rejected(server: StatelessServer) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
     (resource,) = server.established(of(fields(**schemas)))
 

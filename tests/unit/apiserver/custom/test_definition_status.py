@@ -1,4 +1,4 @@
-"""The status of definitions."""
+"""The status of a definition: names, approval and termination."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
 
 
 def named(plural: str, kind: str, **more: Any) -> dict[str, Any]:
-    said = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
-    return definition(names={**said, **more})
+    names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
+    return definition(names={**names, **more})
 
 
 def conditions(crd: dict[str, Any]) -> dict[str, tuple[str, str, str]]:
@@ -30,7 +30,7 @@ def conditions(crd: dict[str, Any]) -> dict[str, tuple[str, str, str]]:
     }
 
 
-def test_names_that_are_free_are_accepted_and_served() -> None:
+def test_unused_names_are_accepted_and_served() -> None:
     crd = accepted(named("firsts", "First", shortNames=["f"]), (), now=NOW)
 
     assert crd["status"]["acceptedNames"] == crd["spec"]["names"]
@@ -41,7 +41,7 @@ def test_names_that_are_free_are_accepted_and_served() -> None:
     assert is_established(crd)
 
 
-def test_names_are_accepted_first_come_first_served() -> None:
+def test_the_names_of_the_first_definition_take_precedence() -> None:
     first = accepted(named("firsts", "First"), (), now=NOW)
 
     second = accepted(named("seconds", "First"), [first], now=NOW)
@@ -53,7 +53,7 @@ def test_names_are_accepted_first_come_first_served() -> None:
     }
 
 
-def test_short_names_share_the_names_of_resources() -> None:
+def test_short_names_conflict_with_the_names_of_other_resources() -> None:
     first = accepted(named("firsts", "First", shortNames=["f"]), (), now=NOW)
 
     second = accepted(named("seconds", "Second", shortNames=["f", "first", "s"]), [first], now=NOW)
@@ -65,7 +65,7 @@ def test_short_names_share_the_names_of_resources() -> None:
     )
 
 
-def test_another_group_has_names_of_its_own() -> None:
+def test_names_in_different_groups_do_not_conflict() -> None:
     first = accepted(named("firsts", "First"), (), now=NOW)
     other = named("firsts", "First")
     other["spec"]["group"] = "other.example.com"
@@ -73,7 +73,7 @@ def test_another_group_has_names_of_its_own() -> None:
     assert is_established(accepted(other, [first], now=NOW))
 
 
-def test_names_that_became_free_are_accepted() -> None:
+def test_a_released_name_is_accepted() -> None:
     first = accepted(named("firsts", "First"), (), now=NOW)
     second = accepted(named("seconds", "First"), [first], now=NOW)
 
@@ -83,7 +83,7 @@ def test_names_that_became_free_are_accepted() -> None:
     assert {each["lastTransitionTime"] for each in freed["status"]["conditions"]} == {LATER}
 
 
-def test_a_definition_that_loses_a_new_name_keeps_being_served() -> None:
+def test_a_definition_with_a_conflicting_new_name_stays_established() -> None:
     first = accepted(named("firsts", "First"), (), now=NOW)
     second = accepted(named("seconds", "Second"), [first], now=NOW)
     second["spec"]["names"] = {**second["spec"]["names"], "singular": "first"}
@@ -95,14 +95,14 @@ def test_a_definition_that_loses_a_new_name_keeps_being_served() -> None:
     assert again["status"]["acceptedNames"]["singular"] == "second"
 
 
-def test_a_status_that_is_as_it_should_be_is_left_alone() -> None:
+def test_a_current_status_is_not_changed() -> None:
     crd = accepted(named("firsts", "First"), (), now=NOW)
 
     assert accepted(crd, (), now=LATER) is crd
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("annotation", "reason"),
     [
         (None, "MissingAnnotation"),
         ("unapproved, for now", "UnapprovedAnnotation"),
@@ -111,11 +111,11 @@ def test_a_status_that_is_as_it_should_be_is_left_alone() -> None:
         ("/pull/1", "InvalidAnnotation"),
     ],
 )
-def test_an_annotation_approves_or_does_not(said: str | None, reason: str) -> None:
-    assert approval_of(approved(said))[0] == reason
+def test_the_approval_annotation_determines_the_reason(annotation: str | None, reason: str) -> None:
+    assert approval_of(approved(annotation))[0] == reason
 
 
-def test_a_definition_in_a_protected_group_says_who_approved_it() -> None:
+def test_a_definition_in_a_protected_group_has_an_approval_condition() -> None:
     crd = accepted(approved("https://example.com/pull/1"), (), now=NOW)
 
     assert list(conditions(crd)) == [
@@ -131,7 +131,7 @@ def test_the_groups_of_kubernetes_are_protected() -> None:
     assert [is_protected(group) for group in groups] == [True] * 4 + [False] * 2
 
 
-def test_deletion_waits_for_the_objects() -> None:
+def test_a_deleted_definition_has_a_finalizer_until_its_objects_are_deleted() -> None:
     crd = accepted(named("firsts", "First"), (), now=NOW)
 
     ending = terminating(crd, LATER)
@@ -142,7 +142,7 @@ def test_deletion_waits_for_the_objects() -> None:
     assert "finalizers" not in crd["metadata"]
 
 
-def test_a_definition_whose_objects_are_gone_may_go() -> None:
+def test_a_definition_without_objects_loses_its_finalizer() -> None:
     ending = terminating(accepted(named("firsts", "First"), (), now=NOW), NOW)
 
     ended = instances_gone(ending, now=LATER)

@@ -1,4 +1,4 @@
-"""The rules of definitions."""
+"""Defaulting and validation of definitions."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def causes(server: StatelessServer, crd: dict[str, Any]) -> list[tuple[str, str]
     return [(where, what) for where, _, what in server.define(crd).causes]
 
 
-def test_names_and_conversion_are_filled_in() -> None:
+def test_names_and_conversion_are_defaulted() -> None:
     crd = definition()
 
     DEFINITION.default(crd)
@@ -49,7 +49,7 @@ def test_names_and_conversion_are_filled_in() -> None:
     assert crd["spec"]["conversion"] == {"strategy": "None"}
 
 
-def test_a_new_definition_has_stored_its_storage_version_and_nothing_else() -> None:
+def test_the_status_of_a_new_definition_contains_only_its_storage_version() -> None:
     crd = {**definition(), "status": {"conditions": [{"type": "Established"}]}}
 
     DEFINITION.prepare_create(crd, NOWHERE)
@@ -86,7 +86,7 @@ def test_a_new_definition_has_stored_its_storage_version_and_nothing_else() -> N
         ),
     ],
 )
-def test_a_bad_definition_is_refused_where_it_is_bad(
+def test_an_invalid_definition_is_rejected_with_the_invalid_field(
     server: StatelessServer, crd: dict[str, Any], found: tuple[str, str]
 ) -> None:
     where, what = found
@@ -94,19 +94,19 @@ def test_a_bad_definition_is_refused_where_it_is_bad(
     assert any(each == where and what in why for each, why in causes(server, crd))
 
 
-def test_every_sample_is_judged_without_a_crash(server: StatelessServer) -> None:
+def test_every_sample_definition_is_accepted_or_rejected(server: StatelessServer) -> None:
     codes = {server.define(crd).code for crd in definition_samples()}
 
     assert codes == {201, 400, 422} or codes == {201, 422}
 
 
-def test_unknown_formats_are_warned_of(server: StatelessServer) -> None:
+def test_an_unknown_format_gets_a_warning(server: StatelessServer) -> None:
     result = server.define(field({**STRING, "format": "colour"}))
 
     assert result.warnings == ('unrecognized format "colour"',)
 
 
-def test_formats_that_were_there_before_are_not_warned_of_again() -> None:
+def test_an_unchanged_unknown_format_gets_no_warning() -> None:
     old = field({**STRING, "format": "colour"})
 
     assert DEFINITION.warnings(old, old) == []
@@ -121,9 +121,7 @@ def test_formats_that_were_there_before_are_not_warned_of_again() -> None:
         ("spec.names.plural", {"names": {"plural": "others", "kind": "Sample"}}),
     ],
 )
-def test_what_makes_a_definition_what_it_is_never_changes(
-    path: str, change: dict[str, Any]
-) -> None:
+def test_the_identity_of_a_definition_is_immutable(path: str, change: dict[str, Any]) -> None:
     old = created(definition())
 
     new = {**old, "spec": {**old["spec"], **change}}
@@ -133,7 +131,7 @@ def test_what_makes_a_definition_what_it_is_never_changes(
     assert [(each.field, each.detail) for each in errors] == [(path, "field is immutable")]
 
 
-def test_scope_and_kind_may_change_before_names_are_accepted() -> None:
+def test_scope_and_kind_can_change_before_the_names_are_accepted() -> None:
     old = definition()
     DEFINITION.default(old)
     DEFINITION.prepare_create(old, NOWHERE)
@@ -142,7 +140,7 @@ def test_scope_and_kind_may_change_before_names_are_accepted() -> None:
     assert DEFINITION.validate_update(new, old) == []
 
 
-def test_a_version_that_was_stored_must_stay() -> None:
+def test_a_stored_version_cannot_be_removed() -> None:
     two = [version("v1", fields(a=STRING)), version("v2", fields(a=INTEGER), storage=False)]
     old = created(definition(*two))
     new = created(definition(version("v2")))
@@ -155,7 +153,7 @@ def test_a_version_that_was_stored_must_stay() -> None:
     assert old["status"]["storedVersions"] == ["v1"]
 
 
-def test_a_schema_with_status_has_nothing_at_its_root_that_spans_it(
+def test_a_schema_with_a_status_subresource_cannot_have_constraints_at_its_root(
     server: StatelessServer,
 ) -> None:
     schema = {**fields(a=STRING), "minProperties": 1}

@@ -1,4 +1,4 @@
-"""Definitions as messages show them."""
+"""The internal form of definitions, as error messages print it."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ from tests.unit.apiserver.custom.definition_samples import version
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields, items, values
 
 
-def test_what_all_versions_agree_on_is_said_once() -> None:
+def test_a_value_that_all_versions_share_is_stored_once() -> None:
     spec = {
         "versions": [version("v1", deprecated=True), version("v2", additionalPrinterColumns=[])]
     }
@@ -22,7 +22,7 @@ def test_what_all_versions_agree_on_is_said_once() -> None:
     assert all("schema" not in each for each in form.versions)
 
 
-def test_what_they_differ_in_stays_with_each() -> None:
+def test_a_value_that_differs_is_stored_in_each_version() -> None:
     spec = {"versions": [version("v1", fields(a=STRING)), version("v2", fields(a=INTEGER))]}
 
     form = InternalSpec.of(spec)
@@ -31,7 +31,7 @@ def test_what_they_differ_in_stays_with_each() -> None:
     assert all("schema" in each for each in form.versions)
 
 
-def test_a_schema_is_spelled_out_with_all_that_it_does_not_say() -> None:
+def test_a_schema_is_printed_with_all_its_empty_fields() -> None:
     shown = msgspec.json.decode(
         shown_schema({**fields(b=items(STRING), a=values(True)), "default": {"y": 1, "x": 2}})
     )
@@ -43,7 +43,7 @@ def test_a_schema_is_spelled_out_with_all_that_it_does_not_say() -> None:
     assert list(shown["Default"]) == ["x", "y"]
 
 
-def test_the_first_keyword_in_the_way_is_found() -> None:
+def test_first_keyword_returns_the_first_keyword_that_is_not_allowed() -> None:
     schema = {"type": "object", "oneOf": [{}], "minProperties": 1}
 
     assert first_keyword(schema, frozenset(("Type",))) == "MinProperties"

@@ -1,4 +1,4 @@
-"""Objects as scales."""
+"""The scale subresource of custom resources."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ PATHS = ScalePaths(
 METADATA = {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "5", "labels": {"x": "y"}}
 
 
-def sample(**said: Any) -> dict[str, Any]:
-    return {"apiVersion": "g/v1", "kind": "Sample", "metadata": dict(METADATA), **said}
+def sample(**rest: Any) -> dict[str, Any]:
+    return {"apiVersion": "g/v1", "kind": "Sample", "metadata": dict(METADATA), **rest}
 
 
-def test_a_scale_shows_replicas_wanted_and_counted() -> None:
+def test_a_scale_contains_the_desired_and_observed_replicas() -> None:
     scale = scale_of(sample(spec={"size": 3}, status={"size": 2, "sel": "a=b"}), PATHS)
 
     assert scale == {
@@ -38,13 +38,13 @@ def test_a_scale_shows_replicas_wanted_and_counted() -> None:
     }
 
 
-def test_nought_is_not_written() -> None:
+def test_a_scale_of_zero_replicas_omits_the_field() -> None:
     scale = scale_of(sample(spec={"size": 0}), PATHS)
 
     assert (scale["spec"], scale["status"]) == ({}, {"replicas": 0})
 
 
-def test_an_object_without_replicas_has_no_scale_but_can_be_given_one() -> None:
+def test_an_object_without_replicas_has_no_scale_but_its_scale_can_be_patched() -> None:
     obj = sample()
 
     with pytest.raises(StatusError) as caught:
@@ -58,7 +58,7 @@ def test_an_object_without_replicas_has_no_scale_but_can_be_given_one() -> None:
         scaled(obj, to_patch, PATHS)
 
 
-def test_scaling_changes_the_replicas_and_nothing_else() -> None:
+def test_scaling_changes_only_the_replicas() -> None:
     obj = sample(spec={"size": 3, "other": 1})
 
     after = scaled(obj, {"metadata": {}, "spec": {"replicas": 5}}, PATHS)
@@ -67,13 +67,13 @@ def test_scaling_changes_the_replicas_and_nothing_else() -> None:
     assert obj == sample(spec={"size": 3, "other": 1})
 
 
-def test_a_scale_brings_its_version_along() -> None:
+def test_a_written_scale_keeps_its_resource_version() -> None:
     scale = {"metadata": {"resourceVersion": "4"}, "spec": {"replicas": 5}}
 
     assert scaled(sample(), scale, PATHS)["metadata"]["resourceVersion"] == "4"
 
 
-def test_a_built_in_kind_has_no_fewer_than_no_replicas() -> None:
+def test_a_built_in_kind_cannot_be_scaled_below_zero() -> None:
     scale = {"metadata": {"name": "a"}, "spec": {"replicas": -1}}
 
     with pytest.raises(StatusError) as caught:
@@ -104,13 +104,11 @@ def test_a_built_in_kind_has_no_fewer_than_no_replicas() -> None:
         ),
     ],
 )
-def test_replicas_that_are_no_number_of_anything_are_refused(
-    obj: dict[str, Any], sentence: str
-) -> None:
+def test_invalid_replicas_are_rejected(obj: dict[str, Any], sentence: str) -> None:
     assert [str(each) for each in replicas_errors(obj, PATHS.spec_replicas)] == [sentence]
 
 
-def test_a_selector_is_a_text() -> None:
+def test_a_selector_that_is_not_a_string_is_rejected() -> None:
     (error,) = selector_errors(sample(status={"sel": 5}), ("status", "sel"))
 
     assert error.detail == ".status.sel accessor error: 5 is of the type int64, expected string"
@@ -136,5 +134,7 @@ def test_a_selector_is_a_text() -> None:
         ({}, ""),
     ],
 )
-def test_a_selector_fits_on_a_line(selector: dict[str, Any], text: str) -> None:
+def test_selector_text_returns_the_string_form_of_a_selector(
+    selector: dict[str, Any], text: str
+) -> None:
     assert selector_text(selector) == text

@@ -1,4 +1,4 @@
-"""What a definition may say in a schema."""
+"""Validation of the schemas of a definition."""
 
 from typing import Any
 
@@ -67,9 +67,7 @@ AT = "s.properties[x]"
         ),
     ],
 )
-def test_what_a_schema_may_not_say_is_reported_with_its_path(
-    schema: dict[str, Any], sentence: str
-) -> None:
+def test_an_invalid_schema_is_reported_with_its_path(schema: dict[str, Any], sentence: str) -> None:
     assert sentences(schema) == [sentence]
 
 
@@ -82,11 +80,11 @@ def test_what_a_schema_may_not_say_is_reported_with_its_path(
         {"x-kubernetes-int-or-string": True, "default": 1.5},
     ],
 )
-def test_what_the_server_accepts_is_accepted(schema: dict[str, Any]) -> None:
+def test_a_schema_that_kube_apiserver_accepts_has_no_errors(schema: dict[str, Any]) -> None:
     assert sentences(schema) == []
 
 
-def test_defaults_have_no_place_in_the_metadata_of_the_resource() -> None:
+def test_a_default_in_the_metadata_of_the_resource_is_rejected() -> None:
     written = fields(metadata=fields(name={**STRING, "default": "y"}))
 
     (error,) = schema_errors(written, "s", shown_rule=dict)
@@ -97,7 +95,7 @@ def test_defaults_have_no_place_in_the_metadata_of_the_resource() -> None:
     )
 
 
-def test_rules_in_cel_are_read() -> None:
+def test_cel_rules_in_a_schema_are_validated() -> None:
     rule = {"rule": "self.b == 1"}
 
     (sentence,) = sentences({**fields(a=STRING), "x-kubernetes-validations": [rule]})

@@ -1,4 +1,4 @@
-"""The requests to a conversion webhook, and the cache of its responses."""
+"""Requests to a conversion webhook, and the cache of its responses."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ PLACE = WebhookAddress(url="https://webhook.example.com")
 
 
 class Webhook:
-    """Converts whatever it is asked about, or says why it does not."""
+    """Converts every object, or responds with a failure."""
 
     def __init__(self, failure: str = "") -> None:
         self._failure = failure
@@ -50,8 +50,8 @@ def conversion(responses: WebhookResponses, remembered: ConversionCache) -> Conv
     return Conversion(["v1"], lambda: PLACE, responses=responses, remembered=remembered)
 
 
-def asked(of: Conversion, *objects: dict[str, Any]) -> list[ConversionReview]:
-    """The reviews that are sent ahead of showing the objects."""
+def reviews_of(of: Conversion, *objects: dict[str, Any]) -> list[ConversionReview]:
+    """Return the reviews that a prefetch of the objects sends."""
     try:
         of.prefetch(objects, V2)
     except NeedsWebhook as missing:
@@ -62,37 +62,37 @@ def asked(of: Conversion, *objects: dict[str, Any]) -> list[ConversionReview]:
 async def converted(
     obj: dict[str, Any], remembered: ConversionCache, webhook: Webhook | None = None
 ) -> dict[str, Any]:
-    """The object, by a request of its own that asks for nothing else."""
+    """Return the object, converted in a request of its own."""
     responses: WebhookResponses = {}
-    here = conversion(responses, remembered)
-    for review in asked(here, obj):
+    current = conversion(responses, remembered)
+    for review in reviews_of(current, obj):
         responses |= await review.send(webhook or Webhook(), uid="1")
-    return here.converted(obj, V2)
+    return current.converted(obj, V2)
 
 
-async def test_an_object_comes_back_with_the_metadata_that_it_had() -> None:
+async def test_a_converted_object_keeps_its_metadata() -> None:
     obj = thing("a", "x", generation=3, labels={"a": "b"})
 
     assert await converted(obj, ConversionCache()) == {**obj, "apiVersion": V2}
 
 
-def test_what_has_the_version_is_neither_asked_about_nor_copied() -> None:
+def test_an_object_in_the_requested_version_is_not_converted_or_copied() -> None:
     obj = {**thing("a"), "apiVersion": V2}
-    here = conversion({}, ConversionCache())
+    current = conversion({}, ConversionCache())
 
-    assert asked(here, obj) == []
-    assert here.converted(obj, V2) is obj
+    assert reviews_of(current, obj) == []
+    assert current.converted(obj, V2) is obj
 
 
-async def test_a_conversion_is_reused_where_only_fixed_metadata_differs() -> None:
+async def test_a_conversion_is_reused_if_only_fixed_metadata_differs() -> None:
     remembered = ConversionCache()
     await converted(thing("a", "x", resourceVersion="1"), remembered)
 
     again = thing("a", "x", resourceVersion="2", finalizers=["example.com/held"])
-    here = conversion({}, remembered)
+    current = conversion({}, remembered)
 
-    assert asked(here, again) == []
-    assert here.converted(again, V2)["metadata"] == again["metadata"]
+    assert reviews_of(current, again) == []
+    assert current.converted(again, V2)["metadata"] == again["metadata"]
 
 
 @pytest.mark.parametrize(
@@ -104,65 +104,65 @@ async def test_a_conversion_is_reused_where_only_fixed_metadata_differs() -> Non
         thing("a", "x", uid="b"),
     ],
 )
-async def test_what_differs_otherwise_is_asked_about(other: dict[str, Any]) -> None:
+async def test_an_object_with_other_differences_is_converted_again(other: dict[str, Any]) -> None:
     remembered = ConversionCache()
     await converted(thing("a", "x"), remembered)
 
-    assert len(asked(conversion({}, remembered), other)) == 1
+    assert len(reviews_of(conversion({}, remembered), other)) == 1
 
 
-async def test_a_failure_is_reported_and_not_remembered() -> None:
+async def test_a_failed_conversion_is_reported_and_not_cached() -> None:
     remembered = ConversionCache()
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         await converted(thing("a"), remembered, Webhook(failure="no"))
 
-    assert refused.value.message == f"conversion webhook for {V1}, Kind=Thing failed: no"
+    assert raised.value.message == f"conversion webhook for {V1}, Kind=Thing failed: no"
     assert (await converted(thing("a"), remembered))["apiVersion"] == V2
 
 
-def test_a_list_is_asked_about_in_reviews_that_can_be_answered() -> None:
+def test_a_large_list_is_converted_in_several_reviews() -> None:
     large = "x" * (MAX_REVIEWED_BYTES // 4)
     objects = [thing(f"a{number}", large) for number in range(10)]
 
-    reviews = asked(conversion({}, ConversionCache()), *objects)
+    reviews = reviews_of(conversion({}, ConversionCache()), *objects)
 
     assert len(reviews) == 3
     assert [each for review in reviews for each in review.objects.values()] == objects
 
 
-async def test_the_oldest_answers_are_forgotten_where_there_are_too_many() -> None:
+async def test_the_oldest_conversions_are_evicted_from_a_full_cache() -> None:
     remembered = ConversionCache()
     objects = [thing(f"a{number}", "x" * (MAX_REMEMBERED_BYTES // 4)) for number in range(4)]
     for each in objects:
         await converted(each, remembered)
 
-    assert len(asked(conversion({}, remembered), objects[0])) == 1
-    assert asked(conversion({}, remembered), *objects[1:]) == []
+    assert len(reviews_of(conversion({}, remembered), objects[0])) == 1
+    assert reviews_of(conversion({}, remembered), *objects[1:]) == []
 
 
-async def test_what_one_request_has_found_is_not_taken_away_from_it() -> None:
+async def test_an_evicted_conversion_stays_available_to_the_current_request() -> None:
     remembered, responses = ConversionCache(), WebhookResponses()
     first = thing("first")
     await converted(first, remembered)
-    here = conversion(responses, remembered)
-    here.prefetch([first], V2)
+    current = conversion(responses, remembered)
+    current.prefetch([first], V2)
 
     await converted(thing("a", "x" * MAX_REMEMBERED_BYTES), remembered)
 
-    assert len(asked(conversion({}, remembered), first)) == 1
-    assert here.converted(first, V2)["metadata"] == first["metadata"]
+    assert len(reviews_of(conversion({}, remembered), first)) == 1
+    assert current.converted(first, V2)["metadata"] == first["metadata"]
 
 
-def test_nothing_of_an_object_is_seen_in_the_name_of_a_review() -> None:
-    (review,) = asked(conversion({}, ConversionCache()), thing("a", "hunter2"))
+def test_the_repr_of_a_review_does_not_contain_the_object() -> None:
+    (review,) = reviews_of(conversion({}, ConversionCache()), thing("a", "hunter2"))
 
     assert "hunter2" not in repr(review)
 
 
-async def test_a_webhook_that_understands_no_review_is_not_asked() -> None:
-    here = Conversion(["v7"], lambda: PLACE, responses={}, remembered=ConversionCache())
-    (review,) = asked(here, thing("a"))
+async def test_a_webhook_without_a_supported_review_version_is_not_called() -> None:
+    current = Conversion(["v7"], lambda: PLACE, responses={}, remembered=ConversionCache())
+    (review,) = reviews_of(current, thing("a"))
 
     (response,) = (await review.send(Webhook(), uid="1")).values()
 

@@ -1,4 +1,4 @@
-"""Definitions and custom resources put to our own rules, as a request would put them."""
+"""Validation of definitions and custom resources, as in a request to the server."""
 
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class WriteResult(NamedTuple):
 
 
 def rejected(status: Object, warnings: tuple[str, ...] = ()) -> WriteResult:
-    """The result with this Status. The causes are sorted: kube-apiserver orders them at random."""
+    """Return the result with this Status; with sorted causes: kube-apiserver's order is random."""
     causes = (status.get("details") or {}).get("causes") or ()
     return WriteResult(
         status["code"],
@@ -49,7 +49,7 @@ def rejected(status: Object, warnings: tuple[str, ...] = ()) -> WriteResult:
 
 
 def _sorted(message: str) -> str:
-    # The server iterates over Go maps, so that its lists are in random order.
+    # kube-apiserver iterates over Go maps, so its lists are in random order.
     head, bracket, rest = message.partition(" is invalid: [")
     return f"{head}{bracket}{''.join(sorted(rest))}"
 
@@ -81,12 +81,12 @@ class StatelessServer:
                 name = obj["metadata"].get("name", "")
                 group_kind = "CustomResourceDefinition.apiextensions.k8s.io"
                 raise status_errors.invalid(group_kind, name, errors)
-        except StatusError as refusal:
-            return rejected(refusal.status())
+        except StatusError as error:
+            return rejected(error.status())
         return WriteResult(201, "", "", (), tuple(sorted(warnings)), {"spec": obj["spec"]})
 
     def established(self, crd: Object) -> tuple[ServedResource, ...]:
-        """The resources that a valid definition serves."""
+        """Return the resources that a valid definition serves."""
         expected = self._expectations.builtin(DEFINITION_KIND)
         obj, _ = decode(msgspec.json.encode(crd), expected, content_type="")
         DEFINITION.default(obj)
@@ -116,14 +116,14 @@ class StatelessServer:
             if errors:
                 name = obj["metadata"].get("name", "")
                 raise status_errors.invalid(resource.group_kind, name, errors)
-        except StatusError as refusal:
-            return rejected(refusal.status(), tuple(warnings))
+        except StatusError as error:
+            return rejected(error.status(), tuple(warnings))
         warnings += rules.warnings(obj, None)
         return WriteResult(201, "", "", (), tuple(sorted(warnings)), bare(obj))
 
 
 def bare(obj: Object) -> Object:
-    """An object without the metadata that the server sets."""
+    """Return an object without the metadata that the server sets."""
     kept = ("name", "labels", "annotations", "finalizers")
     own: dict[str, Any] = {key: value for key, value in obj["metadata"].items() if key in kept}
     return {**obj, "metadata": own}

@@ -1,4 +1,4 @@
-"""Schemas of one field, and values for it: most of them wrong, each in its own way."""
+"""Schemas of one field, with sample values, most of them invalid."""
 
 from typing import Any, Final
 
@@ -14,17 +14,17 @@ EMBEDDED: Final = {
 
 
 def fields(**properties: Any) -> dict[str, Any]:
-    """An object's schema."""
+    """Return the schema of an object."""
     return {"type": "object", "properties": properties}
 
 
 def items(schema: Any, **rules: Any) -> dict[str, Any]:
-    """A list's schema."""
+    """Return the schema of a list."""
     return {"type": "array", "items": schema, **rules}
 
 
 def values(schema: Any, **rules: Any) -> dict[str, Any]:
-    """A map's schema."""
+    """Return the schema of a map."""
     return {"type": "object", "additionalProperties": schema, **rules}
 
 
@@ -371,7 +371,7 @@ _RULES: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (values(EMBEDDED), ({"k": {"apiVersion": "v1", "kind": "A", "metadata": {"x": 1}}, "l": {}},)),
 )
 
-# Each schema with the values that are put to it.
+# Each schema with its sample values.
 VALUE_SAMPLES: Final[tuple[tuple[dict[str, Any], tuple[Any, ...]], ...]] = (
     *((schema, WRONG) for schema in _TYPES),
     *(({**STRING, "format": name}, texts) for name, texts in _FORMATS.items()),

@@ -1,4 +1,4 @@
-"""What a server serves: the built-in kinds, and perhaps a zoo."""
+"""Discovery and OpenAPI documents of the built-in kinds and a custom Zebra."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ PART_VERBS = ("get", "patch", "update")
 
 
 def custom(kind: str = "Zebra", plural: str = "zebras", version: str = "v1") -> DiscoveredResource:
-    """A custom kind, stored as v1."""
+    """Return a custom kind, stored as v1."""
     gvk = GroupVersionKind(ZOO, version, kind)
     return DiscoveredResource(
         gvk=gvk,
@@ -48,14 +48,14 @@ def custom(kind: str = "Zebra", plural: str = "zebras", version: str = "v1") -> 
 
 
 def discovery(*resources: DiscoveredResource) -> Discovery:
-    """Of the built-in kinds and these."""
+    """Return the discovery of the built-in kinds and ``resources``."""
     return Discovery(
         [*BUILTIN, *resources], server_address="127.0.0.1:6443", other_paths=["/healthz"]
     )
 
 
 def open_api(schemas: dict[DiscoveredResource, Any] | None = None) -> OpenApi:
-    """Of the built-in kinds and these, with their schemas."""
+    """Return the OpenAPI documents of the built-in kinds and ``schemas``."""
     documents = OpenApi(SCHEMAS.written)
     found = schemas or {}
     documents.serve([*BUILTIN, *found], {each.gvk: schema for each, schema in found.items()})
@@ -63,6 +63,6 @@ def open_api(schemas: dict[DiscoveredResource, Any] | None = None) -> OpenApi:
 
 
 def content(document: DiscoveryDocument | OpenApiDocument | None) -> Any:
-    """What a client reads."""
+    """Return the decoded body of a document."""
     assert document is not None
     return msgspec.json.decode(document.body)

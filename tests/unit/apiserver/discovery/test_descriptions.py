@@ -1,4 +1,4 @@
-"""What fields mean, in the documents that ``kubectl explain`` reads."""
+"""Descriptions of fields, which ``kubectl explain`` prints."""
 
 import subprocess
 import sys
@@ -25,8 +25,8 @@ SCHEMA = {
 }
 
 
-def text(said: str) -> dict[str, str]:
-    return {"description": said}
+def text(description: str) -> dict[str, str]:
+    return {"description": description}
 
 
 TEXTS = Descriptions(
@@ -65,7 +65,7 @@ def definitions(found: OpenApi) -> Any:
     return content(Swagger(found).find(JSON))["definitions"]
 
 
-def test_built_in_types_and_their_fields_are_described_in_both_documents() -> None:
+def test_built_in_types_and_fields_are_described_in_both_documents() -> None:
     found = documents(TEXTS)
 
     for described in (schemas(found, "api/v1"), definitions(found)):
@@ -75,13 +75,15 @@ def test_built_in_types_and_their_fields_are_described_in_both_documents() -> No
         assert "description" not in described[POD]["properties"]["status"]
 
 
-def test_a_custom_kind_has_the_texts_of_what_all_objects_have_and_its_own() -> None:
+def test_a_custom_kind_has_its_own_descriptions_and_those_of_every_object() -> None:
     found = documents(TEXTS)
 
     for described in (schemas(found, f"apis/{ZOO}/v1"), definitions(found)):
-        said = {key: each["description"] for key, each in described[ZEBRA]["properties"].items()}
+        descriptions = {
+            key: each["description"] for key, each in described[ZEBRA]["properties"].items()
+        }
         assert described[ZEBRA]["description"] == "Has stripes."
-        assert said == {
+        assert descriptions == {
             "apiVersion": "Which version.",
             "kind": "Which kind.",
             "metadata": "About it.",
@@ -89,7 +91,7 @@ def test_a_custom_kind_has_the_texts_of_what_all_objects_have_and_its_own() -> N
         }
 
 
-def test_a_list_of_a_custom_kind_says_what_it_is_a_list_of() -> None:
+def test_the_list_of_a_custom_kind_is_described() -> None:
     found = documents(TEXTS)
 
     for described in (schemas(found, f"apis/{ZOO}/v1"), definitions(found)):
@@ -101,7 +103,7 @@ def test_a_list_of_a_custom_kind_says_what_it_is_a_list_of() -> None:
         assert listed["properties"]["metadata"]["description"].startswith("About them.")
 
 
-def test_without_descriptions_the_documents_are_as_they_are_without_the_package() -> None:
+def test_documents_without_descriptions_equal_those_without_the_package() -> None:
     plain = OpenApi(SCHEMAS.written)
     plain.serve([*BUILTIN, custom()], {custom().gvk: SCHEMA})
 
@@ -112,7 +114,7 @@ def test_without_descriptions_the_documents_are_as_they_are_without_the_package(
     assert definitions(found)[ZEBRA]["properties"]["kind"] == {"type": "string"}
 
 
-def test_descriptions_are_looked_for_with_the_first_document_and_once() -> None:
+def test_descriptions_are_read_once_for_the_first_document() -> None:
     looked: list[str] = []
 
     def find() -> Descriptions:
@@ -129,7 +131,7 @@ def test_descriptions_are_looked_for_with_the_first_document_and_once() -> None:
     assert looked == ["now"]
 
 
-def test_nearly_every_field_of_every_built_in_type_is_described_by_the_package() -> None:
+def test_the_package_describes_nearly_every_field_of_every_built_in_type() -> None:
     described = installed_descriptions().described(SCHEMAS.written)
 
     fields = [
@@ -144,11 +146,11 @@ def test_nearly_every_field_of_every_built_in_type_is_described_by_the_package()
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"{}", b'{"$defs": {"io.k8s.api": []}}'])
-def test_a_file_of_another_form_gives_no_descriptions(content: bytes) -> None:
+def test_an_invalid_file_contains_no_descriptions(content: bytes) -> None:
     assert descriptions_in(content) is NO_DESCRIPTIONS
 
 
-def test_the_package_is_read_and_never_imported() -> None:
+def test_the_package_is_not_imported() -> None:
     program = (
         "import sys;"
         "from steersman_cluster.apiserver.discovery import installed_descriptions as find;"
@@ -157,6 +159,6 @@ def test_the_package_is_read_and_never_imported() -> None:
         f"print('description' in found['{POD}'], 'kubernetes_validate' in sys.modules)"
     )
 
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
 
-    assert said.stdout.split() == [b"True", b"False"]
+    assert finished.stdout.split() == [b"True", b"False"]

@@ -1,4 +1,4 @@
-"""Discovery: the documents of built-in kinds are compared with the server's own in tests/real."""
+"""Discovery documents. tests/real compares those of built-in kinds with kube-apiserver's."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_an_etag_changes_exactly_when_its_document_does() -> None:
     assert before.etag != after.etag
 
 
-def test_groups_and_versions_come_in_the_order_in_which_clients_prefer_them() -> None:
+def test_groups_and_versions_are_listed_in_order_of_preference() -> None:
     versions = ["foo10", "v1", "v2alpha1", "v10", "foo1", "v1beta1", "v2"]
     served = discovery(*(custom(version=version) for version in versions))
 
@@ -49,7 +49,7 @@ def test_groups_and_versions_come_in_the_order_in_which_clients_prefer_them() ->
     ]
 
 
-def test_a_registered_group_version_is_there_even_if_remote() -> None:
+def test_a_registered_group_version_is_listed_even_if_remote() -> None:
     claims = {
         ("away.example.com", "v1"): GroupVersionInfo(1000, 15, remote=True),
         ("empty.example.com", "v1"): GroupVersionInfo(2000, 15, remote=False),
@@ -115,7 +115,7 @@ def test_a_custom_kind_is_listed_with_its_subresources() -> None:
     ]
 
 
-def test_only_custom_kinds_say_their_group_in_aggregated_discovery() -> None:
+def test_only_custom_kinds_have_a_group_in_aggregated_discovery() -> None:
     served = discovery(custom())
 
     groups = {
@@ -135,7 +135,7 @@ def test_only_custom_kinds_say_their_group_in_aggregated_discovery() -> None:
     assert apps["deployments"]["responseKind"] == {"group": "", "version": "", "kind": "Deployment"}
 
 
-def test_clients_may_keep_an_aggregated_document() -> None:
+def test_an_aggregated_document_can_be_cached() -> None:
     found = discovery().find("/api", accept=AGGREGATED)
 
     assert found is not None
@@ -147,7 +147,7 @@ def test_clients_may_keep_an_aggregated_document() -> None:
     }
 
 
-def test_clients_ask_again_for_a_classic_document() -> None:
+def test_a_classic_document_is_not_cached() -> None:
     found = discovery().find("/api/v1")
 
     assert found is not None
@@ -170,41 +170,41 @@ def test_clients_ask_again_for_a_classic_document() -> None:
         (f"{AGGREGATED.replace('v2', 'v3')},application/json", "APIGroupList"),
     ],
 )
-def test_a_caller_gets_what_it_accepts(accept: str, kind: str) -> None:
+def test_the_format_of_a_document_depends_on_the_accept_header(accept: str, kind: str) -> None:
     assert content(discovery().find("/apis", accept=accept))["kind"] == kind
 
 
 @pytest.mark.parametrize("accept", ["text/html", AGGREGATED.replace("v2", "v2beta1")])
-def test_a_caller_that_accepts_nothing_of_ours_is_refused(accept: str) -> None:
-    with pytest.raises(StatusError) as refused:
+def test_an_unsupported_accept_header_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(StatusError) as raised:
         discovery().find("/apis", accept=accept)
 
-    assert refused.value.code == 406
+    assert raised.value.code == 406
 
 
 @pytest.mark.parametrize(
     "path",
     ["/api/v2", "/apis/nope", "/apis/apps/v9", "/apis//v1", "/apis/", "/nope", "/api/v1/pods"],
 )
-def test_there_is_nothing_elsewhere(path: str) -> None:
+def test_an_unknown_path_has_no_document(path: str) -> None:
     assert discovery().find(path) is None
 
 
-def test_the_version_is_one_that_clients_understand() -> None:
+def test_the_version_is_that_of_a_supported_kubernetes() -> None:
     version = content(discovery().find("/version"))
 
     assert (version["major"], version["minor"]) == ("1", "36")
     assert version["gitVersion"].startswith("v1.36.")
 
 
-def test_the_root_names_every_path_worth_a_look() -> None:
+def test_the_root_document_lists_every_path() -> None:
     paths = content(discovery(custom()).find("/"))["paths"]
 
     assert {"/api", "/api/v1", "/apis", f"/apis/{ZOO}/v1", "/healthz", "/version"} <= set(paths)
     assert paths == sorted(paths)
 
 
-def test_the_address_of_the_server_is_there() -> None:
+def test_the_api_document_contains_the_address_of_the_server() -> None:
     assert content(discovery().find("/api"))["serverAddressByClientCIDRs"] == [
         {"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}
     ]

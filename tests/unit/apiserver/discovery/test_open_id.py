@@ -1,4 +1,4 @@
-"""Where the keys of tokens are, in OpenID's words."""
+"""OpenID discovery of the token signing keys."""
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ def document(path: str, *, accept: str = "") -> OpenIdDocument:
     )
 
 
-def test_the_configuration_says_where_the_keys_are() -> None:
+def test_the_configuration_contains_the_url_of_the_keys() -> None:
     found = msgspec.json.decode(document(CONFIGURATION).body)
 
     assert found["issuer"] == "https://issuer"
@@ -28,7 +28,7 @@ def test_the_configuration_says_where_the_keys_are() -> None:
     assert found["id_token_signing_alg_values_supported"] == ["ES256", "RS256"]
 
 
-def test_the_keys_are_in_a_set() -> None:
+def test_the_keys_are_served_as_a_json_web_key_set() -> None:
     keys = document(KEYS)
 
     assert msgspec.json.decode(keys.body)["keys"][0] == KEY
@@ -37,7 +37,7 @@ def test_the_keys_are_in_a_set() -> None:
 
 
 @pytest.mark.parametrize("path", OPEN_ID_PATHS)
-def test_each_has_one_form_only(path: str) -> None:
+def test_each_document_is_served_only_as_json(path: str) -> None:
     with pytest.raises(StatusError, match="NotAcceptable"):
         document(path, accept="application/yaml")
     assert document(path, accept="text/html, */*").body

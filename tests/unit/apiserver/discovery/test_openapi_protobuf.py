@@ -1,4 +1,4 @@
-"""OpenAPI v2 as protobuf; kubectl itself reads it in tests/real/foreign."""
+"""OpenAPI v2 as protobuf. kubectl reads it in tests/real/foreign."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.discovery.openapi_protobuf import protobuf
 
 
 def fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
-    """The numbered values of a message; numbers that are no varints, as bytes."""
+    """Yield the fields of a message with their numbers; values other than varints as bytes."""
     at = 0
 
     def varint() -> int:
@@ -32,15 +32,17 @@ def fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
 
 
 def at(data: bytes, *numbers: int) -> list[Any]:
-    """All that is at a place in a message, by the numbers on the way there."""
-    here: list[Any] = [data]
+    """Return the values at a path of field numbers in a message."""
+    found_values: list[Any] = [data]
     for number in numbers:
-        here = [value for each in here for found, value in fields(each) if found == number]
-    return here
+        found_values = [
+            value for each in found_values for found, value in fields(each) if found == number
+        ]
+    return found_values
 
 
 def defined(schema: dict[str, Any]) -> bytes:
-    """A schema, as it stands in a document."""
+    """Return a schema as it is encoded in a document."""
     (written,) = at(protobuf({"definitions": {"Zebra": schema}}), 9, 1, 2)
     return bytes(written)
 
@@ -69,17 +71,17 @@ def test_a_definition_has_its_name() -> None:
         ({"x-kubernetes-list-type": "map"}, (31, 2, 2), b'"map"'),
     ],
 )
-def test_a_schema_has_each_key_where_it_belongs(
+def test_each_key_of_a_schema_has_its_field_number(
     schema: dict[str, Any], place: tuple[int, ...], value: bytes | int
 ) -> None:
     assert at(defined(schema), *place) == [value]
 
 
-def test_what_is_required_comes_one_by_one() -> None:
+def test_required_names_are_encoded_as_repeated_fields() -> None:
     assert at(defined({"required": ["a", "b"]}), 19) == [b"a", b"b"]
 
 
-def test_an_operation_has_its_parameters_here_and_elsewhere() -> None:
+def test_an_operation_has_inline_and_referenced_parameters() -> None:
     operation = {
         "operationId": "patchZebra",
         "parameters": [

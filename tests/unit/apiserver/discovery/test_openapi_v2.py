@@ -1,4 +1,4 @@
-"""OpenAPI v2: what it says of built-in kinds is compared with the server's own in tests/real."""
+"""OpenAPI v2. tests/real compares the definitions of built-in kinds with kube-apiserver's."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ def found(swagger: Swagger, accept: str = "") -> OpenApiDocument:
 
 
 def published(**properties: Any) -> Any:
-    """What the document says of these properties of a Zebra."""
+    """Return these properties of a Zebra as the document contains them."""
     zebra = {"type": "object", "properties": properties}
     document = content(found(Swagger(open_api({custom(): zebra}))))
     return document["definitions"]["com.example.zoo.v1.Zebra"]["properties"]
 
 
-def test_every_reference_leads_to_a_definition() -> None:
+def test_every_reference_has_a_definition() -> None:
     document = content(found(Swagger(open_api({custom(): {"type": "object"}}))))
 
     references = set(references_in(document))
@@ -58,18 +58,18 @@ def references_in(value: Any) -> list[str]:
         (f"application/json;q=0.5,{PROTOBUF}", PROTOBUF),
     ],
 )
-def test_a_caller_gets_the_form_that_it_wants_most(accept: str, form: str) -> None:
+def test_the_format_with_the_highest_weight_is_returned(accept: str, form: str) -> None:
     document = found(Swagger(open_api()), accept)
 
     assert document.headers(hashed=False)["Content-Type"] == form
 
 
 @pytest.mark.parametrize("accept", ["application/yaml", "text/html"])
-def test_there_is_no_other_form(accept: str) -> None:
+def test_an_unsupported_format_has_no_document(accept: str) -> None:
     assert Swagger(open_api()).find(accept) is None
 
 
-def test_a_document_is_made_once_and_both_its_forms_have_one_etag() -> None:
+def test_a_document_is_created_once_and_both_formats_have_the_same_etag() -> None:
     swagger = Swagger(open_api())
 
     first = found(swagger)
@@ -78,7 +78,7 @@ def test_a_document_is_made_once_and_both_its_forms_have_one_etag() -> None:
     assert found(swagger, PROTOBUF).etag == first.etag
 
 
-def test_an_etag_changes_with_the_kinds() -> None:
+def test_the_etag_changes_with_the_kinds() -> None:
     documents = open_api()
     before = found(Swagger(documents))
 
@@ -87,7 +87,7 @@ def test_an_etag_changes_with_the_kinds() -> None:
     assert found(Swagger(documents)).etag != before.etag
 
 
-def test_a_custom_kind_has_what_every_object_has() -> None:
+def test_a_custom_kind_has_the_fields_of_every_object() -> None:
     definitions = content(found(Swagger(open_api({custom(): {"type": "object"}}))))["definitions"]
 
     assert definitions["com.example.zoo.v1.Zebra"] == {
@@ -105,7 +105,7 @@ def test_a_custom_kind_has_what_every_object_has() -> None:
     }
 
 
-def test_a_custom_kind_that_may_have_any_field_lists_none() -> None:
+def test_a_custom_kind_that_preserves_unknown_fields_has_no_properties() -> None:
     anything = {
         "type": "object",
         "properties": {"spec": {"type": "object"}},
@@ -120,7 +120,7 @@ def test_a_custom_kind_that_may_have_any_field_lists_none() -> None:
     }
 
 
-def test_what_may_be_null_or_anything_has_no_type() -> None:
+def test_a_nullable_or_untyped_field_has_no_type() -> None:
     fields = {"properties": {"a": {"type": "string"}}}
 
     schemas = published(
@@ -132,7 +132,7 @@ def test_what_may_be_null_or_anything_has_no_type() -> None:
     assert schemas["anything"] == {"x-kubernetes-preserve-unknown-fields": True}
 
 
-def test_what_may_be_null_is_not_required() -> None:
+def test_a_nullable_field_is_not_required() -> None:
     schemas = published(
         spec={
             "type": "object",
@@ -153,7 +153,7 @@ def test_what_may_be_null_is_not_required() -> None:
     assert "required" not in schemas["status"]
 
 
-def test_what_v2_cannot_say_is_left_out() -> None:
+def test_keywords_that_v2_does_not_support_are_omitted() -> None:
     schemas = published(
         spec={
             "type": "object",
@@ -174,7 +174,7 @@ def test_what_v2_cannot_say_is_left_out() -> None:
     }
 
 
-def test_an_embedded_object_has_what_every_object_has() -> None:
+def test_an_embedded_object_has_the_fields_of_every_object() -> None:
     embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
 
     schemas = published(
@@ -187,7 +187,7 @@ def test_an_embedded_object_has_what_every_object_has() -> None:
     assert "properties" not in schemas["other"]
 
 
-def test_the_type_of_what_may_be_text_or_a_number_is_text() -> None:
+def test_the_type_of_int_or_string_is_string() -> None:
     definitions = content(found(Swagger(open_api())))["definitions"]
 
     assert definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"] == {
@@ -196,7 +196,7 @@ def test_the_type_of_what_may_be_text_or_a_number_is_text() -> None:
     }
 
 
-def test_a_path_says_what_can_be_sent_there() -> None:
+def test_a_path_lists_its_media_types_and_parameters() -> None:
     document = content(found(Swagger(open_api())))
 
     path = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]

@@ -1,4 +1,4 @@
-"""OpenAPI v3: those of built-in kinds are compared with the server's own in tests/real."""
+"""OpenAPI v3. tests/real compares the documents of built-in kinds with kube-apiserver's."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -44,7 +44,7 @@ def references(value: Any) -> Iterator[str]:
             yield from references(each)
 
 
-def test_the_index_leads_to_each_document_by_its_hash() -> None:
+def test_the_index_contains_each_document_with_its_hash() -> None:
     documents = open_api({custom(): ZEBRA})
 
     index = content(documents.find("/openapi/v3"))["paths"]
@@ -58,14 +58,14 @@ def test_the_index_leads_to_each_document_by_its_hash() -> None:
 
 
 @pytest.mark.parametrize("root", ["api/v1", "apis/apps/v1", f"apis/{ZOO}/v1"])
-def test_every_reference_in_a_document_leads_to_a_schema_in_the_same_document(root: str) -> None:
+def test_every_reference_in_a_document_has_a_schema_in_the_same_document(root: str) -> None:
     document = content(open_api({custom(): ZEBRA}).find(f"/openapi/v3/{root}"))
 
     schemas = document["components"]["schemas"]
     assert {f"#/components/schemas/{name}" for name in schemas} >= set(references(document))
 
 
-def test_what_stays_the_same_is_not_made_again() -> None:
+def test_an_unchanged_document_is_not_created_again() -> None:
     documents = open_api()
     before = documents.find("/openapi/v3/apis/apps/v1")
 
@@ -74,7 +74,7 @@ def test_what_stays_the_same_is_not_made_again() -> None:
     assert documents.find("/openapi/v3/apis/apps/v1") is before
 
 
-def test_a_kind_whose_schema_changes_has_another_document() -> None:
+def test_a_schema_change_changes_the_etag() -> None:
     documents = open_api({custom(): ZEBRA})
     before = documents.find(IN_THE_ZOO)
 
@@ -86,7 +86,7 @@ def test_a_kind_whose_schema_changes_has_another_document() -> None:
     assert before.etag != after.etag
 
 
-def test_a_kind_that_is_gone_has_no_document() -> None:
+def test_a_removed_kind_has_no_document() -> None:
     documents = open_api({custom(): ZEBRA})
     documents.find(IN_THE_ZOO)
 
@@ -96,7 +96,7 @@ def test_a_kind_that_is_gone_has_no_document() -> None:
     assert documents.find("/openapi/v3/nope") is None
 
 
-def test_the_schema_of_a_custom_kind_says_what_its_short_forms_stand_for() -> None:
+def test_the_schema_of_a_custom_kind_expands_its_extensions() -> None:
     schemas = content(open_api({custom(): ZEBRA}).find(IN_THE_ZOO))["components"]["schemas"]
 
     zebra = schemas["com.example.zoo.v1.Zebra"]
@@ -116,13 +116,13 @@ def test_the_schema_of_a_custom_kind_says_what_its_short_forms_stand_for() -> No
     assert items["items"] == {"$ref": "#/components/schemas/com.example.zoo.v1.Zebra"}
 
 
-def test_a_custom_kind_without_a_schema_may_be_anything() -> None:
+def test_a_custom_kind_without_a_schema_preserves_unknown_fields() -> None:
     schemas = content(open_api({custom(): None}).find(IN_THE_ZOO))["components"]["schemas"]
 
     assert schemas["com.example.zoo.v1.Zebra"]["x-kubernetes-preserve-unknown-fields"] is True
 
 
-def test_a_custom_kind_takes_no_strategic_merge_patch() -> None:
+def test_a_custom_kind_does_not_support_strategic_merge_patch() -> None:
     paths = content(open_api({custom(): ZEBRA}).find(IN_THE_ZOO))["paths"]
 
     zebra = paths[f"/apis/{ZOO}/v1/namespaces/{{namespace}}/zebras/{{name}}"]
@@ -139,7 +139,7 @@ def test_a_custom_kind_takes_no_strategic_merge_patch() -> None:
     assert shown["$ref"].endswith(".autoscaling.v1.Scale")
 
 
-def test_a_document_asked_for_by_its_hash_may_be_kept_for_ever() -> None:
+def test_a_document_requested_by_its_hash_can_be_cached_forever() -> None:
     found = open_api().find("/openapi/v3/apis/apps/v1")
 
     assert found is not None

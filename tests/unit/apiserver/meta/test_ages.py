@@ -1,4 +1,4 @@
-"""Lengths of time in the figures that people read."""
+"""Durations in the format of kubectl."""
 
 from datetime import timedelta
 
@@ -35,7 +35,7 @@ LENGTHS: dict[str, dict[str, float]] = {
 
 
 @pytest.mark.parametrize("text", LENGTHS)
-def test_a_length_is_shown_in_two_or_three_figures(text: str) -> None:
+def test_a_duration_is_printed_with_two_or_three_digits(text: str) -> None:
     assert human_duration(timedelta(**LENGTHS[text])) == text
 
 
@@ -52,11 +52,11 @@ def test_a_length_is_shown_in_two_or_three_figures(text: str) -> None:
         (None, "<unknown>"),
     ],
 )
-def test_an_age_is_counted_to_one_moment(moment: str | None, age: str) -> None:
+def test_an_age_is_computed_from_the_time_of_the_request(moment: str | None, age: str) -> None:
     ages = Ages(NOW)
 
     assert (ages.since(moment), ages.since(moment)) == (age, age)
 
 
-def test_what_took_its_time_has_taken_it_whatever_the_time_is() -> None:
+def test_between_returns_the_duration_between_two_times() -> None:
     assert between("2020-01-01T00:00:00Z", "2020-01-01T00:07:12Z") == "7m12s"

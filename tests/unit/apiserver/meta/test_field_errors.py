@@ -13,5 +13,5 @@ from steersman_cluster.apiserver.meta.field_errors import shown
         ("\u200b\U000e0001", r'"\u200b\U000e0001"'),
     ],
 )
-def test_text_is_quoted_as_go_quotes_it(text: str, quoted: str) -> None:
+def test_text_is_quoted_like_in_go(text: str, quoted: str) -> None:
     assert shown(text) == quoted

@@ -1,4 +1,4 @@
-"""Values in the words of Go."""
+"""Values in the format of Go's fmt package."""
 
 from typing import Any
 
@@ -24,5 +24,5 @@ from steersman_cluster.apiserver.meta.go_messages import go_text
         ({"b": {}, "a": False}, "map[a:false b:map[]]"),
     ],
 )
-def test_values_are_printed_as_go_prints_them(value: Any, text: str) -> None:
+def test_values_are_printed_like_in_go(value: Any, text: str) -> None:
     assert go_text(value) == text

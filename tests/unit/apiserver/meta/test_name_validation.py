@@ -45,9 +45,7 @@ NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
         (rules.cidr, "10.0.0.0/8"),
     ],
 )
-def test_what_is_right_has_nothing_said_about_it(
-    check: Callable[[str], list[str]], value: str
-) -> None:
+def test_a_valid_name_has_no_errors(check: Callable[[str], list[str]], value: str) -> None:
     assert check(value) == []
 
 
@@ -102,18 +100,18 @@ def test_what_is_right_has_nothing_said_about_it(
         (rules.cidr, "::ffff:1.2.3.4/128", ["must not have an IPv4-mapped IPv6 address"]),
     ],
 )
-def test_what_is_wrong_is_said_in_the_servers_words(
+def test_an_invalid_name_is_rejected_with_the_message_of_kube_apiserver(
     check: Callable[[str], list[str]], value: str, sentences: list[str]
 ) -> None:
     assert check(value) == sentences
 
 
-def test_a_prefix_of_a_generated_name_may_end_in_a_dash() -> None:
+def test_a_generate_name_may_end_with_a_dash() -> None:
     assert rules.subdomain_name("web-", True) == []
     assert rules.subdomain_name("web-", False) == [SUBDOMAIN]
 
 
-def test_numbers_outside_a_range_are_refused_with_the_range() -> None:
+def test_a_number_outside_its_range_is_rejected_with_the_range() -> None:
     assert rules.port_number(65535) == []
     assert rules.port_number(0) == ["must be between 1 and 65535, inclusive"]
     assert rules.user_or_group_id(-1) == ["must be between 0 and 2147483647, inclusive"]

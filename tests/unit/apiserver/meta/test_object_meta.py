@@ -1,4 +1,4 @@
-"""Metadata: what every object's must be, whatever its kind."""
+"""Validation of the metadata of all kinds."""
 
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ def problems(**metadata: Any) -> list[str]:
     return [str(each) for each in found]
 
 
-def test_generated_names_begin_as_asked_and_fit_a_label() -> None:
+def test_a_generated_name_starts_with_its_prefix_and_fits_a_label() -> None:
     short = rules.generate_name("web-", Random(1))
     long = rules.generate_name("a" * 70, Random(1))
 
@@ -30,7 +30,7 @@ def test_generated_names_begin_as_asked_and_fit_a_label() -> None:
     assert len(long) == 63
 
 
-def test_uids_are_random_and_of_version_four() -> None:
+def test_uids_are_random_and_have_version_4() -> None:
     rng = Random(1)
 
     first, second = UUID(rules.new_uid(rng)), UUID(rules.new_uid(rng))
@@ -40,7 +40,7 @@ def test_uids_are_random_and_of_version_four() -> None:
     assert first.variant == "specified in RFC 4122"
 
 
-def test_an_object_goes_into_the_namespace_of_the_request() -> None:
+def test_an_object_gets_the_namespace_of_the_request() -> None:
     unsaid: dict[str, Any] = {}
     clusterwide = {"namespace": "n"}
 
@@ -51,12 +51,12 @@ def test_an_object_goes_into_the_namespace_of_the_request() -> None:
     assert clusterwide == {}
 
 
-def test_an_object_of_another_namespace_is_refused() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_an_object_with_another_namespace_is_rejected() -> None:
+    with pytest.raises(StatusError) as raised:
         rules.set_namespace({"namespace": "a"}, "b")
 
-    assert refused.value.code == 400
-    assert refused.value.message == (
+    assert raised.value.code == 400
+    assert raised.value.message == (
         "the namespace of the provided object does not match the namespace sent on the request"
     )
 
@@ -71,11 +71,11 @@ def test_an_object_of_another_namespace_is_refused() -> None:
         ),
     ],
 )
-def test_an_object_of_another_name_is_refused(metadata: dict[str, Any], message: str) -> None:
-    with pytest.raises(StatusError) as refused:
+def test_an_object_with_another_name_is_rejected(metadata: dict[str, Any], message: str) -> None:
+    with pytest.raises(StatusError) as raised:
         rules.check_name(metadata, "m")
 
-    assert (refused.value.code, refused.value.message) == (400, message)
+    assert (raised.value.code, raised.value.message) == (400, message)
 
 
 def test_the_server_sets_the_system_fields_of_a_new_object() -> None:
@@ -97,19 +97,19 @@ def test_the_server_sets_the_system_fields_of_a_new_object() -> None:
     }
 
 
-def test_a_new_object_with_a_version_is_refused() -> None:
+def test_a_new_object_with_a_resource_version_is_rejected() -> None:
     rules.reject_resource_version({"name": "a"})
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         rules.reject_resource_version({"resourceVersion": "5"})
 
-    assert refused.value.status()["message"] == (
+    assert raised.value.status()["message"] == (
         "resourceVersion should not be set on objects to be created"
     )
-    assert (refused.value.code, refused.value.reason) == (500, "")
+    assert (raised.value.code, raised.value.reason) == (500, "")
 
 
-def test_what_the_author_cannot_change_is_taken_over() -> None:
+def test_an_update_keeps_the_system_fields() -> None:
     old = {"uid": "u", "creationTimestamp": "then", "generation": 3}
     deleted = {**old, "deletionTimestamp": "soon", "deletionGracePeriodSeconds": 30}
     new: dict[str, Any] = {"name": "a", "generation": 9, "creationTimestamp": "now"}
@@ -121,7 +121,7 @@ def test_what_the_author_cannot_change_is_taken_over() -> None:
     assert new == {"name": "a", **deleted}
 
 
-def test_a_generation_cannot_be_given_to_what_has_none() -> None:
+def test_an_update_does_not_add_a_generation() -> None:
     new: dict[str, Any] = {"generation": 9}
 
     rules.prepare_update(new, {"uid": "u"})
@@ -129,7 +129,7 @@ def test_a_generation_cannot_be_given_to_what_has_none() -> None:
     assert new == {"uid": "u"}
 
 
-def test_ordinary_metadata_is_fine() -> None:
+def test_valid_metadata_has_no_errors() -> None:
     fine = {
         "generateName": "a-",
         "labels": {"app": "web", "example.com/Tier": ""},
@@ -209,13 +209,13 @@ NAME_PART = (
         ),
     ],
 )
-def test_what_is_wrong_is_reported_in_the_server_s_words(
+def test_invalid_metadata_is_rejected_with_the_message_of_kube_apiserver(
     metadata: dict[str, Any], expected: list[str]
 ) -> None:
     assert problems(**metadata) == expected
 
 
-def test_only_one_owner_controls() -> None:
+def test_only_one_owner_can_be_the_controller() -> None:
     owners = [{**OWNER, "controller": True}, {**OWNER, "name": "q", "controller": True}]
 
     (problem,) = problems(ownerReferences=owners)
@@ -226,7 +226,7 @@ def test_only_one_owner_controls() -> None:
     )
 
 
-def test_a_namespace_is_forbidden_to_kinds_that_live_in_none() -> None:
+def test_the_namespace_of_a_cluster_scoped_object_is_rejected() -> None:
     found = rules.validate_create(
         {"name": "a", "namespace": "n"}, namespaced=False, name_errors=subdomain_name
     )
@@ -236,7 +236,7 @@ def test_a_namespace_is_forbidden_to_kinds_that_live_in_none() -> None:
     ]
 
 
-def test_some_kinds_take_finalizers_of_any_name() -> None:
+def test_some_kinds_accept_finalizers_with_any_name() -> None:
     metadata = {"name": "a", "finalizers": ["foo"]}
 
     found = rules.validate_create(
@@ -249,7 +249,7 @@ def test_some_kinds_take_finalizers_of_any_name() -> None:
     assert not rules.has_standard_finalizers("example.com", custom=True)
 
 
-def test_who_and_when_never_change() -> None:
+def test_uid_and_timestamps_are_immutable() -> None:
     old = {"name": "a", "uid": "u", "creationTimestamp": "then"}
     new = {**old, "uid": "v", "deletionTimestamp": "2020-01-01T00:00:00Z"}
 
@@ -271,7 +271,7 @@ def test_who_and_when_never_change() -> None:
         ("managedFields", [{"operation": "Guess"}]),
     ],
 )
-def test_an_update_is_asked_about_what_it_changes_only(field: str, value: Any) -> None:
+def test_an_update_validates_only_changed_fields(field: str, value: Any) -> None:
     old = {"name": "a", "uid": "u"}
     new = {**old, field: value}
 
@@ -283,7 +283,7 @@ def test_an_update_is_asked_about_what_it_changes_only(field: str, value: Any) -
     assert kept == []
 
 
-def test_an_object_that_is_being_deleted_gets_no_new_finalizers() -> None:
+def test_an_object_that_is_being_deleted_cannot_get_new_finalizers() -> None:
     old = {"name": "a", "deletionTimestamp": "soon", "finalizers": ["x/a"]}
 
     found = rules.validate_update({**old, "finalizers": ["x/c", "x/b", "x/a"]}, old)
@@ -295,7 +295,7 @@ def test_an_object_that_is_being_deleted_gets_no_new_finalizers() -> None:
     assert rules.validate_update({**old, "finalizers": []}, old) == []
 
 
-def test_an_owner_that_is_there_twice_is_kept_once() -> None:
+def test_a_duplicate_owner_is_removed_with_a_warning() -> None:
     other = {**OWNER, "name": "q"}
     metadata: dict[str, Any] = {"ownerReferences": [OWNER, other, dict(OWNER)]}
 
@@ -306,13 +306,13 @@ def test_an_owner_that_is_there_twice_is_kept_once() -> None:
     assert rules.drop_repeated_owners(metadata) == []
 
 
-def test_thousands_of_owners_are_compared_at_once() -> None:
+def test_thousands_of_owners_are_compared_in_linear_time() -> None:
     owners = [{**OWNER, "uid": str(each)} for each in range(20_000)]
 
     assert rules.drop_repeated_owners({"ownerReferences": owners}) == []
 
 
-def test_what_is_said_about_owners_does_not_fill_the_memory() -> None:
+def test_the_number_of_controller_errors_is_limited() -> None:
     owners = [{**OWNER, "uid": str(each), "controller": True} for each in range(500)]
 
     assert len(problems(ownerReferences=owners)) == rules.MAX_CONTROLLER_ERRORS

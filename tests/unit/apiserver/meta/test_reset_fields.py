@@ -1,4 +1,4 @@
-"""Which fields a write never changes."""
+"""Fields that a write resets, so that it never owns them."""
 
 import pytest
 
@@ -29,7 +29,7 @@ ALL_BUT_STATUS: FieldSet = {"f:metadata": {}, "f:spec": {}}
         ),
     ],
 )
-def test_a_write_leaves_alone_what_is_written_elsewhere(
+def test_a_built_in_resource_resets_the_fields_of_other_subresources(
     group: str, plural: str, subresource: str, fields: FieldSet
 ) -> None:
     resource = GroupResource(group, plural)
@@ -41,7 +41,7 @@ def test_a_write_leaves_alone_what_is_written_elsewhere(
     ("subresource", "has_status", "fields"),
     [("", True, STATUS), ("", False, {}), ("status", True, ALL_BUT_STATUS), ("scale", True, {})],
 )
-def test_custom_resources_are_all_alike(
+def test_all_custom_resources_reset_the_same_fields(
     subresource: str, has_status: bool, fields: FieldSet
 ) -> None:
     resource = GroupResource("example.com", "zoos")

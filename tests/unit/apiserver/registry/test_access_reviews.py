@@ -1,4 +1,4 @@
-"""Reviews: questions about rights, and their answers."""
+"""Access reviews: requests about permissions, and their responses."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ def info(plural: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
     return reviews().review(plural, review, user=JANE)
 
 
-def refused(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[str, str]]:
-    """Which fields are wrong, and why."""
-    with pytest.raises(StatusError) as refusal:
+def rejected_fields(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[str, str]]:
+    """Return the invalid fields with their errors."""
+    with pytest.raises(StatusError) as raised:
         info(plural, spec, **metadata)
-    assert refusal.value.message.startswith('.authorization.k8s.io "" is invalid: ')
-    causes = (refusal.value.details or {})["causes"]
+    assert raised.value.message.startswith('.authorization.k8s.io "" is invalid: ')
+    causes = (raised.value.details or {})["causes"]
     return [(cause["field"], cause["message"]) for cause in causes]
 
 
@@ -54,14 +54,14 @@ def test_access_reviews_cover_the_users_own_permissions_and_those_of_others() ->
 def test_a_review_is_about_a_resource_or_a_path() -> None:
     both = {"resourceAttributes": MAY_GET, "nonResourceAttributes": {"path": "/x"}}
 
-    assert refused("selfsubjectaccessreviews", {}) == [
+    assert rejected_fields("selfsubjectaccessreviews", {}) == [
         (
             "spec.resourceAttributes",
             "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must"
             " be specified",
         )
     ]
-    assert refused("selfsubjectaccessreviews", both) == [
+    assert rejected_fields("selfsubjectaccessreviews", both) == [
         (
             "spec.nonResourceAttributes",
             'Invalid value: {"Path":"/x","Verb":""}: cannot be specified in combination with'
@@ -71,7 +71,7 @@ def test_a_review_is_about_a_resource_or_a_path() -> None:
 
 
 def test_a_review_needs_a_subject() -> None:
-    assert refused("subjectaccessreviews", {"resourceAttributes": MAY_GET}) == [
+    assert rejected_fields("subjectaccessreviews", {"resourceAttributes": MAY_GET}) == [
         ("spec.user", 'Invalid value: "": at least one of user or group must be specified')
     ]
 
@@ -79,7 +79,7 @@ def test_a_review_needs_a_subject() -> None:
 def test_a_review_has_no_name_and_no_labels() -> None:
     spec = {"resourceAttributes": MAY_GET}
 
-    [(field, why)] = refused("selfsubjectaccessreviews", spec, name="x", managedFields=[{}])
+    [(field, why)] = rejected_fields("selfsubjectaccessreviews", spec, name="x", managedFields=[{}])
 
     assert field == "metadata"
     assert why == 'Invalid value: {"name":"x","managedFields":[{}]}: must be empty'
@@ -89,15 +89,15 @@ def test_a_review_in_a_namespace_is_about_that_namespace() -> None:
     spec = {"user": "jane", "resourceAttributes": {**MAY_GET, "namespace": "there"}}
     path = {"user": "jane", "nonResourceAttributes": {"path": "/x"}}
 
-    assert refused("localsubjectaccessreviews", spec, namespace="here") == [
+    assert rejected_fields("localsubjectaccessreviews", spec, namespace="here") == [
         (
             "spec.resourceAttributes.namespace",
             'Invalid value: "there": must match metadata.namespace',
         )
     ]
-    assert [field for field, _ in refused("localsubjectaccessreviews", path, namespace="here")] == [
-        "spec.nonResourceAttributes"
-    ]
+    assert [
+        field for field, _ in rejected_fields("localsubjectaccessreviews", path, namespace="here")
+    ] == ["spec.nonResourceAttributes"]
     assert info("localsubjectaccessreviews", spec, namespace="there")["status"]["allowed"]
 
 
@@ -108,8 +108,10 @@ def test_a_selector_is_text_or_requirements_and_ignored_if_invalid() -> None:
     where = "spec.resourceAttributes.labelSelector"
     requirements = [{"key": "a", "operator": "Exists"}]
 
-    assert refused("selfsubjectaccessreviews", spec())[0][0] == f"{where}.requirements"
-    both = refused("selfsubjectaccessreviews", spec(rawSelector="a", requirements=requirements))
+    assert rejected_fields("selfsubjectaccessreviews", spec())[0][0] == f"{where}.requirements"
+    both = rejected_fields(
+        "selfsubjectaccessreviews", spec(rawSelector="a", requirements=requirements)
+    )
     assert both[0][0] == f"{where}.rawSelector"
     status = info("selfsubjectaccessreviews", spec(rawSelector="!!"))["status"]
     assert status["allowed"]
@@ -164,8 +166,8 @@ def test_a_token_review_returns_the_user_or_an_error() -> None:
         ("selfsubjectrulesreviews", "no namespace on request"),
     ],
 )
-def test_an_empty_review_is_refused(plural: str, why: str) -> None:
-    with pytest.raises(StatusError) as refusal:
+def test_an_empty_review_is_rejected(plural: str, why: str) -> None:
+    with pytest.raises(StatusError) as raised:
         info(plural, {})
 
-    assert (refusal.value.code, refusal.value.message) == (400, why)
+    assert (raised.value.code, raised.value.message) == (400, why)

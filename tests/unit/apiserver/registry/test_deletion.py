@@ -1,4 +1,4 @@
-"""What becomes of an object that is deleted: a pure decision."""
+"""The plan of a deletion, decided without I/O."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,21 +21,21 @@ BEFORE, NOW_TEXT, IN_TEN = "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z", "2026
 
 
 @pytest.fixture(scope="module")
-def at_once(api: EmbeddedServer) -> ServedResource:
-    """A kind that has no grace: ConfigMap."""
+def immediate(api: EmbeddedServer) -> ServedResource:
+    """Return a resource without a grace period: ConfigMap."""
     found = api.server.registry.find("", "v1", "configmaps")
     assert found is not None
     return found
 
 
 @pytest.fixture(scope="module")
-def graceful(at_once: ServedResource) -> ServedResource:
-    """One that has ten seconds by default."""
+def graceful(immediate: ServedResource) -> ServedResource:
+    """Return a resource with a default grace period of ten seconds."""
 
     def grace_seconds(_: object, info: int | None) -> int:
         return 10 if info is None else info
 
-    return replace(at_once, strategy=replace(at_once.strategy, grace_seconds=grace_seconds))
+    return replace(immediate, strategy=replace(immediate.strategy, grace_seconds=grace_seconds))
 
 
 def obj(**metadata: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def marked(deadline: str, grace_seconds: int, **metadata: Any) -> dict[str, Any]
     return obj(**metadata, deletionTimestamp=deadline, deletionGracePeriodSeconds=grace_seconds)
 
 
-def fate(
+def planned(
     found: dict[str, Any], served: ServedResource, **options: Any
 ) -> tuple[dict[str, Any] | None, bool]:
     decided = plan_deletion(found, DeleteOptions(**options), served, now=NOW)
@@ -54,35 +54,35 @@ def fate(
 
 
 def test_an_object_without_finalizers_or_grace_period_is_removed_immediately(
-    at_once: ServedResource,
+    immediate: ServedResource,
 ) -> None:
-    assert fate(obj(), at_once) == (None, True)
+    assert planned(obj(), immediate) == (None, True)
 
 
 def test_an_object_with_a_finalizer_gets_a_deletion_timestamp_and_stays(
-    at_once: ServedResource,
+    immediate: ServedResource,
 ) -> None:
     expected = marked(NOW_TEXT, 0, finalizers=["x"])["metadata"]
 
-    assert fate(obj(finalizers=["x"]), at_once) == (expected, False)
+    assert planned(obj(finalizers=["x"]), immediate) == (expected, False)
 
 
-def test_a_second_deletion_changes_nothing(at_once: ServedResource) -> None:
-    assert fate(marked(BEFORE, 0, finalizers=["x"]), at_once) == (None, False)
+def test_a_second_deletion_changes_nothing(immediate: ServedResource) -> None:
+    assert planned(marked(BEFORE, 0, finalizers=["x"]), immediate) == (None, False)
 
 
 def test_a_deletion_timestamp_increments_the_generation(
-    at_once: ServedResource,
+    immediate: ServedResource,
 ) -> None:
-    changed, _ = fate(obj(finalizers=["x"], generation=3), at_once)
+    changed, _ = planned(obj(finalizers=["x"], generation=3), immediate)
 
     assert changed is not None
     assert changed["generation"] == 4
 
 
 POLICIES: dict[str, tuple[list[str], dict[str, Any], list[str]]] = {
-    "no word keeps what is there": (["orphan", "x"], {}, ["orphan", "x"]),
-    "background takes both away": (["orphan", "x"], {"propagation": "Background"}, ["x"]),
+    "no policy keeps the finalizers": (["orphan", "x"], {}, ["orphan", "x"]),
+    "background removes both": (["orphan", "x"], {"propagation": "Background"}, ["x"]),
     "foreground": (["x"], {"propagation": "Foreground"}, ["x", "foregroundDeletion"]),
     "orphan": (["x"], {"propagation": "Orphan"}, ["x", "orphan"]),
     "one for the other": (
@@ -96,21 +96,21 @@ POLICIES: dict[str, tuple[list[str], dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("case", POLICIES)
-def test_a_propagation_policy_adds_a_finalizer(case: str, at_once: ServedResource) -> None:
+def test_a_propagation_policy_adds_a_finalizer(case: str, immediate: ServedResource) -> None:
     before, options, after = POLICIES[case]
 
-    changed, _ = fate(obj(finalizers=before), at_once, **options)
+    changed, _ = planned(obj(finalizers=before), immediate, **options)
 
     assert changed is not None
     assert changed["finalizers"] == after
 
 
 def test_a_grace_period_sets_the_deletion_timestamp_to_its_end(graceful: ServedResource) -> None:
-    assert fate(obj(), graceful) == (marked(IN_TEN, 10)["metadata"], False)
+    assert planned(obj(), graceful) == (marked(IN_TEN, 10)["metadata"], False)
 
 
 def test_a_grace_period_of_zero_removes_the_object(graceful: ServedResource) -> None:
-    assert fate(obj(), graceful, grace_seconds=0) == (marked(NOW_TEXT, 0)["metadata"], True)
+    assert planned(obj(), graceful, grace_seconds=0) == (marked(NOW_TEXT, 0)["metadata"], True)
 
 
 SHORTER = {
@@ -126,16 +126,16 @@ SHORTER = {
 def test_a_grace_period_can_be_shortened_but_not_extended(
     wanted: int | None, graceful: ServedResource
 ) -> None:
-    changed, goes = fate(marked(IN_TEN, 10), graceful, grace_seconds=wanted)
+    changed, removes = planned(marked(IN_TEN, 10), graceful, grace_seconds=wanted)
 
-    assert (changed and changed["deletionTimestamp"], goes) == SHORTER[wanted]
+    assert (changed and changed["deletionTimestamp"], removes) == SHORTER[wanted]
 
 
 def test_a_finalizer_outlasts_the_grace_period(graceful: ServedResource) -> None:
-    changed, goes = fate(obj(finalizers=["x"]), graceful, grace_seconds=0)
+    changed, removes = planned(obj(finalizers=["x"]), graceful, grace_seconds=0)
 
     assert changed is not None
-    assert not goes
+    assert not removes
 
 
 def test_an_update_that_removes_the_last_finalizer_removes_the_object() -> None:
@@ -147,10 +147,10 @@ def test_an_update_that_removes_the_last_finalizer_removes_the_object() -> None:
     assert not should_delete_during_update(marked(IN_TEN, 10), marked(IN_TEN, 10, finalizers=["x"]))
 
 
-def test_the_deletion_does_not_modify_its_argument(at_once: ServedResource) -> None:
+def test_the_deletion_does_not_modify_its_argument(immediate: ServedResource) -> None:
     found = obj(finalizers=["x"])
 
-    decided = plan_deletion(found, DeleteOptions(propagation="Orphan"), at_once, now=NOW)
+    decided = plan_deletion(found, DeleteOptions(propagation="Orphan"), immediate, now=NOW)
 
     assert isinstance(decided, DeletionPlan)
     assert found == obj(finalizers=["x"])
@@ -175,13 +175,13 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED_OPTIONS)
-def test_invalid_options_are_refused(case: str) -> None:
+def test_invalid_options_are_rejected(case: str) -> None:
     written, why = REFUSED_OPTIONS[case]
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         DeleteOptions.written(written)
 
-    assert refused.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {why}'
+    assert raised.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {why}'
 
 
 async def test_options_are_read_from_the_body_or_the_query(
@@ -190,14 +190,14 @@ async def test_options_are_read_from_the_body_or_the_query(
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     await api.asked("POST", path, {"metadata": {"name": "a"}})
 
-    # The body says nothing about a dry run, and so it is none.
+    # A body takes precedence over the query, and this one does not request a dry run.
     body = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
     await api.asked("DELETE", f"{path}/a?dryRun=All", body)
 
     assert (await api.ask("GET", path)).names == []
 
 
-async def test_options_of_another_kind_are_refused(api: EmbeddedServer, namespace: str) -> None:
+async def test_options_of_another_kind_are_rejected(api: EmbeddedServer, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/a"
 
     answer = await api.ask("DELETE", path, {"apiVersion": "v1", "kind": "Pod"})

@@ -1,4 +1,4 @@
-"""Which paths and methods there are, and what is said of the others."""
+"""Routing of paths and methods, and the responses to unknown ones."""
 
 import pytest
 

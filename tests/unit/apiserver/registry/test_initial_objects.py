@@ -57,7 +57,7 @@ SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
 
 
 def started(log: RevisionLog, *, port: int) -> ApiServer:
-    """A server at an address that others can reach."""
+    """Return a server with an address that is reachable from other machines."""
     return ApiServer(
         log=log,
         tokens={},

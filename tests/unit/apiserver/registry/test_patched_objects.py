@@ -1,4 +1,4 @@
-"""What a patch made, in the order in which Go would write it."""
+"""A patched object, with the field order of Go."""
 
 from steersman_cluster.apiserver.registry.patched_objects import (
     in_go_order,

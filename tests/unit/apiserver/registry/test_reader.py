@@ -1,4 +1,4 @@
-"""Continue tokens and versions: opaque to clients, checked here."""
+"""Continue tokens and resource versions of lists."""
 
 import base64
 
@@ -27,7 +27,7 @@ BAD_TOKENS = {
 
 
 @pytest.mark.parametrize("case", BAD_TOKENS)
-async def test_an_unknown_continue_token_is_refused(case: str, api: EmbeddedServer) -> None:
+async def test_an_invalid_continue_token_is_rejected(case: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?limit=1&continue={BAD_TOKENS[case]}")
 
     assert answer.status == 400
@@ -49,7 +49,7 @@ async def test_a_continue_token_continues_in_its_namespace(
     assert "continue" not in rest.json["metadata"]
 
 
-async def test_a_continue_token_from_the_future_is_refused_with_a_retry_delay(
+async def test_a_continue_token_from_the_future_is_rejected_with_a_retry_delay(
     api: EmbeddedServer,
 ) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?continue={token(rv=10**9)}")

@@ -1,4 +1,4 @@
-"""The store: who is woken by a write, and who is not."""
+"""Writes to the store, and the waiters that they wake."""
 
 import asyncio
 from contextvars import ContextVar
@@ -103,16 +103,16 @@ def test_a_write_based_on_a_stale_object_is_rejected(store: Store) -> None:
 
 
 def test_an_object_over_etcds_size_limit_is_rejected(store: Store) -> None:
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         store.write(
             WEB, pod(spec={"a": "x" * MAX_OBJECT_BYTES}), strategy=Strategy(), replacing=None
         )
 
-    assert refused.value.message == "etcdserver: request is too large"
+    assert raised.value.message == "etcdserver: request is too large"
     assert store.find(PODS, "default", "web") is None
 
 
-def test_rules_are_called_with_the_old_and_the_new_object(store: Store) -> None:
+def test_a_strategy_is_called_with_the_old_and_the_new_object(store: Store) -> None:
     calls: list[tuple[bool, bool]] = []
     strategy = Strategy(
         after_write=lambda old, new: calls.append((old is not None, new is not None))

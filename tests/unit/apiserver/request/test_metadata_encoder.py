@@ -1,4 +1,4 @@
-"""Answers with nothing but metadata."""
+"""Responses in PartialObjectMetadata form."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def decoded(line: bytes) -> Any:
     return msgspec.json.decode(line)
 
 
-def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: ServedResource) -> None:
+def test_an_object_is_encoded_as_its_metadata_each_time(served: ServedResource) -> None:
     kept = entry(about("a", labels={"x": "}"}))
 
     shown = [decoded(ONE.one(kept, served)) for _ in range(2)]
@@ -49,7 +49,7 @@ def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: Served
     assert shown == [{**HEAD, "metadata": about("a", labels={"x": "}"})}] * 2
 
 
-def test_a_list_is_the_metadata_of_each(served: ServedResource) -> None:
+def test_a_list_contains_the_metadata_of_each_object(served: ServedResource) -> None:
     entries = [entry(about("a")), entry(about("b"))]
 
     shown = decoded(MANY.many(entries, served, metadata={"resourceVersion": "9", "continue": ""}))
@@ -62,7 +62,7 @@ def test_the_items_of_an_empty_list_are_null(served: ServedResource) -> None:
     assert decoded(MANY.many([], served, metadata={}))["items"] is None
 
 
-def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
+def test_a_watch_event_contains_only_metadata(served: ServedResource) -> None:
     kept = entry(about("a"))
     deleted = entry(about("a"), previous=kept, gone=True)
     changed = entry(about("a", labels={"x": "y"}), previous=kept)
@@ -84,11 +84,11 @@ def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
     ]
 
 
-def test_a_request_for_lists_can_watch_nothing() -> None:
+def test_only_the_encoder_of_objects_encodes_watch_events() -> None:
     assert (MANY.lines(), ONE.lines()) == (None, ONE)
 
 
-def test_what_is_no_list_is_not_one(served: ServedResource) -> None:
+def test_an_object_that_is_not_a_list_is_not_encoded_as_a_list(served: ServedResource) -> None:
     review: Object = {
         "kind": "TokenReview",
         "apiVersion": "authentication.k8s.io/v1",
@@ -108,7 +108,7 @@ def test_what_is_no_list_is_not_one(served: ServedResource) -> None:
 
 
 @pytest.mark.parametrize(("others", "left"), [({}, None), ({"x": "y"}, {"x": "y"})])
-def test_what_is_a_field_inside_the_real_server_is_no_annotation(
+def test_an_annotation_that_is_an_internal_field_is_omitted(
     api: EmbeddedServer, others: dict[str, str], left: dict[str, str] | None
 ) -> None:
     daemon_sets = serving(api, "apps", "v1", "daemonsets")
@@ -121,7 +121,7 @@ def test_what_is_a_field_inside_the_real_server_is_no_annotation(
     assert metadata["annotations"] == {**hidden, **others}
 
 
-def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(api: EmbeddedServer) -> None:
+def test_the_metadata_of_a_built_in_kind_is_that_of_the_stored_version(api: EmbeddedServer) -> None:
     autoscalers = serving(api, "autoscaling", "v1", "horizontalpodautoscalers")
     metric = {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"averageValue": "1"}}}
     kept: Object = {
@@ -138,10 +138,10 @@ def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(api: EmbeddedSe
 
 
 @pytest.mark.parametrize(("custom", "go_type"), [(False, "autoscaling.Scale"), (True, "v1.Scale")])
-def test_a_scale_is_no_list_by_the_name_of_its_type(custom: bool, go_type: str) -> None:
+def test_the_error_for_a_scale_contains_its_go_type(custom: bool, go_type: str) -> None:
     scale = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "web"}}
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         MANY.other(scale, custom=custom)
 
-    assert refused.value.status()["message"].endswith(f"is not a list (*{go_type})")
+    assert raised.value.status()["message"].endswith(f"is not a list (*{go_type})")

@@ -1,4 +1,4 @@
-"""Which language an answer is in, and which bodies are understood."""
+"""Negotiation of the media types of responses and request bodies."""
 
 import pytest
 
@@ -52,26 +52,26 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("accept", ACCEPTED)
-def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -> None:
+def test_the_response_has_the_supported_media_type_with_the_highest_weight(accept: str) -> None:
     encoder = negotiate(request("/", Accept=accept), custom=False)
 
     assert encoder == ResponseFormat(ACCEPTED[accept])
 
 
 @pytest.mark.parametrize("accept", ["*", "*;q=.2", "application /yaml", "*/yaml"])
-def test_what_go_reads_is_read_but_not_where_the_way_is_found_by_whole_types(accept: str) -> None:
-    custom = refusal_or_form(accept, custom=True)
-    builtin = refusal_or_form(accept, custom=False)
+def test_builtin_resources_reject_abbreviated_media_ranges(accept: str) -> None:
+    custom = negotiated_language(accept, custom=True)
+    builtin = negotiated_language(accept, custom=False)
 
     assert custom == ("406" if accept == "*/yaml" else YAML if "yaml" in accept else JSON)
     assert builtin == "406"
 
 
-def refusal_or_form(accept: str, *, custom: bool) -> str:
+def negotiated_language(accept: str, *, custom: bool) -> str:
     try:
         return negotiate(request("/", Accept=accept), custom=custom).language
-    except StatusError as refusal:
-        return str(refusal.code)
+    except StatusError as error:
+        return str(error.code)
 
 
 WANTED = {
@@ -85,12 +85,12 @@ WANTED = {
 
 
 @pytest.mark.parametrize("accept", WANTED)
-def test_of_several_media_types_the_one_that_is_wanted_most_is_chosen(accept: str) -> None:
+def test_accepted_format_selects_the_media_type_with_the_highest_weight(accept: str) -> None:
     assert accepted_format(accept, (JSON, YAML)) == WANTED[accept]
 
 
-def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
-    """Because that takes no longer than to read them, in however bad an order they come."""
+def test_thousands_of_media_types_are_sorted_by_weight() -> None:
+    """The order of the header does not affect the sorting time."""
     many = [f"text/html;q={weight / 5000}" for weight in range(4000)]
     accept = ",".join((*many, "application/yaml;q=0.9", JSON))
 
@@ -101,7 +101,7 @@ def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
 
 
 @pytest.mark.parametrize("name", ["Accept", "accept", "ACCEPT"])
-def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
+def test_header_names_are_case_insensitive(name: str) -> None:
     encoder = negotiate(request("/", Host="here", **{name: YAML}), custom=False)
 
     assert encoder == ResponseFormat(YAML)
@@ -110,19 +110,19 @@ def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
 @pytest.mark.parametrize(
     "accept", [PROTOBUF, f"{PROTOBUF},{JSON}", f"{PROTOBUF}, */*", f"*/*,{PROTOBUF};q=0.5"]
 )
-def test_built_in_resources_are_answered_in_protobuf_where_that_is_wanted(accept: str) -> None:
+def test_built_in_resources_are_encoded_in_protobuf_on_request(accept: str) -> None:
     for watches in (False, True):
         encoder = negotiate(request("/", accept=accept), custom=False, watches=watches)
 
         assert encoder == ResponseFormat(PROTOBUF, WHOLE_MESSAGES)
 
 
-def test_custom_resources_are_answered_in_json_where_protobuf_is_preferred() -> None:
+def test_custom_resources_are_encoded_in_json_if_protobuf_is_preferred() -> None:
     assert negotiate(request("/", accept=f"{PROTOBUF},{JSON}"), custom=True) == PLAIN
 
 
 @pytest.mark.parametrize("custom", [True, False])
-def test_metadata_is_answered_in_protobuf_where_that_is_wanted(custom: bool) -> None:
+def test_metadata_is_encoded_in_protobuf_on_request(custom: bool) -> None:
     accept = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 
     encoder = negotiate(request("/", accept=accept), custom=custom)
@@ -131,7 +131,7 @@ def test_metadata_is_answered_in_protobuf_where_that_is_wanted(custom: bool) -> 
     assert encoder == ResponseFormat(PROTOBUF, ProtobufMetadataEncoder(only))
 
 
-def test_a_table_is_never_in_protobuf() -> None:
+def test_a_table_is_not_encoded_in_protobuf() -> None:
     accept = TABLE.replace("json", "vnd.kubernetes.protobuf")
 
     encoder = negotiate(request("/", accept=f"{accept},{YAML}"), custom=False, table=no_table)
@@ -140,7 +140,7 @@ def test_a_table_is_never_in_protobuf() -> None:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) -> None:
+def test_a_response_can_contain_only_metadata(version: str) -> None:
     accept = f"application/yaml;as=PartialObjectMetadata;g=meta.k8s.io;v={version}"
 
     encoder = negotiate(request("/", accept=accept), custom=True)
@@ -148,7 +148,7 @@ def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) ->
     assert encoder == ResponseFormat(YAML, MetadataEncoder("PartialObjectMetadata", version))
 
 
-def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
+def test_a_response_can_be_a_table_if_the_resource_has_one() -> None:
     info: list[str] = []
 
     def table(version: str) -> ResponseEncoder:
@@ -179,17 +179,17 @@ def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
     ],
 )
 @pytest.mark.parametrize("custom", [True, False])
-def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
+def test_an_unsupported_accept_header_is_rejected_with_the_supported_media_types(
     accept: str, custom: bool
 ) -> None:
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         negotiate(request("/", accept=accept), custom=custom)
 
-    assert refused.value.code == 406
-    assert refused.value.message.endswith(f"application/json, application/yaml, {PROTOBUF}")
+    assert raised.value.code == 406
+    assert raised.value.message.endswith(f"application/json, application/yaml, {PROTOBUF}")
 
 
-def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
+def test_builtin_resources_reject_the_media_range_application_star() -> None:
     some = request("/", accept="application/*")
 
     assert negotiate(some, custom=True) == PLAIN
@@ -198,20 +198,20 @@ def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
 
 
 @pytest.mark.parametrize("accept", [YAML, "application/yaml, application/json;q=0.5"])
-def test_a_watch_is_refused_where_yaml_is_preferred(accept: str) -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_watch_in_yaml_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(StatusError) as raised:
         negotiate(request("/", accept=accept), custom=False, watches=True)
 
-    assert refused.value.message.endswith(
+    assert raised.value.message.endswith(
         f"accepted: application/json;stream=watch, {PROTOBUF};stream=watch"
     )
 
 
-def test_a_list_that_is_not_acceptable_names_the_streams_of_its_watch() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_rejected_list_names_the_media_types_of_its_watch() -> None:
+    with pytest.raises(StatusError) as raised:
         negotiate(request("/", accept="text/html"), custom=False, lists=True)
 
-    assert refused.value.message.endswith(
+    assert raised.value.message.endswith(
         f"{PROTOBUF}, application/json;stream=watch, {PROTOBUF};stream=watch"
     )
 
@@ -230,9 +230,7 @@ def test_a_list_that_is_not_acceptable_names_the_streams_of_its_watch() -> None:
         (f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io", JSON),
     ],
 )
-def test_a_refusal_is_in_a_language_that_was_wanted_for_whole_objects(
-    accept: str, language: str
-) -> None:
+def test_an_error_has_an_accepted_media_type_for_whole_objects(accept: str, language: str) -> None:
     assert error_language(request("/", accept=accept)) == language
 
 
@@ -246,32 +244,32 @@ BODIES = {
 
 
 @pytest.mark.parametrize("content_type", BODIES)
-def test_a_body_has_the_media_type_that_its_header_names(content_type: str) -> None:
+def test_the_content_type_header_determines_the_body_type(content_type: str) -> None:
     assert body_type(request("/", content_type=content_type)) == BODIES[content_type]
 
 
-def test_a_body_in_another_language_is_refused() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_body_with_an_unsupported_media_type_is_rejected() -> None:
+    with pytest.raises(StatusError) as raised:
         body_type(request("/", content_type="text/plain"))
 
-    assert refused.value.code == 415
+    assert raised.value.code == 415
 
 
 @pytest.mark.parametrize("language", [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH])
-def test_a_patch_is_in_one_of_four_languages(language: str) -> None:
+def test_a_patch_has_one_of_four_media_types(language: str) -> None:
     assert patch_type(request("/", content_type=language), custom=False) == language
 
 
-def test_custom_resources_do_without_the_patch_that_needs_go_types() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_custom_resources_do_not_support_strategic_merge_patch() -> None:
+    with pytest.raises(StatusError) as raised:
         patch_type(request("/", content_type=STRATEGIC_PATCH), custom=True)
 
-    assert refused.value.code == 415
-    assert STRATEGIC_PATCH not in refused.value.message
-    assert MERGE_PATCH in refused.value.message
+    assert raised.value.code == 415
+    assert STRATEGIC_PATCH not in raised.value.message
+    assert MERGE_PATCH in raised.value.message
 
 
 @pytest.mark.parametrize("custom", [True, False])
-def test_a_patch_without_a_language_is_refused(custom: bool) -> None:
+def test_a_patch_with_another_media_type_is_rejected(custom: bool) -> None:
     with pytest.raises(StatusError, match="415"):
         patch_type(request("/", content_type=JSON), custom=custom)

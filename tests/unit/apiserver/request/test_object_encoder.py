@@ -1,4 +1,4 @@
-"""Objects as bytes: each kind of place shows the same object, with its own beginning."""
+"""JSON encoding of objects: alone, in lists and in watch events."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def written(revision: int, color: str, *, previous: Entry | None = None) -> Entr
     return Entry(revision, KEY, obj, previous)
 
 
-def test_kind_and_api_version_come_first_and_metadata_in_the_usual_order() -> None:
+def test_kind_and_api_version_come_first_and_metadata_has_the_usual_order() -> None:
     obj = {
         "data": {},
         "metadata": {"labels": {}, "uid": "u", "name": "a"},
@@ -46,7 +46,9 @@ def test_kind_and_api_version_come_first_and_metadata_in_the_usual_order() -> No
     assert ordered == obj
 
 
-def test_an_object_is_the_same_alone_in_a_list_and_in_an_event(served: ServedResource) -> None:
+def test_an_object_has_the_same_content_alone_in_a_list_and_in_an_event(
+    served: ServedResource,
+) -> None:
     entry = written(5, "red")
 
     alone = msgspec.json.decode(object_encoder.one(entry, served))
@@ -54,14 +56,14 @@ def test_an_object_is_the_same_alone_in_a_list_and_in_an_event(served: ServedRes
     event = msgspec.json.decode(object_encoder.event(b"ADDED", entry, served))
 
     assert alone == entry.value
-    # What the list says is not said again by each of its objects.
+    # Items omit kind and apiVersion, which follow from those of the list.
     assert listed["items"] == [{"metadata": alone["metadata"], "data": alone["data"]}]
     assert (listed["kind"], listed["apiVersion"]) == ("ConfigMapList", "v1")
     assert event == {"type": "ADDED", "object": alone}
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_list_holds_every_entry_in_order(number: int, served: ServedResource) -> None:
+def test_a_list_contains_every_entry_in_order(number: int, served: ServedResource) -> None:
     entries = [written(revision, "red") for revision in range(number)]
 
     body = object_encoder.many(entries, served, metadata={"resourceVersion": "9"})
@@ -80,7 +82,9 @@ def test_an_entry_is_encoded_once(served: ServedResource) -> None:
     assert object_encoder.rest_of_entry(entry, served) is first
 
 
-def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: ServedResource) -> None:
+def test_a_deleted_event_contains_the_last_object_at_the_revision_of_the_deletion(
+    served: ServedResource,
+) -> None:
     deleted = Entry(6, KEY, None, written(5, "red"))
 
     line = msgspec.json.decode(object_encoder.deleted(deleted, served))
@@ -90,7 +94,9 @@ def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: Serve
     assert line["object"]["metadata"]["resourceVersion"] == "6"
 
 
-def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: ServedResource) -> None:
+def test_an_object_that_no_longer_matches_is_sent_as_deleted_in_its_previous_state(
+    served: ServedResource,
+) -> None:
     changed = written(6, "green", previous=written(5, "red"))
 
     line = msgspec.json.decode(object_encoder.deleted(changed, served))
@@ -100,13 +106,13 @@ def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: Serve
     assert line["object"]["metadata"]["resourceVersion"] == "6"
 
 
-def test_what_was_before_nothing_cannot_be_shown() -> None:
+def test_an_entry_without_a_predecessor_has_no_previous_state() -> None:
     with pytest.raises(ValueError, match="has no previous object"):
         object_encoder.last_seen(written(5, "red"))
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: ServedResource) -> None:
+def test_a_bookmark_contains_only_its_revision(ends: bool, served: ServedResource) -> None:
     line = msgspec.json.decode(object_encoder.bookmark(7, served, initial_events_end=ends))
 
     metadata = line["object"]["metadata"]
@@ -118,7 +124,7 @@ def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: ServedResou
     )
 
 
-def test_an_object_in_another_version_is_converted_once_for_all_who_look(
+def test_an_object_in_another_version_is_converted_once_for_all_watchers(
     served: ServedResource,
 ) -> None:
     converted: list[object] = []

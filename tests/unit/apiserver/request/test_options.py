@@ -1,10 +1,10 @@
-"""What stands in the query, and the words with which it is refused."""
+"""Options in the query, and the errors for invalid ones."""
 
 import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.options import ListOptions, WriteOptions, boolean, integer
-from tests.unit.apiserver.urls import asking
+from tests.unit.apiserver.urls import request_info
 
 BOOLEANS = {
     "a": True,
@@ -18,16 +18,16 @@ BOOLEANS = {
 
 
 @pytest.mark.parametrize("query", BOOLEANS)
-def test_anything_but_no_is_a_yes(query: str) -> None:
-    assert boolean(asking(f"/?{query}"), "a") is BOOLEANS[query]
+def test_a_boolean_option_is_true_unless_it_is_0_or_false(query: str) -> None:
+    assert boolean(request_info(f"/?{query}"), "a") is BOOLEANS[query]
 
 
 INTEGERS = {"": None, "n=": None, "n=7": 7, "n=-7": -7, "n=%2B7": 7, "n=007": 7}
 
 
 @pytest.mark.parametrize("query", INTEGERS)
-def test_a_whole_number_is_read(query: str) -> None:
-    assert integer(asking(f"/?{query}"), "n") == INTEGERS[query]
+def test_an_integer_option_is_parsed(query: str) -> None:
+    assert integer(request_info(f"/?{query}"), "n") == INTEGERS[query]
 
 
 NOT_INTEGERS = {
@@ -40,16 +40,16 @@ NOT_INTEGERS = {
 
 
 @pytest.mark.parametrize("text", NOT_INTEGERS)
-def test_what_is_no_whole_number_is_refused(text: str) -> None:
-    with pytest.raises(StatusError) as refused:
-        integer(asking(f"/?n={text}"), "n")
+def test_an_option_that_is_not_an_integer_is_rejected(text: str) -> None:
+    with pytest.raises(StatusError) as raised:
+        integer(request_info(f"/?n={text}"), "n")
 
-    assert (refused.value.code, refused.value.message) == (400, NOT_INTEGERS[text])
+    assert (raised.value.code, raised.value.message) == (400, NOT_INTEGERS[text])
 
 
 def test_list_options_are_read_from_the_query() -> None:
     options = ListOptions.of(
-        asking(
+        request_info(
             "/?watch=true&labelSelector=a%3Db&fieldSelector=c%3Dd&resourceVersion=5"
             "&resourceVersionMatch=NotOlderThan&limit=10&timeoutSeconds=30"
             "&allowWatchBookmarks=true&sendInitialEvents=true"
@@ -106,19 +106,19 @@ REFUSED_LISTS = {
 
 
 @pytest.mark.parametrize("query", REFUSED_LISTS)
-def test_list_options_that_contradict_each_other_are_refused(query: str) -> None:
-    with pytest.raises(StatusError) as refused:
-        ListOptions.of(asking(f"/?{query}"))
+def test_contradictory_list_options_are_rejected(query: str) -> None:
+    with pytest.raises(StatusError) as raised:
+        ListOptions.of(request_info(f"/?{query}"))
 
-    said = f'ListOptions.meta.k8s.io "" is invalid: {REFUSED_LISTS[query]}'
-    assert (refused.value.code, refused.value.message) == (422, said)
+    message = f'ListOptions.meta.k8s.io "" is invalid: {REFUSED_LISTS[query]}'
+    assert (raised.value.code, raised.value.message) == (422, message)
 
 
-def test_several_contradictions_are_reported_together() -> None:
-    with pytest.raises(StatusError) as refused:
-        ListOptions.of(asking("/?watch=1&resourceVersionMatch=Exact&sendInitialEvents=1"))
+def test_several_contradictory_options_are_reported_together() -> None:
+    with pytest.raises(StatusError) as raised:
+        ListOptions.of(request_info("/?watch=1&resourceVersionMatch=Exact&sendInitialEvents=1"))
 
-    details = refused.value.details or {}
+    details = raised.value.details or {}
     assert [cause["field"] for cause in details["causes"]] == ["resourceVersionMatch"] * 2
     assert [cause["reason"] for cause in details["causes"]] == [
         "FieldValueForbidden",
@@ -129,15 +129,15 @@ def test_several_contradictions_are_reported_together() -> None:
 def test_write_options_are_read_from_the_query() -> None:
     query = "/?dryRun=All&fieldManager=me&fieldValidation=Strict&force=true"
 
-    options = WriteOptions.of(asking(query), kind="PatchOptions", is_apply=True)
+    options = WriteOptions.of(request_info(query), kind="PatchOptions", is_apply=True)
 
     assert options == WriteOptions(
         dry_run=True, field_manager="me", field_validation="Strict", force=True
     )
 
 
-def test_without_a_word_a_write_is_made_and_what_is_odd_is_warned_of() -> None:
-    options = WriteOptions.of(asking("/"), kind="CreateOptions")
+def test_write_options_have_the_defaults_of_kube_apiserver() -> None:
+    options = WriteOptions.of(request_info("/"), kind="CreateOptions")
 
     assert options == WriteOptions(
         dry_run=False, field_manager="", field_validation="Warn", force=None
@@ -159,14 +159,14 @@ REFUSED_WRITES = {
 
 
 @pytest.mark.parametrize("query", REFUSED_WRITES)
-def test_write_options_that_make_no_sense_are_refused(query: str) -> None:
-    with pytest.raises(StatusError) as refused:
-        WriteOptions.of(asking(f"/?{query}"), kind="PatchOptions")
+def test_invalid_write_options_are_rejected(query: str) -> None:
+    with pytest.raises(StatusError) as raised:
+        WriteOptions.of(request_info(f"/?{query}"), kind="PatchOptions")
 
-    said = f'PatchOptions.meta.k8s.io "" is invalid: {REFUSED_WRITES[query]}'
-    assert (refused.value.code, refused.value.message) == (422, said)
+    message = f'PatchOptions.meta.k8s.io "" is invalid: {REFUSED_WRITES[query]}'
+    assert (raised.value.code, raised.value.message) == (422, message)
 
 
-def test_an_apply_names_its_field_manager() -> None:
+def test_an_apply_requires_a_field_manager() -> None:
     with pytest.raises(StatusError, match="422"):
-        WriteOptions.of(asking("/"), kind="PatchOptions", is_apply=True)
+        WriteOptions.of(request_info("/"), kind="PatchOptions", is_apply=True)

@@ -1,4 +1,4 @@
-"""Answers as they go out."""
+"""Encoding of replies: documents, errors and warnings."""
 
 import msgspec
 import pytest
@@ -8,26 +8,26 @@ from steersman.wire import Reply
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.request import replies
 from steersman_cluster.apiserver.request.negotiation import YAML
-from tests.unit.apiserver.urls import asking, request
+from tests.unit.apiserver.urls import request, request_info
 
 BODY = b'{"kind":"Pod","spec":{"a":"\xc3\xa9"}}'
 
 
-def test_a_document_goes_out_as_it_is_on_a_line_of_its_own() -> None:
+def test_a_document_is_sent_unchanged_with_a_final_newline() -> None:
     reply = replies.document(200, BODY)
 
     assert reply.body == BODY + b"\n"
     assert dict(reply.headers)["content-type"] == "application/json"
 
 
-def test_a_document_in_yaml_says_the_same() -> None:
+def test_a_yaml_document_has_the_same_content() -> None:
     reply = replies.document(200, BODY, language=YAML)
 
     assert yaml.safe_load(reply.body) == msgspec.json.decode(BODY)
     assert dict(reply.headers)["content-type"] == "application/yaml"
 
 
-def test_a_document_for_people_is_laid_out() -> None:
+def test_a_pretty_document_is_indented() -> None:
     reply = replies.document(200, BODY, pretty=True)
 
     assert reply.body.decode() == '{\n  "kind": "Pod",\n  "spec": {\n    "a": "é"\n  }\n}'
@@ -43,22 +43,22 @@ READERS = {
 
 
 @pytest.mark.parametrize(("url", "agent"), READERS)
-def test_people_are_known_by_their_programs_unless_they_say_otherwise(url: str, agent: str) -> None:
-    found = replies.is_pretty(request(url, user_agent=agent), asking(url))
+def test_browsers_and_curl_get_pretty_documents_by_default(url: str, agent: str) -> None:
+    found = replies.is_pretty(request(url, user_agent=agent), request_info(url))
 
     assert found is READERS[url, agent]
 
 
-def test_a_refusal_says_when_to_come_back() -> None:
-    refusal = status_errors.timeout("not now", retry_after_seconds=7)
+def test_an_error_contains_its_retry_delay() -> None:
+    rejection = status_errors.timeout("not now", retry_after_seconds=7)
 
-    reply = replies.error_reply(refusal)
+    reply = replies.error_reply(rejection)
 
     assert (reply.status, dict(reply.headers)["retry-after"]) == (504, "7")
     assert msgspec.json.decode(reply.body)["details"]["retryAfterSeconds"] == 7
 
 
-def test_each_warning_is_sent_once_and_cannot_break_its_header() -> None:
+def test_each_warning_is_sent_once_and_escaped() -> None:
     reply = replies.with_warnings(Reply(status=200), ["old", 'a "b" \\ c\r\nx: y', "old"])
 
     assert [value for name, value in reply.headers if name == "warning"] == [
@@ -67,11 +67,11 @@ def test_each_warning_is_sent_once_and_cannot_break_its_header() -> None:
     ]
 
 
-def test_so_many_warnings_are_cut_short_that_a_client_can_read_them() -> None:
+def test_long_warnings_are_truncated() -> None:
     reply = replies.with_warnings(
         Reply(status=200), [f"{number} {'x' * 500}" for number in range(100)]
     )
 
-    said = [value for _, value in reply.headers]
-    assert len(said) == 16
-    assert said[0] == f'299 - "0 {"x" * 254}"'
+    warnings = [value for _, value in reply.headers]
+    assert len(warnings) == 16
+    assert warnings[0] == f'299 - "0 {"x" * 254}"'

@@ -1,11 +1,11 @@
-"""What a path and a query ask for."""
+"""Parsing of paths and queries into RequestInfo."""
 
 import pytest
 
 from steersman.names import GroupResource
 from steersman.wire import Request
 from steersman_cluster.apiserver.request.request_info import RequestInfo, parse_request_info
-from tests.unit.apiserver.urls import asking
+from tests.unit.apiserver.urls import request_info
 
 POD = {"version": "v1", "resource": "pods"}
 WEB = {"group": "apps", "version": "v1", "resource": "deployments"}
@@ -38,7 +38,7 @@ PATHS: dict[str, dict[str, object]] = {
         **WEB,
     },
     "/api/v1/namespaces": {"verb": "list", "version": "v1", "resource": "namespaces"},
-    # A namespace is in itself, as far as rights go.
+    # For authorization, a namespace is in itself.
     "/api/v1/namespaces/a": {
         "verb": "get",
         "version": "v1",
@@ -66,7 +66,7 @@ PATHS: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_says_which_resource_and_where(path: str) -> None:
+def test_a_path_determines_resource_namespace_and_name(path: str) -> None:
     info = parse_request_info(Request(method="GET", path=path))
 
     assert info == RequestInfo(path=path, **PATHS[path])  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize(("method", "path"), VERBS)
-def test_a_method_is_a_verb_of_one_object_or_of_many(method: str, path: str) -> None:
+def test_the_verb_depends_on_the_method_and_the_path(method: str, path: str) -> None:
     assert parse_request_info(Request(method=method, path=path)).verb == VERBS[method, path]
 
 
@@ -105,12 +105,12 @@ WATCHES = {
 
 
 @pytest.mark.parametrize("query", WATCHES)
-def test_a_list_may_be_a_watch(query: str) -> None:
-    assert asking(f"/api/v1/pods?{query}").verb == WATCHES[query]
+def test_the_watch_parameter_turns_a_list_into_a_watch(query: str) -> None:
+    assert request_info(f"/api/v1/pods?{query}").verb == WATCHES[query]
 
 
-def test_of_an_option_that_is_there_several_times_the_first_counts() -> None:
-    info = asking("/api/v1/pods?limit=1&limit=2&pretty=&verbose=false")
+def test_the_first_of_several_values_of_an_option_counts() -> None:
+    info = request_info("/api/v1/pods?limit=1&limit=2&pretty=&verbose=false")
 
     assert info.option("limit") == "1"
     assert info.option("continue") == ""
@@ -119,7 +119,10 @@ def test_of_an_option_that_is_there_several_times_the_first_counts() -> None:
     assert not info.flag("missing")
 
 
-def test_a_resource_is_the_same_in_every_version() -> None:
-    old, new = asking("/apis/apps/v1beta1/deployments"), asking("/apis/apps/v1/deployments")
+def test_the_group_resource_is_the_same_in_every_version() -> None:
+    old, new = (
+        request_info("/apis/apps/v1beta1/deployments"),
+        request_info("/apis/apps/v1/deployments"),
+    )
 
     assert old.group_resource == new.group_resource == GroupResource("apps", "deployments")

@@ -1,4 +1,4 @@
-"""What is served: built-in resources always, custom ones while they are defined."""
+"""The registry of served resources: built-in ones, and custom ones while they are defined."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def custom(like: ServedResource, plural: str, *, group: str = "toys.example.com"
     )
 
 
-def test_a_definition_adds_what_it_serves_and_takes_it_away_again(
+def test_a_definition_adds_its_resources_and_their_removal_is_final(
     deployments: ServedResource,
 ) -> None:
     registry, apples = ResourceRegistry([deployments]), custom(deployments, "apples")
@@ -37,7 +37,7 @@ def test_a_definition_adds_what_it_serves_and_takes_it_away_again(
     assert list(registry) == [deployments]
 
 
-def test_every_change_is_a_new_revision(deployments: ServedResource) -> None:
+def test_every_change_increments_the_revision(deployments: ServedResource) -> None:
     registry = ResourceRegistry([deployments])
     before = registry.revision
 
@@ -46,7 +46,7 @@ def test_every_change_is_a_new_revision(deployments: ServedResource) -> None:
     assert registry.revision > before
 
 
-def test_what_is_left_to_another_server_is_served_again_when_it_is_not(
+def test_a_claimed_group_version_is_served_again_after_the_claim_ends(
     deployments: ServedResource,
 ) -> None:
     registry, apples = ResourceRegistry([deployments]), custom(deployments, "apples")
@@ -60,7 +60,7 @@ def test_what_is_left_to_another_server_is_served_again_when_it_is_not(
     assert registry.find("toys.example.com", "v1", "apples") is apples
 
 
-def test_a_definition_never_hides_a_resource_of_the_servers_own(
+def test_a_definition_does_not_replace_a_built_in_resource(
     deployments: ServedResource,
 ) -> None:
     registry = ResourceRegistry([deployments])
@@ -71,7 +71,7 @@ def test_a_definition_never_hides_a_resource_of_the_servers_own(
     assert registry.versions(GroupResource("apps", "deployments")) == [deployments]
 
 
-def test_a_definition_may_add_a_version_to_a_resource_of_the_servers_own(
+def test_a_definition_can_add_a_version_to_a_built_in_resource(
     deployments: ServedResource,
 ) -> None:
     registry, resource = ResourceRegistry([deployments]), GroupResource("apps", "deployments")
@@ -96,7 +96,7 @@ def test_a_resource_is_found_by_its_path_and_in_every_version(
     assert registry.versions(GroupResource("apps", "deployments")) == [deployments, old]
 
 
-def test_a_resource_that_differs_in_nothing_is_kept_as_it_is_sent(
+def test_a_resource_without_conversion_stores_the_object_unchanged(
     deployments: ServedResource,
 ) -> None:
     obj: Object = {"metadata": {}}
@@ -105,7 +105,7 @@ def test_a_resource_that_differs_in_nothing_is_kept_as_it_is_sent(
     assert not deployments.converts
 
 
-def test_only_what_the_author_wants_makes_a_new_generation(deployments: ServedResource) -> None:
+def test_only_a_change_of_the_spec_is_a_new_generation(deployments: ServedResource) -> None:
     old = {"metadata": {"name": "a"}, "spec": {"replicas": 1}, "status": {"replicas": 0}}
 
     assert deployments.is_new_generation({**old, "spec": {"replicas": 2}}, old)
@@ -113,7 +113,7 @@ def test_only_what_the_author_wants_makes_a_new_generation(deployments: ServedRe
     assert not deployments.is_new_generation({**old, "metadata": {"labels": {}}}, old)
 
 
-def test_the_places_of_namespaced_objects_begin_with_their_namespace(
+def test_the_place_of_a_namespaced_object_begins_with_its_namespace(
     deployments: ServedResource,
 ) -> None:
     assert deployments.place("default", "web") == "default/web"

@@ -1,4 +1,4 @@
-"""Selectors match what they mean, and what cannot be read is refused in the server's words."""
+"""Label and field selectors: matching, and the errors of kube-apiserver for invalid ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.request.selectors import (
 LABELS = {"app": "web", "tier": "front", "size": "7", "empty": ""}
 FIELDS = {"metadata.name": "web", "metadata.namespace": "default", "status.phase": ""}
 
-# Which selectors of labels the server reads; tests/real asks it.
-READABLE = {
+# Valid label selectors. tests/real compares them with kube-apiserver.
+VALID = {
     "": True,
     "app=web": True,
     "app==web": True,
@@ -74,7 +74,7 @@ _VALUE = (
 _OPERATORS = "in, notin, =, ==, !=, gt, lt"
 _INTEGER = "for 'Gt', 'Lt' operators, the value must be an integer"
 
-UNREADABLE = {
+INVALID = {
     "a b": f"unable to parse requirement: found 'b', expected: {_OPERATORS}",
     "a !b": f"unable to parse requirement: found '!', expected: {_OPERATORS}",
     "a=b=c": "found '=', expected: ',' or 'end of string'",
@@ -109,7 +109,7 @@ UNREADABLE = {
     ),
 }
 
-READABLE_FIELDS = {
+VALID_FIELDS = {
     "": True,
     ",": True,
     "=": True,
@@ -126,7 +126,7 @@ READABLE_FIELDS = {
 
 _ONLY = 'is not a known field selector: only "metadata.name", "metadata.namespace"'
 
-UNREADABLE_FIELDS = {
+INVALID_FIELDS = {
     "a": "invalid selector: 'a'; can't understand 'a'",
     "metadata.name>x": "invalid selector: 'metadata.name>x'; can't understand 'metadata.name>x'",
     "spec.x=1,a": "invalid selector: 'spec.x=1,a'; can't understand 'a'",
@@ -139,39 +139,39 @@ UNREADABLE_FIELDS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), READABLE.items())
-def test_a_label_selector_matches_what_it_means(text: str, expected: bool) -> None:
+@pytest.mark.parametrize(("text", "expected"), VALID.items())
+def test_a_label_selector_matches_labels(text: str, expected: bool) -> None:
     assert parse_label_selector(text).matches(LABELS) is expected
 
 
-@pytest.mark.parametrize(("text", "message"), UNREADABLE.items())
-def test_an_unreadable_label_selector_is_refused(text: str, message: str) -> None:
-    with pytest.raises(StatusError) as refused:
+@pytest.mark.parametrize(("text", "message"), INVALID.items())
+def test_an_invalid_label_selector_is_rejected(text: str, message: str) -> None:
+    with pytest.raises(StatusError) as raised:
         parse_label_selector(text)
 
-    assert (refused.value.code, refused.value.message) == (400, message)
+    assert (raised.value.code, raised.value.message) == (400, message)
 
 
-@pytest.mark.parametrize(("text", "expected"), READABLE_FIELDS.items())
-def test_a_field_selector_matches_what_it_means(text: str, expected: bool) -> None:
+@pytest.mark.parametrize(("text", "expected"), VALID_FIELDS.items())
+def test_a_field_selector_matches_fields(text: str, expected: bool) -> None:
     selector = parse_field_selector(text, known=FIELDS)
 
     assert selector.matches(FIELDS) is expected
 
 
-@pytest.mark.parametrize(("text", "message"), UNREADABLE_FIELDS.items())
-def test_an_unreadable_field_selector_is_refused(text: str, message: str) -> None:
-    with pytest.raises(StatusError) as refused:
+@pytest.mark.parametrize(("text", "message"), INVALID_FIELDS.items())
+def test_an_invalid_field_selector_is_rejected(text: str, message: str) -> None:
+    with pytest.raises(StatusError) as raised:
         parse_field_selector(text, known=FIELDS)
 
-    assert (refused.value.code, refused.value.message) == (400, message)
+    assert (raised.value.code, raised.value.message) == (400, message)
 
 
-def test_a_kind_may_have_its_own_words_for_a_field_that_it_does_not_know() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_kind_can_have_its_own_error_for_an_unknown_field() -> None:
+    with pytest.raises(StatusError) as raised:
         parse_field_selector("spec.x=1", known=FIELDS, unsupported=NOT_SUPPORTED)
 
-    assert refused.value.message == "field label not supported: spec.x"
+    assert raised.value.message == "field label not supported: spec.x"
 
 
 NAMED = {
@@ -188,18 +188,18 @@ NAMED = {
 
 
 @pytest.mark.parametrize("selector", NAMED)
-def test_a_field_selector_may_ask_for_one_name(selector: str) -> None:
+def test_a_field_selector_can_require_a_single_name(selector: str) -> None:
     assert selected_name(selector) == NAMED[selector]
 
 
-def test_a_selector_may_have_thousands_of_requirements() -> None:
+def test_a_selector_can_have_thousands_of_requirements() -> None:
     selector = parse_label_selector(",".join(["app=web"] * 3000))
 
     assert selector.matches(LABELS)
     assert not selector.matches({})
 
 
-def test_an_empty_selector_is_everything() -> None:
+def test_an_empty_selector_matches_everything() -> None:
     assert parse_label_selector("").is_everything
     assert parse_label_selector(" ").is_everything
     assert parse_field_selector(",", known=()).is_everything
@@ -226,7 +226,7 @@ def test_an_empty_selector_is_everything() -> None:
         ),
     ],
 )
-def test_a_label_selector_object_matches_what_it_means(
+def test_a_label_selector_object_matches_labels(
     selector: Mapping[str, Any] | None, expected: bool
 ) -> None:
     assert label_selector(selector).matches(LABELS) is expected
@@ -250,10 +250,10 @@ def test_a_label_selector_object_matches_what_it_means(
         ({"key": "-", "operator": "Exists"}, f'key: Invalid value: "-": {_NAME_PART}'),
     ],
 )
-def test_a_label_selector_object_that_makes_no_sense_is_refused(
+def test_an_invalid_label_selector_object_is_rejected(
     expression: Mapping[str, Any], message: str
 ) -> None:
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         label_selector({"matchExpressions": [expression]})
 
-    assert refused.value.message == message
+    assert raised.value.message == message

@@ -1,4 +1,4 @@
-"""Structural defaults."""
+"""Defaulting by structural schemas."""
 
 from typing import Any
 
@@ -32,11 +32,11 @@ FULL = {"a": "x", "e": {"f": "y"}, "g": "z", "h": [{"i": 7}]}
         ({"b": "no object"}, {**FULL, "b": "no object"}),
     ],
 )
-def test_what_is_not_there_gets_its_default(given: dict[str, Any], left: dict[str, Any]) -> None:
+def test_an_absent_field_gets_its_default(given: dict[str, Any], left: dict[str, Any]) -> None:
     assert filled(given) == left
 
 
-def test_a_default_is_never_shared_between_objects() -> None:
+def test_a_default_is_not_shared_between_objects() -> None:
     first, second = filled({}), filled({})
 
     first["h"].append(1)
@@ -44,5 +44,5 @@ def test_a_default_is_never_shared_between_objects() -> None:
     assert second == FULL
 
 
-def test_a_schema_without_defaults_needs_no_look() -> None:
+def test_a_schema_without_defaults_does_not_need_defaulting() -> None:
     assert not Defaults(compile_schema(fields(a=STRING), object_meta=META)).is_needed

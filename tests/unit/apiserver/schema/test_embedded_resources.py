@@ -1,4 +1,4 @@
-"""Resources inside of custom resources."""
+"""Validation of resources that are embedded in custom resources."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.schema.node import Schema
 EMBEDDED = Schema(type="object", embedded_resource=True)
 
 
-def test_an_embedded_resource_has_a_kind_and_a_version() -> None:
+def test_an_embedded_resource_requires_kind_and_api_version() -> None:
     errors = part_errors({"metadata": {"name": "one"}}, EMBEDDED, "part")
 
     assert [error.field for error in errors] == ["part.apiVersion", "part.kind"]
@@ -18,7 +18,9 @@ def test_an_embedded_resource_has_a_kind_and_a_version() -> None:
     "metadata",
     [{"name": True}, {"labels": {"a": 1}}, {"ownerReferences": [1]}, {"finalizers": "x"}],
 )
-def test_of_what_is_no_resource_at_all_nothing_more_is_asked(metadata: object) -> None:
+def test_an_embedded_resource_with_malformed_metadata_has_no_further_errors(
+    metadata: object,
+) -> None:
     part = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 
     assert part_errors(part, EMBEDDED, "part") == []

@@ -1,4 +1,4 @@
-"""Simple JSON paths."""
+"""Simple JSON paths in a schema."""
 
 import pytest
 
@@ -17,7 +17,7 @@ SCHEMA = fields(spec=fields(size=INTEGER, labels=values(STRING)))
         (r".spec.labels['it\'s']", ("spec", "labels", "it's")),
     ],
 )
-def test_a_path_leads_to_a_field(path: str, steps: tuple[str, ...]) -> None:
+def test_a_path_is_resolved_to_a_field(path: str, steps: tuple[str, ...]) -> None:
     assert resolved(path, SCHEMA).steps == steps
 
 
@@ -30,11 +30,11 @@ def test_a_path_leads_to_a_field(path: str, steps: tuple[str, ...]) -> None:
         (".spec[0]", "expected single quoted string but got 0"),
     ],
 )
-def test_a_path_that_leads_nowhere_says_why(path: str, why: str) -> None:
+def test_an_invalid_path_is_rejected_with_a_reason(path: str, why: str) -> None:
     with pytest.raises(BadFieldPath, match=f"^{why.replace('[', chr(92) + '[')}$"):
         resolved(path, SCHEMA)
 
 
-def test_brackets_can_be_ruled_out() -> None:
+def test_brackets_can_be_disallowed() -> None:
     with pytest.raises(BadFieldPath, match="array notation is not allowed"):
         resolved(".spec['size']", SCHEMA, allows_brackets=False)

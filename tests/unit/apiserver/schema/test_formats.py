@@ -1,4 +1,4 @@
-"""The formats of strings."""
+"""Validation of string formats."""
 
 import pytest
 
@@ -29,7 +29,7 @@ from steersman_cluster.apiserver.schema.formats import is_request_uri, recognize
         ("k8s-long-name", "a.b", "A.b"),
     ],
 )
-def test_a_format_tells_good_texts_from_bad(name: str, good: str, bad: str) -> None:
+def test_a_format_accepts_valid_and_rejects_invalid_strings(name: str, good: str, bad: str) -> None:
     fits = text_format(name)
 
     assert fits is not None
@@ -40,14 +40,14 @@ def test_a_format_tells_good_texts_from_bad(name: str, good: str, bad: str) -> N
     ("name", "text"),
     [("email", "a"), ("email", "a "), ("duration", "1"), ("hostname", "a."), ("byte", "abcd")],
 )
-def test_a_long_text_is_judged_at_once(name: str, text: str) -> None:
+def test_a_long_string_is_validated_in_linear_time(name: str, text: str) -> None:
     fits = text_format(name)
 
     assert fits is not None
     assert not fits(f"{text * 20_000}!")
 
 
-def test_the_prefix_of_a_network_may_have_more_digits_than_python_reads() -> None:
+def test_a_cidr_prefix_length_can_have_thousands_of_digits() -> None:
     fits = text_format("cidr")
 
     assert fits is not None
@@ -70,11 +70,11 @@ def test_uris_and_absolute_paths_are_request_uris(text: str) -> None:
         *("http://[9", "http://[]/", "http://a[::1]/", "http://[fe80::1%25]/", "http://[1.2.3.4]/"),
     ],
 )
-def test_other_texts_are_not(text: str) -> None:
+def test_other_strings_are_not_request_uris(text: str) -> None:
     assert not is_request_uri(text)
 
 
-def test_a_format_is_recognized_on_the_type_it_belongs_to() -> None:
+def test_a_format_is_recognized_only_for_its_type() -> None:
     assert recognized("int32", "integer")
     assert recognized("date", "string")
     assert recognized("date", None)

@@ -1,4 +1,4 @@
-"""Regular expressions, as Go reads them."""
+"""Regular expressions in Go syntax."""
 
 from random import Random
 
@@ -39,7 +39,7 @@ LETTERS = "abcA1_ \néß-"
         (r"^\101$", "A"),
     ],
 )
-def test_what_go_finds_is_found(pattern: str, text: str) -> None:
+def test_a_pattern_matches_the_same_text_as_in_go(pattern: str, text: str) -> None:
     assert compile_pattern(pattern)(text)
 
 
@@ -58,7 +58,7 @@ def test_what_go_finds_is_found(pattern: str, text: str) -> None:
         (r"^[\p{L}-]+$", "a_b"),
     ],
 )
-def test_what_go_does_not_find_is_not_found(pattern: str, text: str) -> None:
+def test_a_pattern_does_not_match_what_go_does_not_match(pattern: str, text: str) -> None:
     assert not compile_pattern(pattern)(text)
 
 
@@ -83,14 +83,14 @@ def test_what_go_does_not_find_is_not_found(pattern: str, text: str) -> None:
         (r"\p{Nothing}", r"invalid character class range: `\p{Nothing}`"),
     ],
 )
-def test_what_go_refuses_is_refused_in_its_words(pattern: str, why: str) -> None:
+def test_an_invalid_pattern_is_rejected_with_the_message_of_go(pattern: str, why: str) -> None:
     with pytest.raises(BadPattern) as caught:
         compile_pattern(pattern)
 
     assert str(caught.value) == f"error parsing regexp: {why}"
 
 
-def test_no_text_keeps_a_pattern_busy() -> None:
+def test_matching_takes_linear_time() -> None:
     nested = compile_pattern("^(a+)+$")
     options = compile_pattern(f"^{'a?' * 40}{'a' * 40}$")
     choices = compile_pattern("^(a|aa)*$")
@@ -110,18 +110,18 @@ def test_no_text_keeps_a_pattern_busy() -> None:
         ("(ä|äb)+$", []),
     ],
 )
-def test_all_parts_are_found_that_go_finds(pattern: str, found: list[str]) -> None:
+def test_a_finder_finds_the_same_matches_as_go(pattern: str, found: list[str]) -> None:
     assert list(compile_finder(pattern)("äbc")) == found
 
 
-def test_no_text_keeps_a_search_for_parts_busy() -> None:
+def test_finding_takes_linear_time() -> None:
     assert list(compile_finder("(a+)+$")("a" * 5000 + "!")) == []
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_answer_does_not_depend_on_who_gives_it(seed: int) -> None:
+def test_all_engines_return_the_same_result(seed: int) -> None:
     rng = Random(seed)
-    written = [made_up(rng) for _ in range(10)]
+    written = [random_pattern(rng) for _ in range(10)]
     texts = ["".join(rng.choices(LETTERS, k=rng.randrange(8))) for _ in range(10)]
 
     for pattern in written:
@@ -131,12 +131,12 @@ def test_the_answer_does_not_depend_on_who_gives_it(seed: int) -> None:
         assert found == {text: bool(compiled(pattern).search(text)) for text in texts}, pattern
 
 
-def made_up(rng: Random, depth: int = 2) -> str:
-    """A pattern of a few parts."""
+def random_pattern(rng: Random, depth: int = 2) -> str:
+    """Return a random pattern with a few parts."""
     parts = []
     for _ in range(rng.randrange(1, 4)):
         if depth and rng.random() < 0.3:
-            inner = "|".join(made_up(rng, depth - 1) for _ in range(rng.randrange(1, 3)))
+            inner = "|".join(random_pattern(rng, depth - 1) for _ in range(rng.randrange(1, 3)))
             parts.append(f"({inner}){rng.choice(REPEATS)}")
         else:
             atom = rng.choice(ATOMS)

@@ -1,4 +1,4 @@
-"""What a schema does not know goes."""
+"""Pruning of unknown fields."""
 
 from typing import Any
 
@@ -48,26 +48,26 @@ def left(schema: dict[str, Any], value: Any) -> tuple[Any, list[str]]:
         (items(STRING), [None], [None], []),
     ],
 )
-def test_unknown_fields_and_stray_nulls_go(
+def test_unknown_fields_and_stray_nulls_are_removed(
     schema: dict[str, Any], given: Any, kept: Any, unknown: list[str]
 ) -> None:
     assert left(schema, given) == (kept, unknown)
 
 
 @pytest.mark.parametrize("schema", [INTEGER, ANYTHING], ids=["known", "unknown"])
-def test_whole_numbers_become_integers_as_go_writes_them(schema: dict[str, Any]) -> None:
+def test_whole_floats_become_integers_as_in_go(schema: dict[str, Any]) -> None:
     kept, _ = left(values(schema), {"a": 1.0, "b": 1.5, "c": 10**20})
 
     assert [type(kept[key]) for key in "abc"] == [int, float, float]
 
 
-def test_unknown_paths_come_in_order() -> None:
+def test_unknown_paths_are_sorted() -> None:
     _, unknown = left(fields(), {"c": 1, "a": 1, "b": 1})
 
     assert unknown == ["x.a", "x.b", "x.c"]
 
 
-def test_metadata_of_the_resource_itself_is_left_alone(object_meta: Schema) -> None:
+def test_metadata_of_the_resource_itself_is_not_pruned(object_meta: Schema) -> None:
     obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {"anything": 1}, "spec": {}}
 
     unknown = accept(obj, compile_schema({"type": "object"}, object_meta=object_meta))
@@ -76,7 +76,7 @@ def test_metadata_of_the_resource_itself_is_left_alone(object_meta: Schema) -> N
     assert unknown == ["spec"]
 
 
-def test_metadata_of_embedded_resources_is_made_proper(object_meta: Schema) -> None:
+def test_metadata_of_an_embedded_resource_is_pruned(object_meta: Schema) -> None:
     inner = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "labels": {}, "b": 1}}
     obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {}, "x": inner, "y": 1}
 
@@ -86,7 +86,7 @@ def test_metadata_of_embedded_resources_is_made_proper(object_meta: Schema) -> N
     assert unknown == ["y", "x.metadata.b"]
 
 
-def test_a_null_where_what_every_resource_has_is_described_is_nothing(
+def test_a_null_in_the_type_or_object_metadata_is_removed(
     object_meta: Schema,
 ) -> None:
     described = {**EMBEDDED, **fields(kind=STRING, metadata={"type": "object"})}
@@ -109,7 +109,7 @@ def test_a_null_where_what_every_resource_has_is_described_is_nothing(
         ),
     ],
 )
-def test_embedded_resources_that_cannot_be_read_are_refused(
+def test_a_malformed_embedded_resource_is_rejected(
     object_meta: Schema, inner: Any, why: str
 ) -> None:
     obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {}, "x": inner}

@@ -1,4 +1,4 @@
-"""From what an author wrote to nodes, and whether it is structural."""
+"""Compilation of schemas, and validation that they are structural."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from tests.unit.apiserver.custom.value_samples import (
 META = Schema(type="object", name="ObjectMeta")
 
 
-def test_a_node_says_what_its_author_said() -> None:
+def test_a_compiled_schema_contains_the_keywords_of_its_source() -> None:
     schema = compile_schema(
         fields(
             text={**STRING, "format": "date", "nullable": True, "default": "2024-01-01"},
@@ -47,7 +47,7 @@ def test_a_node_says_what_its_author_said() -> None:
     assert schema.properties["either"].int_or_string
 
 
-def test_resources_and_what_they_embed_have_the_fields_of_all_objects() -> None:
+def test_resources_and_embedded_resources_have_object_metadata() -> None:
     schema = compile_schema(fields(inner=EMBEDDED, other=fields()), object_meta=META)
 
     inner = schema.properties["inner"]
@@ -113,13 +113,13 @@ def test_a_structural_schema_has_no_errors(written: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_what_is_not_structural_is_reported_with_its_path(
+def test_a_non_structural_schema_is_reported_with_its_path(
     written: dict[str, Any], sentence: str
 ) -> None:
     assert sentences(written) == [sentence]
 
 
-def test_errors_come_in_the_order_of_their_sentences() -> None:
+def test_errors_are_sorted_by_message() -> None:
     found = sentences(fields(b={}, a={}))
 
     assert found == sorted(found)

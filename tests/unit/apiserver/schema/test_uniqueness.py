@@ -1,4 +1,4 @@
-"""Sets and maps have nothing twice."""
+"""Uniqueness of the items of sets and keyed lists."""
 
 from typing import Any
 
@@ -47,11 +47,11 @@ def sentences(schema: dict[str, Any], value: Any) -> list[str]:
         ),
     ],
 )
-def test_what_is_there_twice_is_reported_where_it_is_for_the_second_time(
+def test_a_duplicate_item_is_reported_at_its_second_position(
     schema: dict[str, Any], value: Any, found: list[str]
 ) -> None:
     assert sentences(schema, value) == found
 
 
-def test_atomic_lists_may_have_anything_twice() -> None:
+def test_an_atomic_list_may_contain_duplicates() -> None:
     assert sentences(items(STRING), ["a", "a"]) == []

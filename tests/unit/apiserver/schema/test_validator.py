@@ -1,4 +1,4 @@
-"""Whether a value is what its schema says."""
+"""Validation of values by a schema."""
 
 from typing import Any
 
@@ -132,11 +132,13 @@ def test_a_violated_rule_is_reported_with_kube_apiservers_message(
         (ANY_OF, {"a": "x", "c": 5}),
     ],
 )
-def test_what_the_server_lets_through_is_let_through(schema: dict[str, Any], value: Any) -> None:
+def test_a_value_that_kube_apiserver_accepts_has_no_errors(
+    schema: dict[str, Any], value: Any
+) -> None:
     assert sentences(schema, value) == []
 
 
-def test_of_alternatives_that_all_fail_the_nearest_is_explained() -> None:
+def test_the_errors_of_the_closest_alternative_are_reported() -> None:
     found = sentences(ANY_OF, {"b": "y", "c": 4})
 
     assert found == [
@@ -146,7 +148,7 @@ def test_of_alternatives_that_all_fail_the_nearest_is_explained() -> None:
     ]
 
 
-def test_several_alternatives_that_fit_are_one_too_many() -> None:
+def test_one_of_rejects_several_matching_alternatives() -> None:
     found = sentences(ONE_OF, {"a": "x", "b": "y"})
 
     assert found == [
@@ -155,7 +157,7 @@ def test_several_alternatives_that_fit_are_one_too_many() -> None:
     ]
 
 
-def test_a_part_is_named_by_the_path_at_which_it_stands() -> None:
+def test_an_error_contains_the_path_of_the_value() -> None:
     schema = fields(count=INTEGER)
 
     (error,) = Validator(schema).errors({"count": "x"}, at="status")
@@ -164,7 +166,7 @@ def test_a_part_is_named_by_the_path_at_which_it_stands() -> None:
     assert error.detail == 'count in body must be of type integer: "string"'
 
 
-def test_the_same_problem_is_reported_once() -> None:
+def test_the_same_error_is_reported_once() -> None:
     schema = {**STRING, "allOf": [{"minLength": 3}, {"minLength": 3}]}
 
     found = sentences(schema, "a")
@@ -175,7 +177,7 @@ def test_the_same_problem_is_reported_once() -> None:
 STRICT = {**STRING, "maxLength": 1}
 
 
-def test_what_stays_as_wrong_as_it_was_is_excused() -> None:
+def test_an_unchanged_invalid_value_is_accepted() -> None:
     old = {"x": {"a": "long", "b": "x"}}
 
     found = sentences(fields(a=STRICT, b=STRING), {"a": "long", "b": "y"}, old=old)
@@ -183,7 +185,7 @@ def test_what_stays_as_wrong_as_it_was_is_excused() -> None:
     assert found == []
 
 
-def test_what_becomes_wrong_is_not_excused() -> None:
+def test_a_value_that_becomes_invalid_is_rejected() -> None:
     old = {"x": {"a": "x"}}
 
     found = sentences(fields(a=STRICT), {"a": "long"}, old=old)
@@ -191,7 +193,7 @@ def test_what_becomes_wrong_is_not_excused() -> None:
     assert found == ["x.a: Too long: may not be more than 1 byte"]
 
 
-def test_items_with_keys_are_the_same_items_wherever_they_stand() -> None:
+def test_items_with_keys_are_correlated_by_key() -> None:
     item = fields(name=STRING, a=STRICT)
     keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
     old = {"x": [{"name": "n", "a": "long"}]}

@@ -1,4 +1,4 @@
-"""History is kept for five minutes at least, and for ten at most."""
+"""Compaction keeps the history for five to ten minutes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ def write(log: RevisionLog) -> int:
     return log.append(WEB, {}, expected=current.revision if current else 0).revision
 
 
-def test_what_happened_in_the_last_five_minutes_can_be_watched() -> None:
+def test_changes_of_the_last_five_minutes_can_be_watched() -> None:
     clock, log = FakeClock(), RevisionLog()
     history = Compactor(log, clock=clock)
     first = write(log)
@@ -29,7 +29,7 @@ def test_what_happened_in_the_last_five_minutes_can_be_watched() -> None:
     assert len(View(log).since(first, "pods")) == 1
 
 
-def test_what_is_older_than_ten_minutes_is_forgotten() -> None:
+def test_changes_older_than_ten_minutes_are_compacted() -> None:
     clock, log = FakeClock(), RevisionLog()
     history = Compactor(log, clock=clock)
     first = write(log)
@@ -43,7 +43,7 @@ def test_what_is_older_than_ten_minutes_is_forgotten() -> None:
         View(log).since(first, "pods")
 
 
-def test_what_stands_is_never_forgotten() -> None:
+def test_current_objects_are_never_compacted() -> None:
     clock, log = FakeClock(), RevisionLog()
     history = Compactor(log, clock=clock)
     write(log)
@@ -56,7 +56,7 @@ def test_what_stands_is_never_forgotten() -> None:
     assert View(log).get(WEB) is not None
 
 
-def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
+def test_excess_writes_are_compacted_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("steersman_cluster.apiserver.server.compaction.MAX_WRITES", 10)
@@ -72,7 +72,7 @@ def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
 
 
 class FullDisk:
-    """Takes no compaction."""
+    """Fails every compaction."""
 
     def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
         return 1, 0, iter(())
@@ -84,7 +84,7 @@ class FullDisk:
         raise WriteFailed("history could not be forgotten")
 
 
-def test_what_cannot_be_forgotten_now_is_tried_again_after_five_minutes() -> None:
+def test_a_failed_compaction_is_retried_after_five_minutes() -> None:
     clock, log = FakeClock(), RevisionLog(FullDisk())
     history = Compactor(log, clock=clock)
     write(log)

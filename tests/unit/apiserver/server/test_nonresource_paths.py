@@ -1,4 +1,4 @@
-"""What the server says about itself."""
+"""Health, version, discovery and OpenAPI paths."""
 
 import pytest
 
@@ -8,20 +8,20 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping", "/healthz/etcd"])
-async def test_who_can_answer_is_well(path: str, api: EmbeddedServer) -> None:
+async def test_health_checks_return_ok(path: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", path)
 
     assert (answer.status, answer.body) == (200, b"ok")
 
 
-async def test_a_verbose_answer_lists_what_was_checked(api: EmbeddedServer) -> None:
+async def test_a_verbose_health_response_lists_the_checks(api: EmbeddedServer) -> None:
     answer = await api.ask("GET", "/readyz?verbose")
 
     assert b"[+]ping ok" in answer.body
     assert answer.body.endswith(b"readyz check passed\n")
 
 
-async def test_a_check_may_be_left_out_if_there_is_such(api: EmbeddedServer) -> None:
+async def test_a_health_check_can_be_excluded(api: EmbeddedServer) -> None:
     answer = await api.ask("GET", "/livez?verbose&exclude=etcd&exclude=none")
 
     lines = answer.body.decode().splitlines()
@@ -33,19 +33,19 @@ async def test_a_check_may_be_left_out_if_there_is_such(api: EmbeddedServer) -> 
 
 
 @pytest.mark.parametrize("path", ["/healthz/shutdown", "/readyz/none", "/healthzzz"])
-async def test_an_unknown_check_is_not_found(path: str, api: EmbeddedServer) -> None:
+async def test_an_unknown_health_check_is_not_found(path: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", path)
 
     assert (answer.status, answer.body) == (404, b"404 page not found\n")
 
 
-async def test_the_version_is_that_of_the_server_it_stands_in_for(api: EmbeddedServer) -> None:
+async def test_the_version_is_that_of_the_emulated_kubernetes(api: EmbeddedServer) -> None:
     version = await api.asked("GET", "/version")
 
     assert (version["major"], version["minor"]) == ("1", "36")
 
 
-async def test_every_resource_that_is_discovered_is_served(api: EmbeddedServer) -> None:
+async def test_every_discovered_resource_is_served(api: EmbeddedServer) -> None:
     discovered = await api.asked("GET", "/apis", accept=AGGREGATED)
 
     missing = [
@@ -62,7 +62,7 @@ async def test_every_resource_that_is_discovered_is_served(api: EmbeddedServer) 
 
 
 @pytest.mark.parametrize("path", ["/apis", "/api"])
-async def test_who_has_the_newest_document_does_not_get_it_again(
+async def test_a_document_with_a_matching_etag_is_not_sent_again(
     path: str, api: EmbeddedServer
 ) -> None:
     first = await api.ask("GET", path, accept=AGGREGATED)
@@ -74,7 +74,7 @@ async def test_who_has_the_newest_document_does_not_get_it_again(
     assert (again.status, again.body) == (304, b"")
 
 
-async def test_open_api_documents_are_found_from_their_index(api: EmbeddedServer) -> None:
+async def test_the_openapi_index_contains_the_urls_of_its_documents(api: EmbeddedServer) -> None:
     index = await api.asked("GET", "/openapi/v3")
 
     found = await api.asked("GET", index["paths"]["api/v1"]["serverRelativeURL"])
@@ -89,12 +89,12 @@ NOWHERE = {
 
 
 @pytest.mark.parametrize("path", NOWHERE)
-async def test_a_page_that_is_not_there_is_not_found(path: str, api: EmbeddedServer) -> None:
+async def test_an_unknown_page_is_not_found(path: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", path)
 
     assert answer.status == 404
     assert (answer.header("content-type"), answer.body) == NOWHERE[path]
 
 
-async def test_a_document_can_only_be_read(api: EmbeddedServer) -> None:
+async def test_a_document_does_not_allow_post(api: EmbeddedServer) -> None:
     assert (await api.ask("POST", "/version", {})).status == 405

@@ -1,4 +1,4 @@
-"""The transport within a process, as a client sees it."""
+"""The in-process transport."""
 
 from collections.abc import AsyncGenerator
 
@@ -12,7 +12,7 @@ GET = Request(method="GET", path="/version")
 
 
 class Echo:
-    """Sends a fixed reply, and remembers the requests."""
+    """Sends a fixed reply, and records the certificates of the requests."""
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
@@ -23,7 +23,7 @@ class Echo:
         return self._reply
 
 
-async def test_a_reply_is_read_as_a_response() -> None:
+async def test_a_reply_is_returned_as_a_response() -> None:
     headers = (("content-type", "x"), ("warning", '299 - "a"'), ("warning", '299 - "b"'))
     transport: Transport = InProcessTransport(
         Echo(Reply(status=201, headers=headers, body=b"hello"))
@@ -37,7 +37,7 @@ async def test_a_reply_is_read_as_a_response() -> None:
     assert response.warnings == ('299 - "a"', '299 - "b"')
 
 
-async def test_a_body_that_is_longer_than_wanted_is_not_read() -> None:
+async def test_a_body_over_the_limit_is_rejected() -> None:
     transport = InProcessTransport(Echo(Reply(status=200, body=b"hello")))
 
     async with transport.open(GET) as response:
@@ -45,7 +45,7 @@ async def test_a_body_that_is_longer_than_wanted_is_not_read() -> None:
             await response.read(limit_bytes=4)
 
 
-async def test_a_stream_is_closed_when_its_block_is_left() -> None:
+async def test_a_stream_is_closed_when_its_block_exits() -> None:
     ended: list[bool] = []
 
     async def lines() -> AsyncGenerator[bytes, None]:
@@ -63,7 +63,7 @@ async def test_a_stream_is_closed_when_its_block_is_left() -> None:
     assert ended == [True]
 
 
-async def test_a_request_is_the_administrators_unless_it_brings_a_token() -> None:
+async def test_a_request_without_a_token_has_the_administrators_certificate() -> None:
     echo = Echo(Reply(status=200))
     transport = InProcessTransport(echo)
     with_token = Request(method="GET", path="/", headers=(("Authorization", f"Bearer {TOKEN}"),))
@@ -78,14 +78,14 @@ async def test_a_request_is_the_administrators_unless_it_brings_a_token() -> Non
     ]
 
 
-async def test_a_refusal_is_a_response_too(api: EmbeddedServer) -> None:
+async def test_a_rejection_is_returned_as_a_response(api: EmbeddedServer) -> None:
     transport = InProcessTransport(api.server, user="jane", groups=())
 
     async with transport.open(Request(method="GET", path="/api/v1/pods")) as response:
         assert response.status == 403
 
 
-async def test_a_request_whose_guard_raises_never_reaches_the_server() -> None:
+async def test_a_request_whose_guard_raises_is_not_sent() -> None:
     echo = Echo(Reply(status=200))
 
     def refuse() -> None:

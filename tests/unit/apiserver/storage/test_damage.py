@@ -1,4 +1,4 @@
-"""A journal that was cut short or changed is refused, or nothing of it is missing."""
+"""A damaged journal is rejected, unless it still contains every write."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from steersman_cluster.errors import ClusterError
 DATABASE, WAL, HEAD = "steersman.db", "steersman.db-wal", "steersman.head"
 FLIPS = 60
 
-# The tables of those who had no checksums yet.
+# The tables of a format without checksums.
 OLD = """
 CREATE TABLE writes (
     revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, place TEXT NOT NULL, value BLOB
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.timeout(60)
 
 
 def written(directory: Path) -> SqliteJournal:
-    """A journal with objects, some of them large, before and after a compaction."""
+    """Write a journal with small and large objects before and after a compaction."""
     journal = SqliteJournal(directory)
     log = RevisionLog(journal)
     for number in range(40):
@@ -57,7 +57,7 @@ def content(directory: Path) -> dict[Key, Any]:
 
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that was closed in order: all is in the database."""
+    """Return a directory after a clean close: all data is in the database."""
     directory = tmp_path_factory.mktemp("closed")
     written(directory).close()
     assert not (directory / WAL).exists()
@@ -66,7 +66,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a process leaves behind that was killed: much is in the write-ahead log only."""
+    """Return the directory of a killed process: some data is only in the write-ahead log."""
     directory, there = tmp_path_factory.mktemp("killed"), tmp_path_factory.mktemp("there")
     journal = written(there)
     shutil.copytree(there, directory, dirs_exist_ok=True)
@@ -85,7 +85,7 @@ def whole(closed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, A
 
 
 def damaged_copies(source: Path, tmp_path: Path, name: str, *, cut: bool) -> Iterator[Path]:
-    """Copies with one byte flipped, or cut short, in many places."""
+    """Yield copies with one byte flipped, or truncated, at many positions."""
     rng, copy = Random(f"{name} {cut}"), tmp_path / "copy"
     size = (source / name).stat().st_size
     some = rng.sample(range(size), min(size, FLIPS))
@@ -127,13 +127,13 @@ def test_damaged_data_is_rejected_unless_it_still_contains_every_write(
             refusals.append(str(error))
         else:
             assert found == whole
-    if (name, how, state) != (DATABASE, "flipped", "killed"):  # all of it is in the log, too
+    if (name, how, state) != (DATABASE, "flipped", "killed"):  # the log contains all of it
         assert refusals
     assert [each for each in refusals if "from a copy" not in each and "later" not in each] == []
 
 
 @pytest.mark.parametrize("name", [DATABASE, WAL, HEAD])
-def test_a_file_that_was_lost_is_noticed(name: str, killed: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_detected(name: str, killed: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(killed, copy)
     (copy / name).unlink()
@@ -142,7 +142,9 @@ def test_a_file_that_was_lost_is_noticed(name: str, killed: Path, tmp_path: Path
         content(copy)
 
 
-def test_what_is_left_can_be_accepted(killed: Path, whole: dict[Key, Any], tmp_path: Path) -> None:
+def test_incomplete_data_can_be_accepted(
+    killed: Path, whole: dict[Key, Any], tmp_path: Path
+) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(killed, copy)
     with (copy / WAL).open("r+b") as file:
@@ -157,7 +159,7 @@ def test_what_is_left_can_be_accepted(killed: Path, whole: dict[Key, Any], tmp_p
     assert content(copy) == found
 
 
-def test_a_killed_process_leaves_data_that_is_whole(
+def test_a_killed_process_leaves_complete_data(
     killed: Path, whole: dict[Key, Any], tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy"
@@ -180,7 +182,7 @@ def old_directory(directory: Path, *, rows: int = 3) -> None:
     database.close()
 
 
-def test_data_without_checksums_is_read_and_gets_them(tmp_path: Path) -> None:
+def test_data_without_checksums_is_read_and_upgraded(tmp_path: Path) -> None:
     old_directory(tmp_path / "old")
 
     first, second = content(tmp_path / "old"), content(tmp_path / "old")
@@ -190,7 +192,7 @@ def test_data_without_checksums_is_read_and_gets_them(tmp_path: Path) -> None:
     assert (tmp_path / "old" / HEAD).exists()
 
 
-def test_data_without_checksums_in_which_revisions_are_missing_is_refused(tmp_path: Path) -> None:
+def test_data_without_checksums_is_rejected_if_revisions_are_missing(tmp_path: Path) -> None:
     old_directory(tmp_path / "old")
     database = sqlite3.connect(tmp_path / "old" / DATABASE)
     with database:
@@ -201,7 +203,7 @@ def test_data_without_checksums_in_which_revisions_are_missing_is_refused(tmp_pa
         content(tmp_path / "old")
 
 
-def test_a_row_that_was_taken_out_is_noticed(closed: Path, tmp_path: Path) -> None:
+def test_a_deleted_row_is_detected(closed: Path, tmp_path: Path) -> None:
     for revision in (3, 60):
         copy = tmp_path / str(revision)
         shutil.copytree(closed, copy)
@@ -218,7 +220,7 @@ def test_a_row_that_was_taken_out_is_noticed(closed: Path, tmp_path: Path) -> No
             content(copy)
 
 
-def test_data_of_a_later_version_is_refused(closed: Path, tmp_path: Path) -> None:
+def test_data_of_a_later_version_is_rejected(closed: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(closed, copy)
     database = sqlite3.connect(copy / DATABASE)
@@ -229,7 +231,7 @@ def test_data_of_a_later_version_is_refused(closed: Path, tmp_path: Path) -> Non
         content(copy)
 
 
-def test_all_files_are_the_owners_alone(closed: Path) -> None:
+def test_all_files_are_accessible_only_to_their_owner(closed: Path) -> None:
     modes = {each.name: each.stat().st_mode & 0o777 for each in closed.iterdir()}
 
     assert modes == {DATABASE: 0o600, HEAD: 0o600}

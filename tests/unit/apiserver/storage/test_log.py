@@ -1,4 +1,4 @@
-"""The revision log: optimistic locking, order, and what compaction forgets."""
+"""The revision log: optimistic locking, order and compaction."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ def values(log: RevisionLog, *, revision: int | None = None) -> list[object]:
     return [entry.value for entry in View(log).page("pods", revision=revision).entries]
 
 
-def test_a_write_made_from_an_old_revision_changes_nothing() -> None:
+def test_a_write_based_on_an_old_revision_changes_nothing() -> None:
     log = RevisionLog()
     first = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, {"size": 2}, expected=first.revision)
@@ -27,7 +27,7 @@ def test_a_write_made_from_an_old_revision_changes_nothing() -> None:
     assert values(log) == [{"size": 2}]
 
 
-def test_what_is_there_cannot_be_created_and_what_is_not_cannot_be_replaced() -> None:
+def test_an_existing_object_cannot_be_created_nor_a_missing_one_replaced() -> None:
     log = RevisionLog()
     entry = log.append(WEB, {}, expected=0)
 
@@ -37,7 +37,7 @@ def test_what_is_there_cannot_be_created_and_what_is_not_cannot_be_replaced() ->
         log.append(DB, {}, expected=entry.revision)
 
 
-def test_what_was_deleted_can_be_created_again() -> None:
+def test_a_deleted_object_can_be_created_again() -> None:
     log = RevisionLog()
     entry = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, None, expected=entry.revision)
@@ -74,7 +74,7 @@ def test_a_list_at_a_revision_does_not_change_during_later_writes() -> None:
     assert values(log, revision=then) == [{"size": 1}, {"size": 1}]
 
 
-def test_objects_come_in_the_order_in_which_etcd_has_their_keys() -> None:
+def test_objects_are_listed_in_the_key_order_of_etcd() -> None:
     log = RevisionLog()
     places = ["a/b", "a-b/a", "a/a", "a.b/c", "b/a"]
     for place in places:
@@ -85,7 +85,7 @@ def test_objects_come_in_the_order_in_which_etcd_has_their_keys() -> None:
     assert found == ["a-b/a", "a.b/c", "a/a", "a/b", "b/a"]
 
 
-def test_a_page_holds_only_what_begins_with_its_prefix() -> None:
+def test_a_page_contains_only_keys_with_its_prefix() -> None:
     log = RevisionLog()
     for place in ("a/x", "a/y", "a-b/x", "ab/x"):
         log.append(Key("pods", place), {}, expected=0)
@@ -95,7 +95,7 @@ def test_a_page_holds_only_what_begins_with_its_prefix() -> None:
     assert [entry.key.place for entry in page.entries] == ["a/x", "a/y"]
 
 
-def test_pages_follow_each_other_without_gap_or_overlap() -> None:
+def test_consecutive_pages_have_no_gap_or_overlap() -> None:
     log = RevisionLog()
     places = [f"default/{number:03}" for number in range(25)]
     for place in places:
@@ -129,7 +129,7 @@ def test_a_read_of_compacted_history_fails_instead_of_returning_a_part() -> None
     assert values(log) == [{"size": 2}]
 
 
-def test_a_watch_that_is_up_to_date_misses_nothing_by_a_compaction_of_others() -> None:
+def test_a_current_watch_survives_a_compaction_of_its_resource() -> None:
     log = RevisionLog()
     seen = log.append(WEB, {"size": 1}, expected=0).revision
     log.append(Key("nodes", "one"), {}, expected=0)
@@ -143,7 +143,7 @@ def test_a_watch_that_is_up_to_date_misses_nothing_by_a_compaction_of_others() -
         view.check(seen)
 
 
-def test_compaction_forgets_what_was_deleted_and_keeps_what_stands() -> None:
+def test_compaction_removes_deleted_objects_and_keeps_current_ones() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, None, expected=web.revision)
@@ -156,7 +156,7 @@ def test_compaction_forgets_what_was_deleted_and_keeps_what_stands() -> None:
     assert log.resource_log("pods").places == [DB.place]
 
 
-def test_compaction_leaves_the_changes_after_it_whole() -> None:
+def test_compaction_keeps_later_changes_with_their_previous_values() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     log.compact(web.revision)
@@ -168,7 +168,7 @@ def test_compaction_leaves_the_changes_after_it_whole() -> None:
     assert (entry.previous.value, entry.value) == ({"size": 1}, {"size": 2})
 
 
-def test_a_view_that_lags_sees_what_was_true_when_it_last_advanced() -> None:
+def test_a_view_shows_the_state_of_its_last_advance() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     lagging = View(log)
@@ -185,7 +185,7 @@ def test_a_view_that_lags_sees_what_was_true_when_it_last_advanced() -> None:
     assert lagging.get(DB) is not None
 
 
-def test_a_fork_begins_with_what_stands_and_goes_its_own_way() -> None:
+def test_a_fork_starts_with_the_current_objects_and_diverges() -> None:
     log = RevisionLog()
     first = log.append(WEB, {"size": 1}, expected=0)
     second = log.append(WEB, {"size": 2}, expected=first.revision)
@@ -204,7 +204,7 @@ def test_a_fork_begins_with_what_stands_and_goes_its_own_way() -> None:
         fork.since(first.revision, "pods", until=there.revision)
 
 
-def test_all_that_stands_comes_in_one_order_whichever_was_written_first() -> None:
+def test_current_entries_are_sorted_by_key() -> None:
     keys = [Key("secrets", "default/a"), DB, WEB]
     log = RevisionLog()
     for key in reversed(keys):

@@ -1,4 +1,4 @@
-"""The journal: what was acknowledged is there again, and numbers go on rising."""
+"""The SQLite journal: acknowledged writes survive, and revisions never decrease."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from steersman_cluster.errors import ClusterError
 
 WEB = Key("pods", "default/web")
 
-# Writes until it is killed, and says each revision once it is acknowledged.
+# Writes until it is killed, and prints each revision after its acknowledgment.
 WRITER = """
 import sys
 from pathlib import Path
@@ -36,12 +36,12 @@ Reopen: TypeAlias = Callable[[], RevisionLog]
 
 @pytest.fixture
 def reopen(tmp_path: Path) -> Iterator[Reopen]:
-    """Opens what was recorded in ``tmp_path``; closed when the test ends."""
+    """Yield a function that opens the journal in ``tmp_path`` until the test ends."""
     with ExitStack() as journals:
         yield lambda: RevisionLog(journals.enter_context(closing(SqliteJournal(tmp_path))))
 
 
-def test_what_was_written_is_there_again(reopen: Reopen, tmp_path: Path) -> None:
+def test_written_objects_are_read_after_a_restart(reopen: Reopen, tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path)
     log = RevisionLog(journal)
     web = log.append(WEB, {"size": 1}, expected=0)
@@ -55,7 +55,7 @@ def test_what_was_written_is_there_again(reopen: Reopen, tmp_path: Path) -> None
     assert len(View(again).since(web.revision, "pods")) == 1
 
 
-@pytest.mark.timeout(20)  # another Python has to start
+@pytest.mark.timeout(20)  # starts another Python process
 def test_every_acknowledged_write_survives_a_crash(reopen: Reopen, tmp_path: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, text=True
@@ -75,7 +75,7 @@ def test_every_acknowledged_write_survives_a_crash(reopen: Reopen, tmp_path: Pat
     assert entry.revision > acknowledged[-1]
 
 
-def test_numbers_go_on_rising_although_the_last_of_them_was_forgotten(
+def test_revisions_increase_after_the_last_one_was_compacted(
     reopen: Reopen, tmp_path: Path
 ) -> None:
     journal = SqliteJournal(tmp_path)
@@ -92,7 +92,7 @@ def test_numbers_go_on_rising_although_the_last_of_them_was_forgotten(
     assert again.append(WEB, {}, expected=0).revision > deleted.revision
 
 
-def test_only_the_owner_may_read_the_data(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_data(tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path / "data")
     RevisionLog(journal).append(WEB, {}, expected=0)
 
@@ -104,7 +104,7 @@ def test_only_the_owner_may_read_the_data(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_two_servers_cannot_have_the_same_data(tmp_path: Path) -> None:
+def test_a_second_server_cannot_open_the_same_data(tmp_path: Path) -> None:
     first = SqliteJournal(tmp_path)
     RevisionLog(first).append(WEB, {}, expected=0)
 
@@ -113,7 +113,7 @@ def test_two_servers_cannot_have_the_same_data(tmp_path: Path) -> None:
     first.close()
 
 
-def test_what_cannot_be_made_to_last_is_not_written(tmp_path: Path) -> None:
+def test_a_write_to_a_closed_journal_fails_and_changes_nothing(tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path)
     log = RevisionLog(journal)
     journal.close()
@@ -124,7 +124,7 @@ def test_what_cannot_be_made_to_last_is_not_written(tmp_path: Path) -> None:
     assert log.latest(WEB) is None
 
 
-def test_what_cannot_be_acknowledged_is_not_written_nor_in_the_way_of_the_next_write(
+def test_a_write_that_cannot_be_acknowledged_is_rolled_back(
     reopen: Reopen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = SqliteJournal(tmp_path)

@@ -1,4 +1,4 @@
-"""A printer, at one moment."""
+"""Printers of built-in kinds at a fixed time."""
 
 from datetime import UTC, datetime
 
@@ -14,14 +14,14 @@ AGE = "3m"
 
 
 def printer_of(resource: str, group: str = "", subresource: str = "") -> Printer:
-    """That of a built-in kind."""
+    """Return the printer of a built-in kind."""
     found = builtin_printer(GroupResource(group, resource), subresource)
     assert found is not None
     return found
 
 
 def shown(resource: str, obj: Object) -> dict[str, Cell]:
-    """The cells of an object's row, by column; ``resource`` may be ``deployments.apps``."""
+    """Return the cells of an object by column; ``resource`` is for example deployments.apps."""
     plural, _, group = resource.partition(".")
     printer = printer_of(plural, group)
     cells = printer.cells({"metadata": ABOUT, **obj}, Ages(NOW))

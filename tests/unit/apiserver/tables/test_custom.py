@@ -1,4 +1,4 @@
-"""Printer columns of custom resources."""
+"""Tables of custom resources."""
 
 from typing import Any
 
@@ -48,18 +48,18 @@ CELLS: list[tuple[str, Any, Cell]] = [
 
 
 @pytest.mark.parametrize(("type_", "value", "cell"), CELLS)
-def test_a_cell_is_of_the_type_of_its_column(type_: str, value: Any, cell: Cell) -> None:
+def test_a_cell_has_the_type_of_its_column(type_: str, value: Any, cell: Cell) -> None:
     shown = row(custom_printer([column(type_)]), value)[1]
 
     assert (shown, type(shown)) == (cell, type(cell))
 
 
 @pytest.mark.parametrize("type_", ["string", "integer", "number", "boolean", "date"])
-def test_nothing_stands_where_a_path_leads_nowhere(type_: str) -> None:
+def test_a_cell_whose_path_has_no_value_is_null(type_: str) -> None:
     assert row(custom_printer([column(type_, ".spec.value.more")]), "x") == ["one", None]
 
 
-def test_a_custom_resource_has_the_columns_of_its_crd() -> None:
+def test_a_custom_resource_has_the_printer_columns_of_its_definition() -> None:
     columns = [
         column("integer", format="int32", priority=1, description="what it is for"),
         column("string", ".spec.other"),
@@ -77,7 +77,7 @@ def test_a_custom_resource_has_the_columns_of_its_crd() -> None:
     assert second.description.endswith("column (in JSONPath format): .spec.other")
 
 
-def test_without_columns_a_custom_resource_has_its_age() -> None:
+def test_a_custom_resource_without_printer_columns_has_an_age_column() -> None:
     printer = custom_printer(())
 
     assert [(each.name, each.type) for each in printer.columns] == [
@@ -87,13 +87,13 @@ def test_without_columns_a_custom_resource_has_its_age() -> None:
     assert row(printer) == ["one", AGE]
 
 
-def test_columns_end_before_the_first_with_an_unknown_path() -> None:
+def test_columns_from_the_first_with_an_invalid_path_are_omitted() -> None:
     columns = [column("string"), column("string", ".spec.list[x]"), column("string")]
 
     assert row(custom_printer(columns), "x") == ["one", "x"]
 
 
-def test_the_scale_of_a_custom_resource_leaves_out_a_wish_for_none() -> None:
+def test_the_scale_of_a_custom_resource_omits_zero_desired_replicas() -> None:
     def cells(wanted: int) -> list[Cell]:
         scale = {"metadata": ABOUT, "spec": {"replicas": wanted}, "status": {"replicas": 0}}
         return list(CUSTOM_SCALE.cells(scale, Ages(NOW)))

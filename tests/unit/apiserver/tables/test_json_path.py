@@ -1,4 +1,4 @@
-"""Paths into a value, and the first that they lead to."""
+"""JSON paths, and the first value that they match."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ VALUE: dict[str, Any] = {
     ],
 }
 
-LEADS: dict[str, Any] = {
+FOUND: dict[str, Any] = {
     ".name": "x",
     "$.name": "x",
     "@.name": "x",
@@ -50,12 +50,12 @@ LEADS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("path", LEADS)
-def test_a_path_leads_to_the_first_value_that_fits_it(path: str) -> None:
-    assert JsonPath(path).first(VALUE) == (True, LEADS[path])
+@pytest.mark.parametrize("path", FOUND)
+def test_a_path_returns_the_first_matching_value(path: str) -> None:
+    assert JsonPath(path).first(VALUE) == (True, FOUND[path])
 
 
-NOWHERE = (
+NOT_FOUND = (
     ".",
     ".missing",
     ".missing.more",
@@ -72,7 +72,7 @@ NOWHERE = (
     ".name[*]",
     ".items[?(@.name=='z')].value",
     ".items[?(@.name==1)].value",
-    ".items[?(@.value>=3)].name",  # among the values is one of another type
+    ".items[?(@.value>=3)].name",  # one of the values has another type
     ".items[?(@.on>false)].name",
     ".items[?(@.name~~'a')].name",
     ".labels[?(@.name=='z')]",
@@ -80,8 +80,8 @@ NOWHERE = (
 )
 
 
-@pytest.mark.parametrize("path", NOWHERE)
-def test_a_path_that_does_not_fit_leads_nowhere(path: str) -> None:
+@pytest.mark.parametrize("path", NOT_FOUND)
+def test_a_path_without_a_match_has_no_value(path: str) -> None:
     assert JsonPath(path).first(VALUE) == (False, None)
 
 
@@ -100,6 +100,6 @@ def test_a_path_that_does_not_fit_leads_nowhere(path: str) -> None:
         ".a 1.2.3",
     ],
 )
-def test_what_is_no_path_is_refused(path: str) -> None:
+def test_an_invalid_path_is_rejected(path: str) -> None:
     with pytest.raises(BadJsonPath):
         JsonPath(path)

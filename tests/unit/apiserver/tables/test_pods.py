@@ -1,4 +1,4 @@
-"""The row of a Pod."""
+"""The table row of a Pod."""
 
 from typing import Any
 
@@ -16,34 +16,37 @@ def container(state: Object, *, name: str = "a", restarts: int = 0, **more: Any)
     return {"name": name, "state": state, "restartCount": restarts, **more}
 
 
-def waits(reason: str) -> Object:
+def waiting(reason: str) -> Object:
     return {"waiting": {"reason": reason}}
 
 
-def ended(code: int, **more: Any) -> Object:
+def terminated(code: int, **more: Any) -> Object:
     return {"terminated": {"exitCode": code, **more}}
 
 
 def pod(
     *containers: Object,
     phase: str = "Running",
-    begin: tuple[Object, ...] = (),
+    init_containers: tuple[Object, ...] = (),
     conditions: tuple[str, ...] = (),
-    stays: tuple[str, ...] = (),
-    ending: bool = False,
+    sidecars: tuple[str, ...] = (),
+    deleting: bool = False,
     **status: Any,
 ) -> Object:
-    begun = [
-        {"name": each["name"], **({"restartPolicy": "Always"} if each["name"] in stays else {})}
-        for each in begin
+    init_specs = [
+        {"name": each["name"], **({"restartPolicy": "Always"} if each["name"] in sidecars else {})}
+        for each in init_containers
     ]
     return {
-        "metadata": {**ABOUT, **({"deletionTimestamp": "2026-06-15T12:00:00Z"} if ending else {})},
-        "spec": {"containers": [{"name": "a"}, {"name": "b"}], "initContainers": begun},
+        "metadata": {
+            **ABOUT,
+            **({"deletionTimestamp": "2026-06-15T12:00:00Z"} if deleting else {}),
+        },
+        "spec": {"containers": [{"name": "a"}, {"name": "b"}], "initContainers": init_specs},
         "status": {
             "phase": phase,
             "containerStatuses": list(containers),
-            "initContainerStatuses": list(begin),
+            "initContainerStatuses": list(init_containers),
             "conditions": [{"type": each, "status": "True"} for each in conditions],
             **status,
         },
@@ -61,54 +64,57 @@ STATUSES = {
     "Pending": pod(phase="Pending"),
     "Evicted": pod(phase="Failed", reason="Evicted"),
     "SchedulingGated": gated(),
-    "Init:0/1": pod(begin=(container(waits("PodInitializing")),)),
-    "Init:1/2": pod(begin=(container(ended(0)), container({}, name="b"))),
-    "Init:ErrImagePull": pod(begin=(container(waits("ErrImagePull")),)),
-    "Init:Error": pod(begin=(container(ended(1, reason="Error")),)),
-    "Init:Signal:9": pod(begin=(container(ended(1, signal=9)),)),
-    "Init:ExitCode:1": pod(begin=(container(ended(1)),)),
-    "CrashLoopBackOff": pod(container(waits("CrashLoopBackOff")), container(RUNNING, name="b")),
-    "Error": pod(container(COMPLETED), container(ended(1, reason="Error"), name="b")),
-    "Signal:9": pod(container(ended(137, signal=9))),
-    "ExitCode:3": pod(container(ended(3))),
+    "Init:0/1": pod(init_containers=(container(waiting("PodInitializing")),)),
+    "Init:1/2": pod(init_containers=(container(terminated(0)), container({}, name="b"))),
+    "Init:ErrImagePull": pod(init_containers=(container(waiting("ErrImagePull")),)),
+    "Init:Error": pod(init_containers=(container(terminated(1, reason="Error")),)),
+    "Init:Signal:9": pod(init_containers=(container(terminated(1, signal=9)),)),
+    "Init:ExitCode:1": pod(init_containers=(container(terminated(1)),)),
+    "CrashLoopBackOff": pod(container(waiting("CrashLoopBackOff")), container(RUNNING, name="b")),
+    "Error": pod(container(COMPLETED), container(terminated(1, reason="Error"), name="b")),
+    "Signal:9": pod(container(terminated(137, signal=9))),
+    "ExitCode:3": pod(container(terminated(3))),
     "Completed": pod(container(COMPLETED), phase="Succeeded"),
     "NotReady": pod(container(COMPLETED), container(RUNNING, name="b", ready=True)),
     "Running": pod(
         container(COMPLETED), container(RUNNING, name="b", ready=True), conditions=("Ready",)
     ),
-    "Terminating": pod(ending=True),
-    "Succeeded": pod(phase="Succeeded", ending=True),
-    "Unknown": pod(reason="NodeLost", ending=True),
+    "Terminating": pod(deleting=True),
+    "Succeeded": pod(phase="Succeeded", deleting=True),
+    "Unknown": pod(reason="NodeLost", deleting=True),
 }
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_the_status_of_a_pod_is_what_its_containers_add_up_to(status: str) -> None:
+def test_the_status_of_a_pod_is_derived_from_its_containers(status: str) -> None:
     assert shown("pods", STATUSES[status])["Status"] == status
 
 
-def test_containers_that_run_beside_the_others_count_with_them() -> None:
+def test_sidecar_containers_count_as_ready_and_restarted() -> None:
     beside = container(RUNNING, name="beside", ready=True, started=True, restarts=2, lastState=LAST)
-    once = container(ended(0), name="once", restarts=9)
+    once = container(terminated(0), name="once", restarts=9)
     running = container(RUNNING, ready=True, restarts=1)
 
-    row = shown("pods", pod(running, begin=(beside, once), stays=("beside",)))
+    row = shown("pods", pod(running, init_containers=(beside, once), sidecars=("beside",)))
 
     assert (row["Ready"], row["Restarts"]) == ("2/3", "3 (60m ago)")
 
 
-def test_restarts_of_a_beginning_count_until_it_is_over() -> None:
-    failing = container(ended(1), restarts=4)
+def test_restarts_of_init_containers_count_until_the_pod_is_initialized() -> None:
+    failing = container(terminated(1), restarts=4)
 
-    beginning = shown("pods", pod(container(RUNNING, restarts=1), begin=(failing,)))
-    begun = shown(
-        "pods", pod(container(RUNNING, restarts=1), begin=(failing,), conditions=("Initialized",))
+    beginning = shown("pods", pod(container(RUNNING, restarts=1), init_containers=(failing,)))
+    init_specs = shown(
+        "pods",
+        pod(
+            container(RUNNING, restarts=1), init_containers=(failing,), conditions=("Initialized",)
+        ),
     )
 
-    assert (beginning["Restarts"], begun["Restarts"]) == ("4", "1")
+    assert (beginning["Restarts"], init_specs["Restarts"]) == ("4", "1")
 
 
-def test_a_pod_says_where_it_is() -> None:
+def test_the_wide_columns_contain_address_node_and_readiness_gates() -> None:
     at = pod(podIPs=[{"ip": "10.1.2.3"}, {"ip": "fd00::1"}], nominatedNodeName="other")
     at["spec"] |= {
         "nodeName": "node",
@@ -125,14 +131,16 @@ def test_a_pod_says_where_it_is() -> None:
     ]
 
 
-def test_nothing_is_said_of_a_pod_of_which_nothing_is_known() -> None:
+def test_the_row_of_an_empty_pod_has_placeholders() -> None:
     cells = shown("pods", {"metadata": {}}).values()
 
     assert list(cells) == ["", "0/0", "", "0", "<unknown>", *["<none>"] * 4]
 
 
 @pytest.mark.parametrize(("phase", "reasons"), [("Failed", ["Failed"]), ("Running", [])])
-def test_the_row_of_a_pod_that_is_done_says_so(phase: str, reasons: list[str]) -> None:
+def test_the_row_of_a_finished_pod_has_the_completed_condition(
+    phase: str, reasons: list[str]
+) -> None:
     conditions = printer_of("pods").conditions
     assert conditions is not None
 

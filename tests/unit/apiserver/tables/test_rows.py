@@ -1,4 +1,4 @@
-"""Rows of every kind but Pods, of which there is more to say."""
+"""Table rows of every kind except Pods."""
 
 from pathlib import Path
 
@@ -18,14 +18,12 @@ ROWS = [
     for resource, rows in CELLS.items()
     for number, each in enumerate(rows)
 ]
-# Which are asked, and not kept.
-QUESTIONS = ("authentication.k8s.io", "authorization.k8s.io")
+# Groups whose objects are reviews, which are not stored.
+REVIEW_GROUPS = ("authentication.k8s.io", "authorization.k8s.io")
 
 
 @pytest.mark.parametrize(("resource", "obj", "row"), ROWS)
-def test_a_row_says_the_same_as_on_a_real_server(
-    resource: str, obj: Object, row: list[Cell]
-) -> None:
+def test_a_row_equals_that_of_kube_apiserver(resource: str, obj: Object, row: list[Cell]) -> None:
     assert list(shown(resource, obj).values()) == row
 
 
@@ -35,7 +33,7 @@ def test_every_built_in_kind_has_a_table(api: EmbeddedServer) -> None:
     kept = {
         str(each.group_resource)
         for each in api.server.registry
-        if each.gvk.group not in QUESTIONS and each.plural != "bindings"
+        if each.gvk.group not in REVIEW_GROUPS and each.plural != "bindings"
     }
 
     assert kept <= listed
@@ -53,13 +51,13 @@ def test_every_built_in_kind_has_a_table(api: EmbeddedServer) -> None:
         (GroupResource("authorization.k8s.io", "subjectaccessreviews"), "", False),
     ],
 )
-def test_what_is_no_object_is_no_table(
+def test_a_subresource_that_returns_another_kind_has_no_table(
     resource: GroupResource, subresource: str, has_table: bool
 ) -> None:
     assert (builtin_printer(resource, subresource) is not None) is has_table
 
 
-def test_flow_schemas_come_in_the_order_in_which_they_match() -> None:
+def test_flow_schemas_are_sorted_by_precedence() -> None:
     order = printer_of("flowschemas", "flowcontrol.apiserver.k8s.io").order
     assert order is not None
     schemas: list[Object] = [

@@ -1,4 +1,4 @@
-"""Tables as they are asked for and answered."""
+"""Requests for tables, and the responses."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ async def table(api: EmbeddedServer, url: str) -> Any:
 
 @pytest.fixture
 async def maps(api: EmbeddedServer, namespace: str) -> str:
-    """Where two ConfigMaps are, one of them a minute older."""
+    """Return the URL of two ConfigMaps, created a minute apart."""
     url = f"/api/v1/namespaces/{namespace}/configmaps"
     await api.asked("POST", url, config_map("a", x="1"))
     api.clock.advance(60.0)
@@ -42,7 +42,7 @@ async def test_a_list_has_a_row_for_each_object(api: EmbeddedServer, maps: str) 
     assert found["metadata"] == (await api.asked("GET", maps))["metadata"]
 
 
-async def test_a_page_says_where_it_goes_on(api: EmbeddedServer, maps: str) -> None:
+async def test_a_page_has_a_continue_token(api: EmbeddedServer, maps: str) -> None:
     first = await table(api, f"{maps}?limit=1")
     rest = await table(api, f"{maps}?limit=1&continue={first['metadata']['continue']}")
 
@@ -51,7 +51,9 @@ async def test_a_page_says_where_it_goes_on(api: EmbeddedServer, maps: str) -> N
     assert rest["metadata"].keys() == {"resourceVersion"}
 
 
-async def test_a_table_of_one_object_is_of_its_version(api: EmbeddedServer, maps: str) -> None:
+async def test_the_table_of_one_object_has_its_resource_version(
+    api: EmbeddedServer, maps: str
+) -> None:
     whole = await api.asked("GET", f"{maps}/a")
 
     found = await table(api, f"{maps}/a")
@@ -78,7 +80,7 @@ async def test_a_row_contains_as_much_of_its_object_as_requested(
     assert carried == {"None": None, "Metadata": metadata, "Object": whole, "": metadata}
 
 
-async def test_a_wish_for_another_part_of_objects_is_refused(
+async def test_an_invalid_include_object_parameter_is_rejected(
     api: EmbeddedServer, maps: str
 ) -> None:
     answer = await api.ask("GET", f"{maps}?includeObject=Some", accept=TABLE)
@@ -87,7 +89,7 @@ async def test_a_wish_for_another_part_of_objects_is_refused(
     assert "includeObject: Invalid value" in answer.json["message"]
 
 
-async def test_what_cannot_be_shown_is_written_all_the_same(
+async def test_an_object_is_created_even_if_its_table_cannot_be_printed(
     api: EmbeddedServer, namespace: str
 ) -> None:
     crd = {
@@ -114,7 +116,7 @@ async def test_what_cannot_be_shown_is_written_all_the_same(
     assert cells(await table(api, url)) == []
 
 
-async def test_writes_and_deletions_are_answered_with_tables(
+async def test_writes_return_tables_and_deletions_return_a_status(
     api: EmbeddedServer, namespace: str
 ) -> None:
     url = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -127,7 +129,7 @@ async def test_writes_and_deletions_are_answered_with_tables(
     assert (deleted["kind"], deleted["status"]) == ("Status", "Success")
 
 
-async def test_a_watch_names_its_columns_once(api: EmbeddedServer, maps: str) -> None:
+async def test_a_watch_sends_the_column_definitions_once(api: EmbeddedServer, maps: str) -> None:
     async with api.watch(f"{maps}?{INITIAL}", accept=TABLE) as lines:
         first, second, end = await lines.first(3)
         await api.asked("DELETE", f"{maps}/a")
@@ -144,7 +146,7 @@ async def test_a_watch_names_its_columns_once(api: EmbeddedServer, maps: str) ->
     assert marked["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
-async def test_a_table_without_rows_is_null_where_the_real_server_has_null(
+async def test_an_empty_table_has_null_rows_where_kube_apiserver_has_null(
     api: EmbeddedServer, namespace: str
 ) -> None:
     roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles"
@@ -154,7 +156,7 @@ async def test_a_table_without_rows_is_null_where_the_real_server_has_null(
     assert (await table(api, secrets))["rows"] == []
 
 
-async def test_objects_in_an_order_of_their_own_are_shown_in_it(api: EmbeddedServer) -> None:
+async def test_objects_of_a_sorted_kind_are_listed_in_its_order(api: EmbeddedServer) -> None:
     found = await table(api, "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
 
     precedences = [row[2] for row in cells(found)]

@@ -1,4 +1,4 @@
-"""Handlers that need webhook answers run again until they have them."""
+"""A handler runs again until it has all the webhook responses that it needs."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping
@@ -23,7 +23,7 @@ from tests.clocks import FakeClock
 
 @dataclass(frozen=True, slots=True)
 class FakeCall:
-    """A webhook that answers ``answer``, once ``meanwhile`` has happened."""
+    """A call that returns ``answer`` after it awaited ``meanwhile``."""
 
     answer: Mapping[Hashable, Any]
     uids: list[str] = field(default_factory=list[str])
@@ -40,13 +40,13 @@ def runner(clock: FakeClock | None = None) -> RequestRunner:
     return RequestRunner(NoWebhookTransport(), clock=clock or FakeClock(), rng=Random(7))
 
 
-async def run_again(runner: RequestRunner, verb: Callable[[WebhookResponses], Any]) -> Any:
-    """What a verb gives in the end."""
+async def run_again(runner: RequestRunner, handler: Callable[[WebhookResponses], Any]) -> Any:
+    """Return the final result of a handler."""
     answers = runner.begin()
     try:
-        return verb(answers)
+        return handler(answers)
     except NeedsWebhook as missing:
-        return await runner.run_again(verb, missing, answers)
+        return await runner.run_again(handler, missing, answers)
 
 
 def answers_to(answers: WebhookResponses, *calls: FakeCall) -> list[Any]:
@@ -56,28 +56,28 @@ def answers_to(answers: WebhookResponses, *calls: FakeCall) -> list[Any]:
     return [answers[key] for each in calls for key in each.answer]
 
 
-async def test_a_verb_that_needs_nothing_runs_once() -> None:
+async def test_a_handler_without_webhooks_runs_once() -> None:
     runs: list[WebhookResponses] = []
 
-    def verb(answers: WebhookResponses) -> str:
+    def handler(answers: WebhookResponses) -> str:
         runs.append(answers)
         return "done"
 
-    assert await run_again(runner(), verb) == "done"
+    assert await run_again(runner(), handler) == "done"
     assert runs == [{}]
 
 
 async def test_a_handler_is_run_again_with_the_responses_that_it_needs() -> None:
     first, second = FakeCall({"a": 1}), FakeCall({"b": 2})
 
-    def verb(answers: WebhookResponses) -> list[Any]:
+    def handler(answers: WebhookResponses) -> list[Any]:
         return [*answers_to(answers, first), *answers_to(answers, second)]
 
-    assert await run_again(runner(), verb) == [1, 2]
+    assert await run_again(runner(), handler) == [1, 2]
     assert (len(first.uids), len(second.uids)) == (1, 1)
 
 
-async def test_calls_that_are_needed_together_are_made_concurrently() -> None:
+async def test_calls_that_one_run_needs_are_sent_concurrently() -> None:
     both = asyncio.Barrier(2)
     first, second = FakeCall({"a": 1}, meanwhile=both.wait), FakeCall({"b": 2}, meanwhile=both.wait)
 
@@ -87,40 +87,40 @@ async def test_calls_that_are_needed_together_are_made_concurrently() -> None:
     assert first.uids != second.uids
 
 
-async def test_every_run_draws_what_the_first_drew_and_no_other_request_draws_it() -> None:
+async def test_every_run_draws_the_same_random_numbers_which_no_other_request_draws() -> None:
     request_runner = runner()
-    drawn: list[int] = []
-    others: list[int] = []
+    numbers: list[int] = []
+    other_numbers: list[int] = []
 
     def another(_: WebhookResponses) -> None:
-        others.append(request_runner.rng.getrandbits(64))
+        other_numbers.append(request_runner.rng.getrandbits(64))
 
     call = FakeCall({"a": 1}, meanwhile=lambda: run_again(request_runner, another))
 
-    def verb(answers: WebhookResponses) -> None:
-        drawn.append(request_runner.rng.getrandbits(64))
+    def handler(answers: WebhookResponses) -> None:
+        numbers.append(request_runner.rng.getrandbits(64))
         answers_to(answers, call)
 
-    await run_again(request_runner, verb)
+    await run_again(request_runner, handler)
     await run_again(request_runner, another)
 
-    first, second = drawn
+    first, second = numbers
     assert first == second
-    assert len({first, *others}) == 3
+    assert len({first, *other_numbers}) == 3
 
 
-async def test_a_run_that_takes_another_way_draws_new_numbers() -> None:
+async def test_a_run_that_diverges_draws_new_random_numbers() -> None:
     request_runner = runner()
     call = FakeCall({"a": 1})
-    drawn: list[int] = []
+    numbers: list[int] = []
 
-    def verb(answers: WebhookResponses) -> None:
-        drawn.append(request_runner.rng.getrandbits(128 if answers else 8))
+    def handler(answers: WebhookResponses) -> None:
+        numbers.append(request_runner.rng.getrandbits(128 if answers else 8))
         answers_to(answers, call)
 
-    await run_again(request_runner, verb)
+    await run_again(request_runner, handler)
 
-    assert drawn[1].bit_length() > 64
+    assert numbers[1].bit_length() > 64
 
 
 async def test_every_run_reads_the_time_of_the_first_run() -> None:
@@ -133,11 +133,11 @@ async def test_every_run_reads_the_time_of_the_first_run() -> None:
 
     call = FakeCall({"a": 1}, meanwhile=slowly)
 
-    def verb(answers: WebhookResponses) -> None:
+    def handler(answers: WebhookResponses) -> None:
         times.append(request_runner.clock.now())
         answers_to(answers, call)
 
-    await run_again(request_runner, verb)
+    await run_again(request_runner, handler)
     later = request_runner.clock.now()
 
     assert times[0] == times[1]
@@ -147,15 +147,15 @@ async def test_every_run_reads_the_time_of_the_first_run() -> None:
 async def test_a_handler_that_never_has_all_responses_fails_with_a_timeout() -> None:
     runs = 0
 
-    def verb(answers: WebhookResponses) -> None:
+    def handler(answers: WebhookResponses) -> None:
         nonlocal runs
         runs += 1
         answers_to(answers, FakeCall({runs: "again"}))
 
-    with pytest.raises(StatusError) as refused:
-        await run_again(runner(), verb)
+    with pytest.raises(StatusError) as raised:
+        await run_again(runner(), handler)
 
-    assert refused.value.code == 504
+    assert raised.value.code == 504
     assert runs == MAX_RUNS + 1
 
 

@@ -12,7 +12,7 @@ def delivered(body: bytes, *, status: int = 200, content_type: str = "") -> Webh
 
 
 @pytest.mark.parametrize("body", [b'{"a": 1}', b"a: 1\n"])
-def test_an_answer_is_json_or_yaml(body: bytes) -> None:
+def test_a_response_is_json_or_yaml(body: bytes) -> None:
     assert document(delivered(body)) == {"a": 1}
 
 
@@ -42,7 +42,7 @@ def test_an_answer_is_json_or_yaml(body: bytes) -> None:
         ),
     ],
 )
-def test_what_is_no_answer_is_reported_in_the_words_of_the_client_library(
+def test_an_invalid_response_is_reported_with_the_message_of_client_go(
     answer: WebhookResponse, why: str
 ) -> None:
     with pytest.raises(BadResponse) as raised:
@@ -51,7 +51,7 @@ def test_what_is_no_answer_is_reported_in_the_words_of_the_client_library(
     assert why in str(raised.value)
 
 
-def test_a_status_speaks_for_itself() -> None:
+def test_a_status_response_is_reported_with_its_message() -> None:
     status: Any = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "mine"}
 
     with pytest.raises(BadResponse, match=r"^mine$"):

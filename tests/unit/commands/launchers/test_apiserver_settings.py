@@ -1,4 +1,4 @@
-"""What kube-apiserver's flags come to, and what is wrong with them."""
+"""Settings of the API server from kube-apiserver's flags."""
 
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -21,18 +21,18 @@ def given(*arguments: str) -> ParsedFlags:
     return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
 
 
-def enough(*more: str) -> ParsedSettings:
+def settings_with(*more: str) -> ParsedSettings:
     return parse_settings(given(*ENOUGH, *more))
 
 
-def refusal(*arguments: str) -> str:
+def error_of(*arguments: str) -> str:
     with pytest.raises(BadFlag) as refused:
         parse_settings(given(*arguments))
     return str(refused.value)
 
 
 def test_flags_set_the_listen_address_and_the_keys() -> None:
-    settings, notes = enough(
+    settings, notes = settings_with(
         "--secure-port=16443",
         "--bind-address=127.0.0.1",
         "--advertise-address=10.1.2.3",
@@ -56,33 +56,33 @@ def test_flags_set_the_listen_address_and_the_keys() -> None:
 
 
 def test_flags_set_the_service_ranges() -> None:
-    options = enough("--service-node-port-range=30000-30010").settings.options
+    options = settings_with("--service-node-port-range=30000-30010").settings.options
 
     assert options.service_cluster_ip_range == IPv4Network("10.0.0.0/24")
     assert options.service_node_port_range == range(30000, 30011)
 
-    options = enough("--service-cluster-ip-range=10.96.0.0/12").settings.options
+    options = settings_with("--service-cluster-ip-range=10.96.0.0/12").settings.options
     assert options.service_cluster_ip_range == IPv4Network("10.96.0.0/12")
 
 
 def test_without_an_authorization_mode_authenticated_users_may_do_everything() -> None:
-    options = enough().settings.options
+    options = settings_with().settings.options
 
     assert options.authorization_mode == ("AlwaysAllow",)
     assert not options.anonymous_auth
-    assert enough("--authorization-mode=RBAC").settings.options.anonymous_auth
+    assert settings_with("--authorization-mode=RBAC").settings.options.anonymous_auth
 
 
 def test_flags_disable_admission_plugins() -> None:
-    assert "ServiceAccount" in enough().settings.options.admission_plugins
+    assert "ServiceAccount" in settings_with().settings.options.admission_plugins
 
-    options = enough("--disable-admission-plugins=ServiceAccount,Priority").settings.options
+    options = settings_with("--disable-admission-plugins=ServiceAccount,Priority").settings.options
     assert not options.admission_plugins & {"ServiceAccount", "Priority"}
     assert "RuntimeClass" in options.admission_plugins
 
 
 def test_a_flag_without_an_effect_is_accepted_and_mentioned_on_stderr() -> None:
-    notes = enough(
+    notes = settings_with(
         "--audit-log-path=/x",
         "--feature-gates=A=true",
         "--enable-admission-plugins=NodeRestriction",
@@ -97,7 +97,7 @@ def test_a_flag_without_an_effect_is_accepted_and_mentioned_on_stderr() -> None:
 
 
 def test_all_missing_flags_are_reported_with_the_message_of_the_real_server() -> None:
-    assert refusal() == (
+    assert error_of() == (
         "[--etcd-servers must be specified, service-account-issuer is a required flag,"
         " either `--service-account-key-file` or `--service-account-signing-endpoint` must be set,"
         " --service-account-signing-key-file and --service-account-issuer are required flags]"
@@ -123,5 +123,5 @@ def test_all_missing_flags_are_reported_with_the_message_of_the_real_server() ->
         ),
     ],
 )
-def test_an_invalid_value_is_refused(argument: str, why: str) -> None:
-    assert refusal(*ENOUGH, argument) == why
+def test_an_invalid_value_is_rejected(argument: str, why: str) -> None:
+    assert error_of(*ENOUGH, argument) == why

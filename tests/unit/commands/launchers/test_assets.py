@@ -1,4 +1,4 @@
-"""A directory of launchers: what is written into it, and what is left alone."""
+"""The directory of launchers: installed, overwritten and foreign files."""
 
 import os
 from pathlib import Path
@@ -40,7 +40,9 @@ def test_existing_launchers_of_steersman_are_overwritten(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("content", [b"#!/bin/sh\nexec real-etcd\n", b"\x7fELF\xff\xfe"])
-def test_a_foreign_file_of_that_name_is_never_overwritten(tmp_path: Path, content: bytes) -> None:
+def test_a_foreign_file_of_the_same_name_is_never_overwritten(
+    tmp_path: Path, content: bytes
+) -> None:
     foreign = tmp_path / "etcd"
     foreign.write_bytes(content)
 

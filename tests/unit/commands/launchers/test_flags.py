@@ -1,4 +1,4 @@
-"""Flags as Go's programs take them, and the words in which they are refused."""
+"""Parsing of flags in Go syntax, with Go's error messages."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def api_server(*arguments: str) -> ParsedFlags:
     return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
 
 
-def refusal(*arguments: str) -> str:
+def error_of(*arguments: str) -> str:
     with pytest.raises(BadFlag) as refused:
         api_server(*arguments)
     return str(refused.value)
@@ -57,9 +57,9 @@ def test_a_shorthand_flag_equals_its_long_form() -> None:
 
 
 def test_a_flag_that_the_real_program_lacks_is_rejected_with_the_same_error() -> None:
-    assert refusal("--nonsense=1") == "unknown flag: --nonsense"
-    assert refusal("-x") == "unknown shorthand flag: 'x' in -x"
-    assert refusal("extra") == '"kube-apiserver" does not take any arguments, got ["extra"]'
+    assert error_of("--nonsense=1") == "unknown flag: --nonsense"
+    assert error_of("-x") == "unknown shorthand flag: 'x' in -x"
+    assert error_of("extra") == '"kube-apiserver" does not take any arguments, got ["extra"]'
     with pytest.raises(BadFlag, match="flag provided but not defined: -nonsense"):
         parsed(
             ["--nonsense"],
@@ -70,8 +70,8 @@ def test_a_flag_that_the_real_program_lacks_is_rejected_with_the_same_error() ->
         )
 
 
-def test_a_flag_without_a_value_is_refused() -> None:
-    assert refusal("--etcd-servers") == "flag needs an argument: --etcd-servers"
+def test_a_flag_without_a_value_is_rejected() -> None:
+    assert error_of("--etcd-servers") == "flag needs an argument: --etcd-servers"
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_a_flag_without_a_value_is_refused() -> None:
         ("--event-ttl=long", '"long" for "--event-ttl" flag: time: invalid duration "long"'),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_refused(argument: str, why: str) -> None:
-    assert refusal(argument) == f"invalid argument {why}"
+def test_a_value_of_the_wrong_type_is_rejected(argument: str, why: str) -> None:
+    assert error_of(argument) == f"invalid argument {why}"
 
 
-def test_an_error_does_not_show_the_value() -> None:
+def test_the_repr_of_parsed_flags_does_not_contain_their_values() -> None:
     assert repr(api_server("--token-auth-file=secret")) == "<ParsedFlags token-auth-file>"

@@ -1,4 +1,4 @@
-"""Which files were saved since the last look."""
+"""Files that were saved since the last check."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ TICKS = count(0, 1_000_000)
 def save(path: Path, text: str = "x") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    # Two watcher in one tick of the file system's clock would look alike.
+    # Two saves in one tick of the file system's clock would have the same time.
     saved = path.stat().st_mtime_ns + next(TICKS)
     os.utime(path, ns=(saved, saved))
     return path

@@ -1,4 +1,4 @@
-"""What a developer sees of a running operator."""
+"""The view of a running operator in a dev session."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -76,7 +76,7 @@ def test_an_operator_that_does_not_load_is_shown_with_its_error() -> None:
     assert lines[-1] == "operator.py is no operator to work with"
 
 
-def test_an_operator_that_exits_is_shown_as_ended() -> None:
+def test_an_operator_that_exits_is_shown_as_exited() -> None:
     seen = running()
     seen.end(-9, after(2))
 
@@ -143,7 +143,7 @@ def test_a_report_round_trips_through_a_pipe(report: Report) -> None:
     assert from_line(line) == report
 
 
-def test_an_operator_that_ends_without_output_gets_a_line() -> None:
+def test_an_operator_that_exits_without_output_gets_a_line() -> None:
     silent, talkative = state(), state()
     talkative.output.append("I cannot")
 

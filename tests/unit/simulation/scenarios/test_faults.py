@@ -1,4 +1,4 @@
-"""A fault strikes once, where its name says."""
+"""A fault is injected once, at the call or event in its name."""
 
 import asyncio
 from typing import Any
@@ -24,12 +24,12 @@ WATCH = Request(method="GET", path="/apis/apps/v1/deployments", query=(("watch",
 
 
 class FaultRun:
-    """What a fault_injector does to its operator."""
+    """A fault injector, and its effects on an operator."""
 
     def __init__(self, words: str = "") -> None:
         self.clock = FakeClock()
         self.trace: list[str] = []
-        self.deaths = 0
+        self.kills = 0
         self.released = asyncio.Event()
         self.fault_injector = SingleFault(
             Fault.named(words) if words else None,
@@ -42,7 +42,7 @@ class FaultRun:
         self.fault_injector.child_watches = [("/apis/apps/v1/", "/deployments")]
 
     def _kill(self) -> None:
-        self.deaths += 1
+        self.kills += 1
 
     async def _hold(self) -> None:
         await self.released.wait()
@@ -52,8 +52,8 @@ class FaultRun:
         await self.fault_injector.before_response(ACTOR, request)
 
 
-async def ended(work: Any) -> bool:
-    """Whether it ends within a few turns."""
+async def finishes(work: Any) -> bool:
+    """Report whether a coroutine finishes within a few turns of the event loop."""
     task = asyncio.get_running_loop().create_task(work)
     for _ in range(5):
         await asyncio.sleep(0)  # noqa: TID251 - it yields one turn
@@ -62,15 +62,15 @@ async def ended(work: Any) -> bool:
     return is_done
 
 
-@pytest.mark.parametrize("trouble", FaultKind)
-def test_a_fault_is_named_by_its_words(trouble: FaultKind) -> None:
-    fault = Fault(trouble, 7)
+@pytest.mark.parametrize("fault_kind", FaultKind)
+def test_a_fault_is_parsed_from_its_name(fault_kind: FaultKind) -> None:
+    fault = Fault(fault_kind, 7)
 
     assert Fault.named(str(fault)) == fault
 
 
 @pytest.mark.parametrize("words", ["", "after call", "after call 0", "after call x", "sometime 3"])
-def test_an_unknown_fault_name_is_refused(words: str) -> None:
+def test_an_unknown_fault_name_is_rejected(words: str) -> None:
     with pytest.raises(ValueError, match="is not a fault"):
         Fault.named(words)
 
@@ -89,12 +89,12 @@ async def test_without_a_fault_calls_and_events_are_counted() -> None:
     assert run.trace == []
 
 
-async def test_an_operator_killed_before_a_call_never_makes_it() -> None:
+async def test_an_operator_killed_before_a_call_does_not_send_it() -> None:
     run = FaultRun("before call 2")
     await run.call()
 
-    assert not await ended(run.fault_injector.before_request(ACTOR, WRITE))
-    assert run.deaths == 1
+    assert not await finishes(run.fault_injector.before_request(ACTOR, WRITE))
+    assert run.kills == 1
     assert run.trace == [f"is killed before PATCH {WRITE.path}"]
 
 
@@ -102,8 +102,8 @@ async def test_an_operator_killed_after_a_call_gets_no_response() -> None:
     run = FaultRun("after call 1")
     await run.fault_injector.before_request(ACTOR, WRITE)
 
-    assert not await ended(run.fault_injector.before_response(ACTOR, WRITE))
-    assert run.deaths == 1
+    assert not await finishes(run.fault_injector.before_response(ACTOR, WRITE))
+    assert run.kills == 1
 
 
 async def test_a_response_is_lost_for_its_own_call_only() -> None:
@@ -116,7 +116,7 @@ async def test_a_response_is_lost_for_its_own_call_only() -> None:
         await run.fault_injector.before_response(ACTOR, WRITE)
 
     assert caught.value.may_have_happened
-    assert run.deaths == 0
+    assert run.kills == 0
 
 
 async def test_a_fault_is_injected_once() -> None:
@@ -129,7 +129,7 @@ async def test_a_fault_is_injected_once() -> None:
     assert run.trace == [f"loses its watch of {WATCH.path}"]
 
 
-async def test_events_of_children_are_late_and_others_are_not() -> None:
+async def test_only_events_of_children_are_delayed() -> None:
     run = FaultRun("children late from event 1")
     began_at = run.clock.monotonic()
 
@@ -142,13 +142,13 @@ async def test_events_of_children_are_late_and_others_are_not() -> None:
 
 
 class Gate:
-    """Something beyond the cluster."""
+    """A system outside the cluster."""
 
     def __init__(self) -> None:
         self.opened = 0
 
     async def open(self) -> str:
-        """Ring."""
+        """Open the gate."""
         self.opened += 1
         return "ding"
 
@@ -173,13 +173,13 @@ async def test_an_attribute_of_a_wrapped_system_is_set_on_the_system() -> None:
     assert gate.opened == 7
 
 
-async def test_an_overtaken_call_is_made_after_the_users_write() -> None:
+async def test_an_overtaken_call_is_sent_after_the_users_write() -> None:
     run = FaultRun("users overtake call 1")
 
-    assert not await ended(run.call())
+    assert not await finishes(run.call())
     run.released.set()
 
-    assert await ended(run.call())
+    assert await finishes(run.call())
     assert "users write first" in run.trace[0]
 
 
@@ -189,8 +189,8 @@ async def test_an_overtaken_call_is_made_after_the_users_write() -> None:
 async def test_an_operator_killed_while_users_write_does_not_continue(words: str) -> None:
     run = FaultRun(words)
 
-    assert not await ended(run.call())
-    assert run.deaths == 1
+    assert not await finishes(run.call())
+    assert run.kills == 1
 
 
 async def test_a_lost_answer_with_late_caches_delays_every_event() -> None:

@@ -1,4 +1,4 @@
-"""What is left out of a comparison, and out of what is printed of one."""
+"""Ignored fields of a comparison, and redaction of its output."""
 
 from base64 import b64encode
 from typing import Any
@@ -16,13 +16,13 @@ def secret(name: str, **data: str) -> dict[str, Any]:
     }
 
 
-def kept(token: str, other: str) -> ClusterState:
-    """A Secret with one token, and a system beyond the cluster that has the other."""
+def state_with(token: str, other: str) -> ClusterState:
+    """Return the state of a Secret with one token and an outside system with the other."""
     tokens = {token: 0} if token == other else {token: 0, other: 1}
     return state_of([secret("one", key=token)], outside={"key": other}, tokens=tokens)
 
 
-def test_paths_are_left_out_of_maps_and_lists() -> None:
+def test_ignored_paths_are_removed_from_maps_and_lists() -> None:
     obj = {"spec": {"a.b": 1, "c": [{"d": 2, "e": 3}, {"d": 4}]}, "status": {"f": 5}}
 
     assert IgnoredFields(["K.spec[a.b]", "K.spec.c.*.d", "K.status.*"]).without("K", obj) == {
@@ -33,20 +33,23 @@ def test_paths_are_left_out_of_maps_and_lists() -> None:
     assert IgnoredFields(["Other.spec"]).without("K", obj) == obj
 
 
-def test_tokens_are_compared_by_where_they_are_equal() -> None:
-    assert kept("first token", "first token") == kept("second token", "second token")
-    assert kept("first token", "first token") != kept("second token", "third token")
+def test_tokens_are_compared_by_their_positions() -> None:
+    assert state_with("first token", "first token") == state_with("second token", "second token")
+    assert state_with("first token", "first token") != state_with("second token", "third token")
 
 
-def test_tokens_are_shown_by_their_numbers() -> None:
-    before, after = kept("first token", "first token"), kept("second token", "third token")
+def test_tokens_are_printed_as_numbers() -> None:
+    before, after = (
+        state_with("first token", "first token"),
+        state_with("second token", "third token"),
+    )
 
     assert differences(before, after) == (
         "outside the cluster: expected key <token 1>, found <token 2>",
     )
 
 
-def test_the_data_of_a_secret_is_in_no_difference() -> None:
+def test_differences_do_not_contain_the_data_of_a_secret() -> None:
     before = state_of([secret("one", password="the first one", pin="1")], outside=["the first one"])
     after = state_of(
         [secret("one", password="the second one", pin="2")], outside=["the second one"]
@@ -69,7 +72,7 @@ def test_the_data_of_a_deleted_secret_is_not_shown() -> None:
     )
 
 
-def test_a_secret_with_an_address_in_it_is_not_shown_where_addresses_are_renamed() -> None:
+def test_a_secret_that_contains_an_address_is_hidden_after_renaming() -> None:
     url = "postgres://ada:battery@10.0.0.7/db"
 
     assert differences(
@@ -78,7 +81,7 @@ def test_a_secret_with_an_address_in_it_is_not_shown_where_addresses_are_renamed
     ) == ("outside the cluster: expected no url, found <hidden>?ssl=true",)
 
 
-def test_a_short_secret_is_hidden_where_it_is_all_that_a_field_holds() -> None:
+def test_a_short_secret_is_hidden_only_as_a_whole_field() -> None:
     before = state_of([secret("one", pin="1234")], outside={"at": "1234 Main Street"})
     after = state_of([secret("one", pin="1234")], outside={"at": "1234 Main Road", "is": ["1234"]})
 

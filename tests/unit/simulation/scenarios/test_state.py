@@ -1,4 +1,4 @@
-"""Two runs have come to the same, whatever chance and time have put into them."""
+"""Comparison of the final states of two runs, without random and time-dependent values."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def thing(
     metadata: dict[str, Any] | None = None,
     **rest: Any,
 ) -> dict[str, Any]:
-    """An object as the server has it."""
+    """Return an object as the server stores it."""
     of_it: dict[str, Any] = {
         "name": name,
         "namespace": "default",
@@ -31,7 +31,7 @@ def thing(
 
 
 def generated(name: str, uid: str, owner: str, **rest: Any) -> dict[str, Any]:
-    """A Pod whose name the server made up."""
+    """Return a Pod with a generated name."""
     return thing("Pod", name, uid, owner=owner, metadata={"generateName": "web-"}, **rest)
 
 
@@ -55,7 +55,7 @@ def test_uids_versions_times_addresses_and_generated_names_make_no_difference() 
     assert found(one, two) == ()
 
 
-def test_a_uid_that_belongs_to_another_makes_a_difference() -> None:
+def test_the_uid_of_another_object_makes_a_difference() -> None:
     def run(named: str) -> Any:
         return [
             thing("App", "web", APP),
@@ -68,7 +68,7 @@ def test_a_uid_that_belongs_to_another_makes_a_difference() -> None:
     )
 
 
-def test_a_generation_matters_only_by_whether_it_was_observed() -> None:
+def test_only_the_difference_of_generation_and_observed_generation_is_compared() -> None:
     def run(generation: int, seen: int) -> Any:
         metadata = {"generation": generation}
         return [thing("App", "web", APP, metadata=metadata, status={"observedGeneration": seen})]
@@ -79,7 +79,7 @@ def test_a_generation_matters_only_by_whether_it_was_observed() -> None:
     )
 
 
-def test_a_list_sorted_by_random_names_has_no_order() -> None:
+def test_the_order_of_a_list_sorted_by_generated_names_is_ignored() -> None:
     def run(first: str, second: str) -> Any:
         pods = [(first, True), (second, False)]
         listed = [{"name": name, "ready": ready} for name, ready in sorted(pods)]
@@ -92,7 +92,7 @@ def test_a_list_sorted_by_random_names_has_no_order() -> None:
     assert found(run("web-bbbbb", "web-ccccc"), run("web-ddddd", "web-ccccc")) == ()
 
 
-def test_a_field_that_differs_is_named_with_both_values() -> None:
+def test_a_different_field_is_reported_with_both_values() -> None:
     one = [thing("App", "web", APP, spec={"size": 3, "gone": 1, "list": [1, 2]})]
     two = [thing("App", "web", APP, spec={"size": 2, "new": "x", "list": [1, 3]})]
 
@@ -104,7 +104,7 @@ def test_a_field_that_differs_is_named_with_both_values() -> None:
     )
 
 
-def test_missing_and_unexpected_objects_are_named() -> None:
+def test_missing_and_unexpected_objects_are_reported() -> None:
     one = [thing("App", "web", APP), thing("Note", "of", POD)]
     two = [thing("App", "web", APP), thing("Secret", "leaked", POD)]
 
@@ -118,7 +118,7 @@ def test_a_name_that_ends_in_a_number_is_not_generated() -> None:
     assert found([generated("web-0", POD, APP)], [generated("web-1", POD, APP)])
 
 
-def test_a_second_child_is_reported_once_with_the_names_of_both() -> None:
+def test_a_second_child_is_reported_once_with_both_names() -> None:
     one = [thing("App", "web", APP), generated("web-a", POD, APP)]
     two = [*one, generated("web-b", OTHER_POD, APP)]
 
@@ -127,14 +127,14 @@ def test_a_second_child_is_reported_once_with_the_names_of_both() -> None:
     )
 
 
-def test_an_object_whose_owner_is_gone_is_an_orphan() -> None:
+def test_an_object_whose_owner_does_not_exist_is_an_orphan() -> None:
     app = thing("App", "web", APP)
     child = thing("Note", "of", POD, owner=OTHER_APP)
 
     assert found([app], [app, child])[0] == ("Note default/of belongs to App web, which is gone")
 
 
-def test_the_outside_system_is_compared_too() -> None:
+def test_the_outside_system_is_compared() -> None:
     app = thing("App", "web", APP)
 
     one = state_of([app], outside={"buckets": {APP: 1}})
@@ -157,7 +157,7 @@ def test_events_and_leases_are_not_part_of_the_state() -> None:
     assert found([thing("App", "web", APP)], [thing("App", "web", APP), *events]) == ()
 
 
-def test_an_authors_kind_named_event_is_compared() -> None:
+def test_a_custom_kind_named_event_is_compared() -> None:
     concert = thing("Event", "concert", POD) | {"apiVersion": "tickets.example.com/v1"}
 
     assert found([], [concert]) == ("Event default/concert: expected none, found 1",)
@@ -174,7 +174,7 @@ def test_versions_and_times_within_a_status_make_no_difference() -> None:
     assert found(one, two) == ()
 
 
-def test_of_many_differences_the_first_few_are_named() -> None:
+def test_only_the_first_differences_are_listed() -> None:
     lines = as_lines([str(number) for number in range(10)])
 
     assert lines[0] == "0"

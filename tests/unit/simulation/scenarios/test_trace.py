@@ -1,4 +1,4 @@
-"""A trace has what led to a failure, and nothing else."""
+"""The trace of a failure contains only relevant requests."""
 
 from steersman_cluster.simulation.history import History, RecordedRequest
 from steersman_cluster.simulation.scenarios.trace import (
@@ -11,7 +11,7 @@ from steersman_cluster.simulation.scenarios.trace import (
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
 
 
-def asked(
+def recorded(
     at: float, actor: str, method: str = "PATCH", target: str = WEB, **rest: object
 ) -> RecordedRequest:
     given: dict[str, object] = {"status": 200, "is_change": True, **rest}
@@ -19,7 +19,7 @@ def asked(
 
 
 def test_a_path_is_shortened() -> None:
-    said = {
+    shortened = {
         WEB: "deployments/web",
         f"{WEB}/status?fieldManager=x": "deployments/web/status",
         "/api/v1/namespaces/other/pods": "pods in other",
@@ -28,18 +28,18 @@ def test_a_path_is_shortened() -> None:
         "Buckets.put": "Buckets.put",
     }
 
-    assert {path: short_path(path, home="default") for path in said} == said
+    assert {path: short_path(path, home="default") for path in shortened} == shortened
 
 
-def test_a_trace_has_writes_and_notes_in_the_order_in_which_they_happened() -> None:
+def test_a_trace_contains_writes_and_notes_in_chronological_order() -> None:
     history = [
-        asked(0.0, "user", target="/apis/x/v1/sites/before"),
-        asked(0.5, "user"),
-        asked(0.5, "operator", "GET"),
-        asked(0.6, "workloads"),
-        asked(1.0, "operator", status=409, is_change=False),
-        asked(2.0, "operator", is_change=False),
-        asked(3.0, "operator", status=0, is_change=False),
+        recorded(0.0, "user", target="/apis/x/v1/sites/before"),
+        recorded(0.5, "user"),
+        recorded(0.5, "operator", "GET"),
+        recorded(0.6, "workloads"),
+        recorded(1.0, "operator", status=409, is_change=False),
+        recorded(2.0, "operator", is_change=False),
+        recorded(3.0, "operator", status=0, is_change=False),
     ]
     noted = [TraceEntry(5, 1.0, "operator", "is killed", is_fault=True)]
 
@@ -54,8 +54,8 @@ def test_a_trace_has_writes_and_notes_in_the_order_in_which_they_happened() -> N
     )
 
 
-def test_a_long_trace_has_the_lines_around_the_fault() -> None:
-    history = [asked(float(number), "operator") for number in range(100)]
+def test_a_long_trace_is_reduced_to_the_lines_around_the_fault() -> None:
+    history = [recorded(float(number), "operator") for number in range(100)]
     noted = [TraceEntry(50, 49.0, "operator", "is killed", is_fault=True)]
 
     steps = fault_trace(history, noted, since=0, home="default", without=frozenset())
@@ -65,11 +65,13 @@ def test_a_long_trace_has_the_lines_around_the_fault() -> None:
     assert "is killed" in steps[9]
 
 
-def test_the_last_writes_leave_out_those_of_the_cluster_in_other_namespaces() -> None:
+def test_the_last_writes_omit_those_of_workloads_in_other_namespaces() -> None:
     history = History()
-    history.requests += [asked(float(number), "user") for number in range(40)]
-    history.requests.append(asked(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods"))
-    history.requests.append(asked(42.0, "workloads"))
+    history.requests += [recorded(float(number), "user") for number in range(40)]
+    history.requests.append(
+        recorded(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods")
+    )
+    history.requests.append(recorded(42.0, "workloads"))
 
     steps = last_writes(history, home="default")
 

@@ -1,4 +1,4 @@
-"""A component, played by a shell script."""
+"""A component of the control plane; a shell script stands in for the program."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,11 +34,11 @@ def component(
 
 
 def state(pid: int | None) -> str:
-    """The letter by which the kernel says what a process does: T for stopped."""
+    """Return the kernel's state letter of a process: T for stopped."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_a_component_runs_while_its_block_does(place: Sandbox) -> None:
+def test_a_component_runs_until_its_block_exits(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         pid_inside = running.pid
 
@@ -46,7 +46,7 @@ def test_a_component_runs_while_its_block_does(place: Sandbox) -> None:
     assert running.pid is None
 
 
-def test_a_component_ends_when_its_block_raises(place: Sandbox) -> None:
+def test_a_component_is_stopped_when_its_block_raises(place: Sandbox) -> None:
     running = component(place, WORKING)
 
     with pytest.raises(LookupError), running.running():
@@ -61,7 +61,7 @@ def test_a_component_that_ignores_sigterm_is_killed_after_a_grace_period(place: 
             assert deaf.pid is None
 
 
-def test_a_crashed_component_is_another_process_after_the_block(place: Sandbox) -> None:
+def test_a_crashed_component_is_restarted_after_the_block(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         before = running.pid
 

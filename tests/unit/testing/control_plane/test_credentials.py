@@ -25,7 +25,7 @@ def secret_files(made: Credentials) -> list[Path]:
     ]
 
 
-def test_every_start_has_its_own_keys_and_tokens_which_only_this_user_can_read(
+def test_each_start_has_its_own_keys_and_tokens_readable_only_by_the_user(
     tmp_path: Path,
 ) -> None:
     first, second = credentials(tmp_path / "first"), credentials(tmp_path / "second")
@@ -34,14 +34,14 @@ def test_every_start_has_its_own_keys_and_tokens_which_only_this_user_can_read(
     assert {file.stat().st_mode & 0o777 for file in secret_files(first)} == {0o600}
 
 
-def test_no_secret_is_in_a_repr(tmp_path: Path) -> None:
+def test_a_repr_contains_no_secret(tmp_path: Path) -> None:
     made = credentials(tmp_path / "made")
 
     assert made.admin_token not in repr(made)
     assert made.limited_token not in repr(made)
 
 
-def test_the_keys_belong_to_the_certificates(tmp_path: Path) -> None:
+def test_the_keys_match_the_certificates(tmp_path: Path) -> None:
     made = credentials(tmp_path / "made")
 
     context = ssl.create_default_context(cafile=made.ca_file)

@@ -1,4 +1,4 @@
-"""A sandbox vanishes with the block, or with the process."""
+"""A sandbox is removed at the end of its block or its process."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def test_a_sandbox_is_removed_with_its_contents_when_the_process_is_killed(
         assert len(list(inside.iterdir())) == 1
 
         parent.kill()
-        # The watchdog holds this pipe too: it ends when everything is cleaned up.
+        # The watchdog has this pipe open too: the read ends after the cleanup.
         parent.communicate()
 
     assert list(inside.iterdir()) == []

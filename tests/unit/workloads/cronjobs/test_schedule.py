@@ -1,4 +1,4 @@
-"""When a CronJob is due."""
+"""The times at which a CronJob is due."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -21,7 +21,7 @@ def node(
     labels: Mapping[str, str] | None = None,
     taints: Iterable[tuple[str, str]] = (),
 ) -> core_v1.Node:
-    """A node with these labels, and taints of these keys and effects."""
+    """Return a node with these labels, and taints with these keys and effects."""
     return core_v1.Node(
         metadata=meta_v1.ObjectMeta(name=name, labels=labels),
         spec=core_v1.NodeSpec(

@@ -1,4 +1,4 @@
-"""Which nodes fit the Pods of a DaemonSet."""
+"""Nodes that fit the Pods of a DaemonSet."""
 
 from typing import Any
 
@@ -76,11 +76,11 @@ FITS: list[tuple[core_v1.Node, dict[str, Any], Fit]] = [
 ]
 
 
-@pytest.mark.parametrize(("there", "said", "how"), FITS)
+@pytest.mark.parametrize(("candidate", "spec", "expected"), FITS)
 def test_a_pod_stays_on_a_node_that_no_longer_fits_unless_a_taint_evicts_it(
-    there: core_v1.Node, said: dict[str, Any], how: Fit
+    candidate: core_v1.Node, spec: dict[str, Any], expected: Fit
 ) -> None:
-    assert fit(daemon_spec(template(**said)), there) == how
+    assert fit(daemon_spec(template(**spec)), candidate) == expected
 
 
 def test_a_daemon_pod_can_only_be_bound_to_its_node() -> None:

@@ -119,11 +119,11 @@ SURGING = [
 ]
 
 
-@pytest.mark.parametrize(("pods", "goes"), SURGING)
+@pytest.mark.parametrize(("pods", "deleted"), SURGING)
 def test_a_surge_allows_an_old_and_a_new_pod_on_one_node(
-    pods: list[core_v1.Pod], goes: list[str]
+    pods: list[core_v1.Pod], deleted: list[str]
 ) -> None:
     made = plan(on(*pods), {"node-1": YES}, surges=True)
 
-    assert names(made.delete) == goes
+    assert names(made.delete) == deleted
     assert made.make_on == ()

@@ -36,7 +36,7 @@ def old(name: str, node: str, *, ready: bool = True) -> core_v1.Pod:
     return daemon(name, node, hash="old", ready=ready)
 
 
-def goes(plan: DaemonSetPlan) -> list[str]:
+def deleted(plan: DaemonSetPlan) -> list[str]:
     return [each.name for each in plan.delete]
 
 
@@ -72,32 +72,32 @@ def test_two_pods_share_a_node_only_with_maxsurge(surge: IntOrString | None, doe
 def test_no_more_old_pods_are_deleted_than_maxunavailable_allows() -> None:
     pods = [old("a", "one"), old("b", "two"), old("c", "three")]
 
-    assert goes(step(pods, THREE)) == ["a"]
-    assert goes(step(pods, THREE, rolling(2))) == ["a", "c"]  # in the order of their nodes
+    assert deleted(step(pods, THREE)) == ["a"]
+    assert deleted(step(pods, THREE, rolling(2))) == ["a", "c"]  # in the order of their nodes
 
 
 def test_the_next_old_pod_is_deleted_when_the_new_one_is_available() -> None:
     fresh = daemon("new", "one", since=ago(5))
     pods = [fresh, old("b", "two"), old("c", "three")]
 
-    assert goes(step(pods, THREE, min_ready_seconds=10)) == []
-    assert goes(step(pods, THREE, min_ready_seconds=5)) == ["c"]
+    assert deleted(step(pods, THREE, min_ready_seconds=10)) == []
+    assert deleted(step(pods, THREE, min_ready_seconds=5)) == ["c"]
 
 
 def test_unavailable_old_pods_are_deleted_at_once() -> None:
     pods = [old("a", "one", ready=False), old("b", "two", ready=False), old("c", "three")]
 
-    assert goes(step(pods, THREE)) == ["a", "b"]
+    assert deleted(step(pods, THREE)) == ["a", "b"]
 
 
 def test_a_node_without_a_pod_counts_as_unavailable() -> None:
-    assert goes(step([old("a", "one"), old("b", "two")], THREE)) == []
+    assert deleted(step([old("a", "one"), old("b", "two")], THREE)) == []
 
 
 def test_a_node_with_surplus_pods_is_corrected_first() -> None:
     pods = [old("a", "one"), old("b", "one"), old("c", "two"), old("d", "three")]
 
-    assert goes(step(pods, THREE)) == []
+    assert deleted(step(pods, THREE)) == []
 
 
 def test_a_surge_creates_new_pods_before_the_old_ones_are_deleted() -> None:
@@ -105,7 +105,7 @@ def test_a_surge_creates_new_pods_before_the_old_ones_are_deleted() -> None:
 
     made = step(pods, THREE, rolling(0, 2))
 
-    assert (made.make_on, goes(made)) == (("one", "three"), [])
+    assert (made.make_on, deleted(made)) == (("one", "three"), [])
 
 
 def test_a_surge_deletes_an_old_pod_when_its_replacement_is_available() -> None:
@@ -113,7 +113,7 @@ def test_a_surge_deletes_an_old_pod_when_its_replacement_is_available() -> None:
 
     made = step(pods, {"one": YES, "two": YES}, rolling(0, 1))
 
-    assert (made.make_on, goes(made)) == ((), ["a"])
+    assert (made.make_on, deleted(made)) == ((), ["a"])
 
 
 def test_an_unavailable_old_pod_is_replaced_regardless_of_maxsurge() -> None:
@@ -131,7 +131,7 @@ def test_a_pod_on_an_unfit_node_stays_until_enough_others_are_available() -> Non
     enough = step(pods, {"away": NO, "one": YES}, rolling(0, 1))
     useless = step([old("a", "away", ready=False)], {"away": NO}, rolling(0, 1))
 
-    assert (goes(alone), goes(enough), goes(useless)) == ([], ["a"], ["a"])
+    assert (deleted(alone), deleted(enough), deleted(useless)) == ([], ["a"], ["a"])
 
 
 states = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=6)

@@ -101,17 +101,19 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize(("current", "desired", "expected", "allowed", "said"), ALLOWED)
+@pytest.mark.parametrize(
+    ("current", "desired", "expected", "allowed", "status_and_reason"), ALLOWED
+)
 def test_the_allowed_disruptions_are_the_healthy_pods_above_the_desired_count(
-    current: int, desired: int, expected: int, allowed: int, said: tuple[str, str]
+    current: int, desired: int, expected: int, allowed: int, status_and_reason: tuple[str, str]
 ) -> None:
     status = status_of(current, desired, expected)
 
     assert status.disruptions_allowed == allowed
     assert only(status) == Condition(
         type="DisruptionAllowed",
-        status=said[0],
-        reason=said[1],
+        status=status_and_reason[0],
+        reason=status_and_reason[1],
         message="",
         last_transition_time=NOW,
         observed_generation=3,

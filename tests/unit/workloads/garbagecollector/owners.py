@@ -38,7 +38,7 @@ def empty_graph() -> DependencyGraph:
     return DependencyGraph(absent=AbsentOwnerCache())
 
 
-def seen(graph: DependencyGraph, uid: str, *owners: OwnerReference, **rest: object) -> None:
+def observe(graph: DependencyGraph, uid: str, *owners: OwnerReference, **rest: object) -> None:
     """Update the graph with an object in the namespace ``here``."""
     graph.update(identity(uid), metadata(*owners, **rest))  # type: ignore[arg-type]
 

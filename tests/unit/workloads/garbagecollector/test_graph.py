@@ -1,4 +1,4 @@
-"""The dependency graph: which objects are enqueued, and when."""
+"""The dependency graph, and the objects that it enqueues."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +14,8 @@ from tests.unit.workloads.garbagecollector.owners import (
     empty_graph,
     identity,
     metadata,
+    observe,
     owner,
-    seen,
     work_in,
 )
 
@@ -23,8 +23,8 @@ from tests.unit.workloads.garbagecollector.owners import (
 def pair(**rest: object) -> DependencyGraph:
     """``a`` owns ``b``, and both are observed."""
     graph = empty_graph()
-    seen(graph, "a")
-    seen(graph, "b", owner("a"), **rest)
+    observe(graph, "a")
+    observe(graph, "b", owner("a"), **rest)
     assert work_in(graph) == []
     return graph
 
@@ -53,7 +53,7 @@ def test_an_owner_with_unconfirmed_removal_is_verified_and_not_absent() -> None:
 def test_an_unconfirmed_owner_that_is_observed_again_keeps_its_dependents() -> None:
     graph = pair()
     graph.remove_unconfirmed(identity("a"))
-    seen(graph, "a")
+    observe(graph, "a")
     work_in(graph)
 
     graph.remove(identity("a"))
@@ -73,7 +73,7 @@ def test_an_unconfirmed_object_without_dependents_is_removed_from_the_graph() ->
 def test_an_owner_that_is_not_observed_is_virtual_and_verified() -> None:
     graph = empty_graph()
 
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
 
     found = graph.node("a")
     assert work_in(graph) == [("verify", "a")]
@@ -83,10 +83,10 @@ def test_an_owner_that_is_not_observed_is_virtual_and_verified() -> None:
 
 def test_a_virtual_owner_becomes_real_when_it_is_observed() -> None:
     graph = empty_graph()
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
     work_in(graph)
 
-    seen(graph, "a")
+    observe(graph, "a")
 
     found = graph.node("a")
     assert found is not None
@@ -96,7 +96,7 @@ def test_a_virtual_owner_becomes_real_when_it_is_observed() -> None:
 
 def test_an_absent_virtual_owner_is_removed_and_enqueues_its_dependents() -> None:
     graph = empty_graph()
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
     work_in(graph)
 
     graph.mark_absent(identity("a"))
@@ -108,9 +108,9 @@ def test_an_absent_virtual_owner_is_removed_and_enqueues_its_dependents() -> Non
 
 def test_a_virtual_owner_without_dependents_is_removed_from_the_graph() -> None:
     graph = empty_graph()
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
 
-    seen(graph, "b")
+    observe(graph, "b")
 
     assert graph.node("a") is None
     assert len(graph) == 1
@@ -119,24 +119,24 @@ def test_a_virtual_owner_without_dependents_is_removed_from_the_graph() -> None:
 def test_the_start_of_foreground_deletion_enqueues_the_owner_and_its_dependents() -> None:
     graph = pair()
 
-    seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
+    observe(graph, "a", finalizers=(FOREGROUND,), ending=True)
 
     assert work_in(graph) == [("collect", "b"), ("collect", "a")]
 
 
 def test_an_update_during_foreground_deletion_enqueues_nothing() -> None:
     graph = pair()
-    seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
+    observe(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
 
-    seen(graph, "a", finalizers=(FOREGROUND, "example.com/other"), ending=True)
+    observe(graph, "a", finalizers=(FOREGROUND, "example.com/other"), ending=True)
 
     assert work_in(graph) == []
 
 
 def test_a_waiting_owner_is_enqueued_when_a_dependent_is_removed() -> None:
     graph = pair()
-    seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
+    observe(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
 
     graph.remove(identity("b"))
@@ -146,35 +146,35 @@ def test_a_waiting_owner_is_enqueued_when_a_dependent_is_removed() -> None:
 
 def test_a_waiting_owner_is_enqueued_when_a_dependent_no_longer_blocks_it() -> None:
     graph = empty_graph()
-    seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
-    seen(graph, "b", owner("a", blocks=True))
+    observe(graph, "a", finalizers=(FOREGROUND,), ending=True)
+    observe(graph, "b", owner("a", blocks=True))
     work_in(graph)
 
-    seen(graph, "b", owner("a", blocks=False))
+    observe(graph, "b", owner("a", blocks=False))
 
     assert work_in(graph) == [("collect", "a")]
 
 
 def test_only_dependents_with_blockownerdeletion_block_their_owner() -> None:
     graph = empty_graph()
-    seen(graph, "a")
-    seen(graph, "c", owner("a", blocks=False))
-    seen(graph, "d", owner("a"))
+    observe(graph, "a")
+    observe(graph, "c", owner("a", blocks=False))
+    observe(graph, "d", owner("a"))
     found = graph.node("a")
     assert found is not None
     assert not found.has_blocking_dependents
 
-    seen(graph, "b", owner("a", blocks=True))
+    observe(graph, "b", owner("a", blocks=True))
 
     assert found.has_blocking_dependents
 
 
 def test_a_new_dependent_of_a_waiting_owner_is_enqueued() -> None:
     graph = empty_graph()
-    seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
+    observe(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
 
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
 
     assert work_in(graph) == [("collect", "b")]
 
@@ -182,7 +182,7 @@ def test_a_new_dependent_of_a_waiting_owner_is_enqueued() -> None:
 def test_an_owner_that_orphans_its_dependents_is_enqueued_only_for_that() -> None:
     graph = pair()
 
-    seen(graph, "a", finalizers=(ORPHAN, FOREGROUND), ending=True)
+    observe(graph, "a", finalizers=(ORPHAN, FOREGROUND), ending=True)
 
     assert work_in(graph) == [("orphan", "a")]
 
@@ -190,7 +190,7 @@ def test_an_owner_that_orphans_its_dependents_is_enqueued_only_for_that() -> Non
 def test_an_object_that_is_already_in_deletion_when_first_observed_is_enqueued() -> None:
     graph = empty_graph()
 
-    seen(graph, "a", finalizers=(ORPHAN,), ending=True)
+    observe(graph, "a", finalizers=(ORPHAN,), ending=True)
 
     assert work_in(graph) == [("orphan", "a")]
 
@@ -199,7 +199,7 @@ def test_an_owner_in_another_namespace_is_reported_and_its_dependent_enqueued() 
     graph = empty_graph()
     graph.update(identity("a", namespace="solid"), metadata())
 
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
 
     assert graph.take_mismatches() == [NamespaceMismatch(identity("b"), owner("a"))]
     assert work_in(graph) == [("collect", "b")]
@@ -207,7 +207,7 @@ def test_an_owner_in_another_namespace_is_reported_and_its_dependent_enqueued() 
 
 def test_an_owner_in_another_namespace_is_reported_when_it_is_observed_last() -> None:
     graph = empty_graph()
-    seen(graph, "b", owner("a"))
+    observe(graph, "b", owner("a"))
     work_in(graph)
 
     graph.update(identity("a", namespace="solid"), metadata())
@@ -220,7 +220,7 @@ def test_a_cluster_scoped_owner_can_be_referenced_from_any_namespace() -> None:
     graph = empty_graph()
     graph.update(identity("n", namespace="", kind="Node"), metadata())
 
-    seen(graph, "b", owner("n", kind="Node"))
+    observe(graph, "b", owner("n", kind="Node"))
 
     assert work_in(graph) == []
     assert graph.take_mismatches() == []
@@ -229,15 +229,15 @@ def test_a_cluster_scoped_owner_can_be_referenced_from_any_namespace() -> None:
 def test_a_dependent_with_a_wrong_owner_name_is_enqueued() -> None:
     graph = pair()
 
-    seen(graph, "c", owner("a", name="another"))
+    observe(graph, "c", owner("a", name="another"))
 
     assert work_in(graph) == [("collect", "c")]
 
 
 def test_a_virtual_owner_is_verified_under_the_next_name_in_references() -> None:
     graph = empty_graph()
-    seen(graph, "b", owner("a", name="one"))
-    seen(graph, "c", owner("a", name="two"))
+    observe(graph, "b", owner("a", name="one"))
+    observe(graph, "c", owner("a", name="two"))
     work_in(graph)
 
     graph.mark_absent(identity("a")._replace(name="one"))
@@ -251,7 +251,7 @@ def test_a_virtual_owner_is_verified_under_the_next_name_in_references() -> None
 
 def test_an_absent_object_of_another_name_does_not_affect_an_observed_owner() -> None:
     graph = pair()
-    seen(graph, "c", owner("a", name="another"))
+    observe(graph, "c", owner("a", name="another"))
     work_in(graph)
 
     graph.mark_absent(identity("a")._replace(name="another"))
@@ -262,7 +262,7 @@ def test_an_absent_object_of_another_name_does_not_affect_an_observed_owner() ->
 
 def test_an_object_that_owns_itself_is_removed_from_the_graph() -> None:
     graph = empty_graph()
-    seen(graph, "a", owner("a"))
+    observe(graph, "a", owner("a"))
 
     graph.remove(identity("a"))
 
@@ -300,7 +300,7 @@ def test_owners_and_dependents_always_reference_each_other(events: list[Step]) -
             continue
         match what:
             case "observe":
-                seen(graph, uid, *named, ending=is_terminating, finalizers=finalizers)
+                observe(graph, uid, *named, ending=is_terminating, finalizers=finalizers)
                 observed[uid] = [each.uid for each in named]
             case "remove_unconfirmed":
                 graph.remove_unconfirmed(identity(uid))
@@ -330,7 +330,7 @@ def test_every_dependent_of_a_removed_owner_is_enqueued(events: list[Step]) -> N
     graph = empty_graph()
     observed: dict[str, set[str]] = {}
     for uid, _, named, _, _ in events:
-        seen(graph, uid, *named)
+        observe(graph, uid, *named)
         observed[uid] = {each.uid for each in named}
     work_in(graph)
 

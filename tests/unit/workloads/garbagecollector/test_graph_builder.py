@@ -1,4 +1,4 @@
-"""The graph builder: how events of a kind change the graph."""
+"""The graph builder: changes of the graph by events of a kind."""
 
 from steersman.cache import Added, Deleted
 from steersman.errors import InvalidObject

@@ -1,4 +1,4 @@
-"""Which kinds the collector watches, and when discovery is repeated."""
+"""The kinds that the collector watches, and repeated discovery."""
 
 import pytest
 

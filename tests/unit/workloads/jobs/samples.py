@@ -99,7 +99,7 @@ def pod(
     )
 
 
-def looked(job: batch_v1.Job, *pods: core_v1.Pod) -> JobState:
+def state_of(job: batch_v1.Job, *pods: core_v1.Pod) -> JobState:
     """The state of the Job now."""
     return compute_state(job, pods, NOW)
 

@@ -28,7 +28,7 @@ def policy(*rules: batch_v1.PodFailurePolicyRule) -> batch_v1.PodFailurePolicy:
     return batch_v1.PodFailurePolicy(rules=rules)
 
 
-def test_a_failure_counts_unless_a_rule_says_otherwise() -> None:
+def test_a_failure_counts_unless_a_rule_ignores_it() -> None:
     assert failure_effect(None, pod("p", "Failed")) == FailureEffect()
     assert (
         failure_effect(policy(on_codes("Ignore", "In", 42)), pod("p", "Failed")) == FailureEffect()
@@ -91,6 +91,6 @@ def test_a_success_rule_is_met_by_its_indexes_or_by_a_count(
     rule = batch_v1.SuccessPolicyRule(succeeded_indexes=indexes, succeeded_count=count)
     rules = batch_v1.SuccessPolicy(rules=(never, rule))
 
-    said = success(rules, Indexes.read(done, 10), 10)
+    reason = success(rules, Indexes.read(done, 10), 10)
 
-    assert said == ("Matched rules at index 1" if is_met else None)
+    assert reason == ("Matched rules at index 1" if is_met else None)

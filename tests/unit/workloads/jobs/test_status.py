@@ -1,4 +1,4 @@
-"""Each Pod that ends is counted once."""
+"""Counting of ended Pods in the status of a Job."""
 
 from itertools import count
 
@@ -20,10 +20,10 @@ from tests.unit.workloads.jobs.samples import (
     NOW,
     indexed,
     job,
-    looked,
     names,
     pod,
     released,
+    state_of,
     with_status,
 )
 from tests.unit.workloads.jobs.test_policies import on_codes, policy
@@ -56,7 +56,7 @@ def walked(
 
     state = list(pods)
     try:
-        job_state = looked(given, *state)
+        job_state = state_of(given, *state)
         first = count_ended(job_state, status_of(given), None)
         if first.status != status_of(given):
             written()
@@ -77,7 +77,7 @@ def walked(
 
 
 @pytest.mark.parametrize("steps", range(8))
-def test_each_pod_that_ends_is_counted_once_whatever_happens_in_between(steps: int) -> None:
+def test_each_ended_pod_is_counted_once_despite_crashes(steps: int) -> None:
     given = job(completions=9, backoff_limit=9, status=batch_v1.JobStatus(succeeded=1, failed=1))
     pods = [pod("a", "Succeeded"), pod("b", "Failed"), pod("c", "Succeeded"), pod("d")]
 
@@ -90,7 +90,7 @@ def test_each_pod_that_ends_is_counted_once_whatever_happens_in_between(steps: i
 
 
 @pytest.mark.parametrize("steps", range(6))
-def test_each_index_that_ends_is_counted_once_whatever_happens_in_between(steps: int) -> None:
+def test_each_ended_index_is_counted_once_despite_crashes(steps: int) -> None:
     given = indexed(completions=5, backoff_limit=9)
     pods = [pod("a", "Succeeded", index=1), pod("b", "Failed", index=2), pod("c", index=3)]
 
@@ -103,7 +103,7 @@ def test_each_index_that_ends_is_counted_once_whatever_happens_in_between(steps:
 
 
 def test_running_pods_of_a_failed_job_count_as_failed() -> None:
-    job_state = looked(job(), pod("a"), pod("b", "Succeeded"))
+    job_state = state_of(job(), pod("a"), pod("b", "Succeeded"))
 
     found = count_ended(job_state, status_of(job_state.job), FAILED)
 
@@ -112,7 +112,7 @@ def test_running_pods_of_a_failed_job_count_as_failed() -> None:
 
 
 def test_running_pods_of_a_succeeded_job_are_not_counted() -> None:
-    job_state = looked(job(), pod("a"), pod("b", "Succeeded"))
+    job_state = state_of(job(), pod("a"), pod("b", "Succeeded"))
 
     found = count_ended(job_state, status_of(job_state.job), completed())
 
@@ -122,7 +122,7 @@ def test_running_pods_of_a_succeeded_job_are_not_counted() -> None:
 
 def test_an_ignored_failure_loses_its_finalizer_without_being_counted() -> None:
     given = job(pod_failure_policy=policy(on_codes("Ignore", "In", 3)))
-    job_state = looked(given, pod("a", "Failed", exit_code=3))
+    job_state = state_of(given, pod("a", "Failed", exit_code=3))
 
     found = count_ended(job_state, status_of(job_state.job), None)
 
@@ -134,9 +134,9 @@ def test_the_last_failed_pod_of_an_index_is_kept_until_it_is_replaced() -> None:
     given = indexed(completions=2, backoff_limit_per_index=3)
     failed = pod("a", "Failed", index=0, failures=1)
 
-    before = count_ended(looked(given, failed), status_of(given), None)
+    before = count_ended(state_of(given, failed), status_of(given), None)
     after = count_ended(
-        looked(given, failed, pod("b", index=0, failures=2)), status_of(given), None
+        state_of(given, failed, pod("b", index=0, failures=2)), status_of(given), None
     )
 
     assert (names(before.release), names(after.release)) == ([], ["a"])
@@ -144,7 +144,7 @@ def test_the_last_failed_pod_of_an_index_is_kept_until_it_is_replaced() -> None:
 
 def test_the_number_of_uids_in_a_status_is_limited() -> None:
     pods = [pod(f"p{number:03}", "Succeeded") for number in range(MAX_UNCOUNTED + 10)]
-    job_state = looked(job(completions=600), *pods)
+    job_state = state_of(job(completions=600), *pods)
 
     found = count_ended(job_state, status_of(job_state.job), None)
 
@@ -184,9 +184,9 @@ def test_a_failed_job_has_no_completion_time() -> None:
 
 
 def test_a_resumed_job_has_a_new_start_time() -> None:
-    suspended, is_news = with_suspension(looked(job(suspend=True)), batch_v1.JobStatus())
-    again, is_old_news = with_suspension(looked(job(suspend=True)), suspended)
-    resumed, _ = with_suspension(looked(job()), suspended)
+    suspended, is_news = with_suspension(state_of(job(suspend=True)), batch_v1.JobStatus())
+    again, is_old_news = with_suspension(state_of(job(suspend=True)), suspended)
+    resumed, _ = with_suspension(state_of(job()), suspended)
 
     assert (is_news, is_old_news) == (True, False)
     assert again == suspended
@@ -198,10 +198,10 @@ def test_a_resumed_job_has_a_new_start_time() -> None:
 
 
 def test_a_job_that_was_never_suspended_has_no_suspended_condition() -> None:
-    assert with_suspension(looked(job()), batch_v1.JobStatus()) == (batch_v1.JobStatus(), False)
+    assert with_suspension(state_of(job()), batch_v1.JobStatus()) == (batch_v1.JobStatus(), False)
 
 
 def test_zero_counts_are_omitted_as_in_kubernetes() -> None:
-    status = with_counts(looked(job()), active=0, ready=0, terminating=0)
+    status = with_counts(state_of(job()), active=0, ready=0, terminating=0)
 
     assert (status.active, status.ready, status.terminating) == (None, 0, 0)

@@ -10,8 +10,8 @@ from steersman_cluster.workloads.namespaces.conditions import FINE, Findings, co
 NOW, LATER = "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z"
 
 
-def said(conditions: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
-    """The true conditions, by type."""
+def true_conditions(conditions: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
+    """Return the true conditions by type."""
     return {
         each["type"]: (each["reason"], each["message"], each["lastTransitionTime"])
         for each in conditions
@@ -35,7 +35,7 @@ def test_remaining_objects_are_counted_by_kind_and_by_finalizer() -> None:
 
     conditions = conditions_after([], findings, now=NOW)
 
-    assert said(conditions) == {
+    assert true_conditions(conditions) == {
         "NamespaceContentRemaining": (
             "SomeResourcesRemain",
             "Some resources are remaining: boats.sea.example.com has 1 resource instances,"
@@ -56,7 +56,7 @@ def test_undiscoverable_groups_are_named() -> None:
 
     conditions = conditions_after([], findings, now=NOW)
 
-    assert said(conditions) == {
+    assert true_conditions(conditions) == {
         "NamespaceDeletionDiscoveryFailure": (
             "DiscoveryFailed",
             "Discovery failed for some groups, 2 failing: unable to retrieve the complete list of"
@@ -71,7 +71,7 @@ def test_undiscoverable_groups_are_named() -> None:
 def test_failures_are_reported_in_order() -> None:
     conditions = conditions_after([], Findings(failures=["no", "never"]), now=NOW)
 
-    assert said(conditions)["NamespaceDeletionContentFailure"] == (
+    assert true_conditions(conditions)["NamespaceDeletionContentFailure"] == (
         "ContentDeletionFailed",
         "Failed to delete all resource types, 2 remaining: never, no",
         NOW,
@@ -81,7 +81,7 @@ def test_failures_are_reported_in_order() -> None:
 def test_while_pods_terminate_remaining_objects_are_not_counted() -> None:
     findings = Findings(remaining={"pods.": 1}, finalizers={"a/b": 1}, is_counted=False)
 
-    assert said(conditions_after([], findings, now=NOW)) == {}
+    assert true_conditions(conditions_after([], findings, now=NOW)) == {}
 
 
 def test_the_transition_time_of_a_condition_changes_only_with_its_status() -> None:
@@ -90,7 +90,7 @@ def test_the_transition_time_of_a_condition_changes_only_with_its_status() -> No
     fewer = conditions_after(before, Findings(remaining={"pods.": 1}), now=LATER)
     none = conditions_after(fewer, Findings(), now=LATER)
 
-    assert said(fewer)["NamespaceContentRemaining"][2] == NOW
+    assert true_conditions(fewer)["NamespaceContentRemaining"][2] == NOW
     assert [each["lastTransitionTime"] for each in none] == [NOW, NOW, NOW, LATER, NOW]
 
 

@@ -13,7 +13,7 @@ def found(data: dict[str, str] | None, *, described: str = "") -> core_v1.Config
     return core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(annotations=annotations), data=data)
 
 
-def test_a_correct_certificate_is_left_alone() -> None:
+def test_a_correct_certificate_is_not_changed() -> None:
     right = found({"ca.crt": "CA"}, described="in other words")
 
     assert correction(right, root_ca="CA") == {}

@@ -1,4 +1,4 @@
-"""Which kinds the namespace controller deletes."""
+"""The kinds that the namespace controller deletes."""
 
 from steersman.client import Discovery, ServedResource
 from steersman.names import GroupVersionKind, ResourceType

@@ -1,4 +1,4 @@
-"""The taints of a node, and how long Pods tolerate them."""
+"""The taints of a node, and the times for which Pods tolerate them."""
 
 from datetime import timedelta
 

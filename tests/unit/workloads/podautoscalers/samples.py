@@ -23,7 +23,7 @@ def pod(
     phase: str = "Running",
     ready: bool = True,
     started: datetime | None = None,
-    turned: datetime | None = None,
+    ready_changed: datetime | None = None,
     ending: bool = False,
     annotations: Mapping[str, str] | None = None,
     containers: tuple[str, ...] = ("main",),
@@ -54,7 +54,7 @@ def pod(
                 core_v1.PodCondition(
                     type="Ready",
                     status="True" if ready else "False",
-                    last_transition_time=turned or ago(3500),
+                    last_transition_time=ready_changed or ago(3500),
                 ),
             ),
         ),

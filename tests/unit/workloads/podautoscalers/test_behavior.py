@@ -1,4 +1,4 @@
-"""How far and how fast replicas follow a recommendation."""
+"""Limits and rates at which replicas follow a recommendation."""
 
 from datetime import timedelta
 

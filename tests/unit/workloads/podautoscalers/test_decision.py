@@ -131,7 +131,7 @@ def test_a_failed_rescale_is_reported() -> None:
     assert status.last_scale_time is None
 
 
-def test_an_unreadable_scale_is_reported_and_the_rest_is_kept() -> None:
+def test_an_unreadable_scale_is_reported_and_the_other_status_fields_are_kept() -> None:
     before = Status(current_replicas=3, desired_replicas=3)
 
     made = without_scale(hpa(status=before), "not there", ScalingHistory(), NOW)

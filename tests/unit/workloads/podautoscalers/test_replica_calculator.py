@@ -1,4 +1,4 @@
-"""How many replicas the usage of Pods requires."""
+"""The number of replicas that the usage of Pods requires."""
 
 from collections.abc import Sequence
 
@@ -95,26 +95,26 @@ def test_a_pending_pod_counts_as_idle_when_scaling_up() -> None:
 
 
 def test_the_metrics_of_a_starting_unready_pod_are_ignored() -> None:
-    busy = pod("web-1", ready=False, started=ago(20), turned=ago(20))
+    busy = pod("web-1", ready=False, started=ago(20), ready_changed=ago(20))
 
     assert replicas(proposed([pod("web-0"), busy], used(50, 1000), current=2)) == 2
 
 
 def test_the_metrics_of_a_pod_that_was_never_ready_are_ignored() -> None:
-    never = pod("web-1", ready=False, started=ago(3600), turned=ago(3595))
+    never = pod("web-1", ready=False, started=ago(3600), ready_changed=ago(3595))
 
     assert replicas(proposed([pod("web-0"), never], used(50, 1000), current=2)) == 2
 
 
 def test_the_metrics_of_an_unready_pod_that_was_ready_before_count() -> None:
-    broken = pod("web-1", ready=False, started=ago(3600), turned=ago(60))
+    broken = pod("web-1", ready=False, started=ago(3600), ready_changed=ago(60))
 
     assert replicas(proposed([pod("web-0"), broken], used(50, 150), current=2)) == 4
 
 
 def test_readiness_does_not_matter_for_memory() -> None:
     mib = 1024 * 1024 * 1000
-    busy = pod("web-1", ready=False, started=ago(20), turned=ago(20))
+    busy = pod("web-1", ready=False, started=ago(20), ready_changed=ago(20))
 
     proposal = proposed(
         [pod("web-0"), busy], used(50 * mib, 150 * mib), current=2, resource="memory"

@@ -1,4 +1,4 @@
-"""Which controller owns a Pod."""
+"""Adoption and release of Pods by their controllers."""
 
 import pytest
 from hypothesis import given
@@ -93,7 +93,7 @@ def test_selector_expressions_match_as_on_the_server(
     assert seen == matching
 
 
-def test_no_selector_selects_nothing_and_an_empty_one_everything() -> None:
+def test_a_missing_selector_matches_nothing_and_an_empty_one_everything() -> None:
     assert not selects(None, {"app": "web"})
     assert selects(meta_v1.LabelSelector(), {"app": "web"})
     assert is_empty(meta_v1.LabelSelector())

@@ -1,4 +1,4 @@
-"""Which surplus Pods are deleted first."""
+"""The order in which surplus Pods are deleted."""
 
 from typing import Any
 
@@ -60,8 +60,8 @@ def test_of_pods_of_about_the_same_age_the_lower_uid_is_deleted_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "cost"),
+    ("annotation", "cost"),
     [("10", 10), ("-10", -10), ("0", 0), ("+1", 0), ("007", 0), ("1e3", 0), ("99999999999", 0)],
 )
-def test_an_invalid_deletion_cost_counts_as_zero(said: str, cost: int) -> None:
-    assert deletion_cost(pod(annotations={COST: said})) == cost
+def test_an_invalid_deletion_cost_counts_as_zero(annotation: str, cost: int) -> None:
+    assert deletion_cost(pod(annotations={COST: annotation})) == cost

@@ -1,4 +1,4 @@
-"""What the status of a Pod means."""
+"""Active, ready, available and terminating Pods."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_a_pod_is_available_after_it_was_ready_for_min_ready_seconds() -> None:
     assert not is_available(pod(), 0, NOW)
 
 
-def test_the_seconds_until_a_pod_is_available_are_known() -> None:
+def test_the_time_until_a_pod_is_available_is_computed() -> None:
     assert available_in_seconds(pod(ready=ago(4)), 10, NOW) == 6.0
     assert available_in_seconds(pod(ready=ago(40)), 10, NOW) == 0.0
     assert available_in_seconds(pod(), 10, NOW) is None

@@ -1,4 +1,4 @@
-"""Which objects a change of a Pod enqueues."""
+"""The objects that a change of a Pod enqueues."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the controller counts is what the API server charges."""
+"""The quota controller counts the same usage that the API server charges."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What objects use of a quota, and which quotas count them."""
+"""The usage of objects, and the quotas that count them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,11 +21,11 @@ from tests.unit.workloads.pods.samples import NOW, ago
 Requirements = core_v1.ResourceRequirements
 
 
-def amounts(**said: str) -> Mapping[str, Quantity]:
-    return {name.replace("_", "-"): Quantity(each) for name, each in said.items()}
+def amounts(**quantities: str) -> Mapping[str, Quantity]:
+    return {name.replace("_", "-"): Quantity(each) for name, each in quantities.items()}
 
 
-def asking(cpu: str, memory: str | None = None, /, **limits: str) -> Requirements:
+def requirements(cpu: str, memory: str | None = None, /, **limits: str) -> Requirements:
     requests = {"cpu": cpu} if memory is None else {"cpu": cpu, "memory": memory}
     return Requirements(requests=amounts(**requests), limits=amounts(**limits) or None)
 
@@ -46,7 +46,9 @@ def used(resource: GroupResource, obj: Resource) -> dict[str, str]:
 
 
 def test_a_pod_uses_the_sum_of_its_containers_requests() -> None:
-    both = pod(container(asking("100m", "1Gi", cpu="1")), container(asking("200m", "1Gi")))
+    both = pod(
+        container(requirements("100m", "1Gi", cpu="1")), container(requirements("200m", "1Gi"))
+    )
 
     assert used(PODS, both) == {
         "count/pods": "1",
@@ -60,11 +62,11 @@ def test_a_pod_uses_the_sum_of_its_containers_requests() -> None:
 
 
 def test_init_containers_count_as_far_as_they_request_more() -> None:
-    first = container(asking("1"))
-    beside = container(asking("300m"), restart_policy="Always")
+    first = container(requirements("1"))
+    beside = container(requirements("300m"), restart_policy="Always")
 
     def cpu(*init: core_v1.Container) -> str:
-        made = pod(container(asking("200m")), init_containers=init)
+        made = pod(container(requirements("200m")), init_containers=init)
         return used(PODS, made)["requests.cpu"]
 
     assert cpu(first) == "1"
@@ -75,7 +77,9 @@ def test_init_containers_count_as_far_as_they_request_more() -> None:
 
 def test_pod_level_requests_and_overhead_count() -> None:
     whole = pod(
-        container(asking("200m")), resources=asking("1", cpu="2"), overhead=amounts(cpu="50m")
+        container(requirements("200m")),
+        resources=requirements("1", cpu="2"),
+        overhead=amounts(cpu="50m"),
     )
 
     found = used(PODS, whole)
@@ -94,7 +98,7 @@ def test_devices_and_huge_pages_count_under_their_names() -> None:
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_pod_that_has_ended_is_counted_and_uses_nothing(phase: str) -> None:
-    assert used(PODS, pod(container(asking("1")), phase=phase)) == {"count/pods": "1"}
+    assert used(PODS, pod(container(requirements("1")), phase=phase)) == {"count/pods": "1"}
 
 
 def test_a_pod_that_is_overdue_for_deletion_uses_nothing() -> None:
@@ -121,11 +125,11 @@ SERVICES_USED = [
 ]
 
 
-@pytest.mark.parametrize(("said", "ports", "balancers"), SERVICES_USED)
+@pytest.mark.parametrize(("spec", "ports", "balancers"), SERVICES_USED)
 def test_a_service_uses_what_its_type_needs(
-    said: dict[str, Any], ports: str, balancers: str
+    spec: dict[str, Any], ports: str, balancers: str
 ) -> None:
-    service = core_v1.Service(spec=core_v1.ServiceSpec(ports=PORTS, **said))
+    service = core_v1.Service(spec=core_v1.ServiceSpec(ports=PORTS, **spec))
 
     assert used(SERVICES, service) == {
         "count/services": "1",
@@ -145,7 +149,7 @@ def claim(**status: Any) -> core_v1.PersistentVolumeClaim:
     )
 
 
-def test_a_claim_counts_for_its_class_too() -> None:
+def test_a_claim_also_counts_for_its_storage_class() -> None:
     assert used(CLAIMS, claim()) == {
         "count/persistentvolumeclaims": "1",
         "persistentvolumeclaims": "1",
@@ -195,7 +199,7 @@ def test_each_resource_name_counts_one_kind(name: str, user: str | None) -> None
 
 # Scopes
 
-BEST_EFFORT, BURSTABLE = pod(), pod(container(asking("1")))
+BEST_EFFORT, BURSTABLE = pod(), pod(container(requirements("1")))
 SHORT = pod(active_deadline_seconds=5)
 FOREIGN = pod(
     affinity=core_v1.Affinity(

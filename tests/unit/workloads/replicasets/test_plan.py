@@ -1,4 +1,4 @@
-"""How many Pods a ReplicaSet has to create, and its status."""
+"""Pods that a ReplicaSet creates, and its status."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ def test_no_more_than_five_hundred_pods_are_created_in_one_reconcile(
     assert difference(replica_set(replicas=wanted), active) == missing
 
 
-def test_a_status_counts_what_is_labeled_ready_and_available() -> None:
+def test_a_status_counts_labeled_ready_and_available_pods() -> None:
     rs = replica_set(replicas=3, template=LABELED, min_ready_seconds=30)
     pods = [
         pod("a", labels={"app": "web", "tier": "front", "more": "1"}, ready=ago(60)),

@@ -1,4 +1,4 @@
-"""Which nodes the plugins accept; many examples are from the Kubernetes documentation."""
+"""The scheduler's node plugins; many examples are from the Kubernetes documentation."""
 
 from typing import Any
 
@@ -144,7 +144,7 @@ def taint(key: str, value: str | None = None, effect: str = "NoSchedule") -> cor
 
 
 @pytest.mark.parametrize(
-    ("toleration", "is_borne"),
+    ("toleration", "is_tolerated"),
     [
         (core_v1.Toleration(key="key1", operator="Equal", value="value1"), True),
         (core_v1.Toleration(key="key1", value="value1", effect="NoSchedule"), True),
@@ -158,19 +158,19 @@ def taint(key: str, value: str | None = None, effect: str = "NoSchedule") -> cor
     ],
 )
 def test_a_toleration_matches_a_taint_by_key_value_and_effect(
-    toleration: core_v1.Toleration, is_borne: bool
+    toleration: core_v1.Toleration, is_tolerated: bool
 ) -> None:
-    assert tolerates(toleration, taint("key1", "value1")) is is_borne
+    assert tolerates(toleration, taint("key1", "value1")) is is_tolerated
 
 
-@pytest.mark.parametrize(("operator", "is_borne"), [("Gt", True), ("Lt", False)])
-def test_a_toleration_can_compare_numbers(operator: str, is_borne: bool) -> None:
+@pytest.mark.parametrize(("operator", "is_tolerated"), [("Gt", True), ("Lt", False)])
+def test_a_toleration_can_compare_numbers(operator: str, is_tolerated: bool) -> None:
     toleration = core_v1.Toleration(key="sla", operator=operator, value="900")
 
-    assert tolerates(toleration, taint("sla", "950")) is is_borne
+    assert tolerates(toleration, taint("sla", "950")) is is_tolerated
 
 
-def test_one_untolerated_taint_rules_a_node_out() -> None:
+def test_one_untolerated_taint_excludes_a_node() -> None:
     tainted = node(
         taints=(
             taint("key1", "value1"),
@@ -188,7 +188,7 @@ def test_one_untolerated_taint_rules_a_node_out() -> None:
     assert untolerated_taint(node(), None) is None
 
 
-def test_a_prefernoschedule_taint_lowers_the_score_and_rules_nothing_out() -> None:
+def test_a_prefernoschedule_taint_lowers_the_score_and_excludes_no_node() -> None:
     shy = node(taints=(taint("key1", effect="PreferNoSchedule"),))
 
     assert untolerated_taint(shy, None) is None

@@ -17,14 +17,14 @@ HOST = "kubernetes.io/hostname"
 
 
 def place(queued: core_v1.Pod, on: SchedulerCache, **namespaces: dict[str, str]) -> str:
-    """The node for the Pod, or the message."""
+    """Return the node for the Pod, or the message."""
     outcome = schedule_pod(
         queued_pod_info(queued), on, labels_of=lambda name: namespaces.get(name, {})
     )
     return outcome.node if isinstance(outcome, ScheduleResult) else outcome.message
 
 
-def hungry(name: str = "one", cpu: str = "1", **rest: Any) -> core_v1.Pod:
+def requesting_pod(name: str = "one", cpu: str = "1", **rest: Any) -> core_v1.Pod:
     return pod(name, container(requests={"cpu": cpu}), **rest)
 
 
@@ -38,14 +38,14 @@ def term(
     )
 
 
-def near(each: core_v1.Pod, *terms: core_v1.PodAffinityTerm) -> core_v1.Pod:
+def with_affinity(each: core_v1.Pod, *terms: core_v1.PodAffinityTerm) -> core_v1.Pod:
     return _with(
         each,
         pod_affinity=core_v1.PodAffinity(required_during_scheduling_ignored_during_execution=terms),
     )
 
 
-def far(each: core_v1.Pod, *terms: core_v1.PodAffinityTerm) -> core_v1.Pod:
+def with_anti_affinity(each: core_v1.Pod, *terms: core_v1.PodAffinityTerm) -> core_v1.Pod:
     return _with(
         each,
         pod_anti_affinity=core_v1.PodAntiAffinity(
@@ -75,9 +75,9 @@ TWO = (node("node-1"), node("node-2"))
 
 
 def test_the_node_with_the_most_free_resources_wins() -> None:
-    on = cache(*TWO, node_1=(hungry("old", "2"),))
+    on = cache(*TWO, node_1=(requesting_pod("old", "2"),))
 
-    assert place(hungry(), on) == "node-2"
+    assert place(requesting_pod(), on) == "node-2"
 
 
 def test_of_equal_nodes_the_first_by_name_is_selected() -> None:
@@ -97,7 +97,7 @@ def test_the_pods_of_one_owner_are_spread_by_default() -> None:
 def test_a_node_with_a_prefernoschedule_taint_is_selected_last() -> None:
     shy = node("node-1", taints=(core_v1.Taint(key="shy", effect="PreferNoSchedule"),))
 
-    assert place(pod(), cache(shy, TWO[1], node_2=(hungry("old", "2"),))) == "node-2"
+    assert place(pod(), cache(shy, TWO[1], node_2=(requesting_pod("old", "2"),))) == "node-2"
     assert place(pod(), cache(shy)) == "node-1"
 
 
@@ -112,8 +112,8 @@ def test_a_pod_that_names_its_node_is_checked_on_that_node_only() -> None:
             node_selector_terms=(named,)
         )
     )
-    daemon = _with(hungry(cpu="3"), node_affinity=affinity)
-    full = cache(*TWO, node_2=(hungry("old", "2"),))
+    daemon = _with(requesting_pod(cpu="3"), node_affinity=affinity)
+    full = cache(*TWO, node_2=(requesting_pod("old", "2"),))
 
     assert place(daemon, cache(*TWO)) == "node-2"
     assert place(daemon, full) == (
@@ -124,8 +124,8 @@ def test_a_pod_that_names_its_node_is_checked_on_that_node_only() -> None:
     )
 
 
-def test_the_message_for_a_pod_without_preemption_says_so() -> None:
-    polite = hungry(cpu="9", preemption_policy="Never")
+def test_the_message_for_a_pod_without_preemption_mentions_it() -> None:
+    polite = requesting_pod(cpu="9", preemption_policy="Never")
 
     assert place(polite, cache(*TWO)) == (
         "0/2 nodes are available: 2 Insufficient cpu."
@@ -139,11 +139,11 @@ def test_the_message_without_nodes_has_no_counts() -> None:
 
 def test_affinity_applies_within_its_topology_key() -> None:
     zones = [node(f"node-{n}", labels={"zone": zone}) for n, zone in ((1, "a"), (2, "b"), (3, "b"))]
-    on = cache(*zones, node_2=(hungry("friend", "3", labels={"app": "friend"}),))
+    on = cache(*zones, node_2=(requesting_pod("friend", "3", labels={"app": "friend"}),))
 
-    assert place(near(pod(), term("zone", app="friend")), on) == "node-3"
-    assert place(near(pod(), term(app="friend")), on) == "node-2"
-    assert place(far(pod(), term("zone", app="friend")), on) == "node-1"
+    assert place(with_affinity(pod(), term("zone", app="friend")), on) == "node-3"
+    assert place(with_affinity(pod(), term(app="friend")), on) == "node-2"
+    assert place(with_anti_affinity(pod(), term("zone", app="friend")), on) == "node-1"
 
 
 def test_an_affinity_term_applies_to_its_own_namespace_unless_it_names_others() -> None:
@@ -156,31 +156,33 @@ def test_an_affinity_term_applies_to_its_own_namespace_unless_it_names_others() 
     )
 
     assert isinstance(
-        schedule_pod(queued_pod_info(near(pod(), term(app="friend"))), on, labels_of=lambda _: {}),
+        schedule_pod(
+            queued_pod_info(with_affinity(pod(), term(app="friend"))), on, labels_of=lambda _: {}
+        ),
         FitError,
     )
-    assert place(near(pod(), term(app="friend", namespaces=("there",))), on) == "node-2"
-    assert place(near(pod(), anywhere), on) == "node-2"
-    assert place(near(pod(), chosen), on, there={"team": "red"}) == "node-2"
-    assert place(near(pod(), chosen), on, there={"team": "blue"}).startswith("0/2")
+    assert place(with_affinity(pod(), term(app="friend", namespaces=("there",))), on) == "node-2"
+    assert place(with_affinity(pod(), anywhere), on) == "node-2"
+    assert place(with_affinity(pod(), chosen), on, there={"team": "red"}) == "node-2"
+    assert place(with_affinity(pod(), chosen), on, there={"team": "blue"}).startswith("0/2")
 
 
 def test_the_first_pod_with_affinity_to_itself_fits_on_any_node() -> None:
-    first = near(pod(labels={"app": "web"}), term(app="web"))
+    first = with_affinity(pod(labels={"app": "web"}), term(app="web"))
 
     assert place(first, cache(*TWO)) == "node-1"
-    assert place(near(pod(), term(app="web")), cache(*TWO)).startswith("0/2")
+    assert place(with_affinity(pod(), term(app="web")), cache(*TWO)).startswith("0/2")
 
 
-def test_the_anti_affinity_of_existing_pods_rules_nodes_out() -> None:
-    existing = far(pod("existing"), term(app="web"))
+def test_the_anti_affinity_of_existing_pods_excludes_nodes() -> None:
+    existing = with_anti_affinity(pod("existing"), term(app="web"))
     on = cache(*TWO, node_1=(existing,))
 
-    assert place(hungry(labels={"app": "web"}), on) == "node-2"
+    assert place(requesting_pod(labels={"app": "web"}), on) == "node-2"
     assert place(pod(labels={"app": "web"}, namespace="there"), on) == "node-2"
     assert place(
         pod(labels={"app": "web"}, namespace="there"),
-        cache(*TWO, node_1=(existing,), node_2=(hungry("old", "2"),)),
+        cache(*TWO, node_1=(existing,), node_2=(requesting_pod("old", "2"),)),
     ) == ("node-1")
 
 
@@ -204,9 +206,9 @@ def test_preferred_affinity_decides_between_otherwise_equal_nodes() -> None:
     assert place(repelled, cache(*TWO, node_1=(pod("f", labels={"app": "friend"}),))) == "node-2"
 
 
-def test_a_skew_above_maxskew_rules_a_node_out() -> None:
+def test_a_skew_above_maxskew_excludes_a_node() -> None:
     web = [pod(f"web-{number}", labels={"app": "web"}) for number in range(3)]
-    on = cache(*TWO, node_1=(web[0],), node_2=(hungry("old", "3"),))
+    on = cache(*TWO, node_1=(web[0],), node_2=(requesting_pod("old", "3"),))
     new = pod("new", labels={"app": "web"}, topology_spread_constraints=spread())
 
     assert place(new, on) == "node-2"
@@ -218,11 +220,11 @@ def test_a_skew_above_maxskew_rules_a_node_out() -> None:
 def test_a_node_without_the_topology_label_does_not_fit() -> None:
     zones = (node("node-1", labels={"zone": "a"}), node("node-2"))
     new = pod("new", labels={"app": "web"}, topology_spread_constraints=spread(key="zone"))
-    full = cache(zones[0], zones[1], node_1=(hungry("old", "4"),))
+    full = cache(zones[0], zones[1], node_1=(requesting_pod("old", "4"),))
 
     assert place(new, cache(*zones)) == "node-1"
     assert "1 node(s) didn't match pod topology spread constraints (missing required label)" in (
-        place(hungry("new", topology_spread_constraints=spread(key="zone")), full)
+        place(requesting_pod("new", topology_spread_constraints=spread(key="zone")), full)
     )
 
 
@@ -241,7 +243,9 @@ def test_with_fewer_than_mindomains_the_global_minimum_is_zero() -> None:
 
 
 def test_a_soft_spread_constraint_only_affects_scores() -> None:
-    on = cache(*TWO, node_1=(pod("a", labels={"app": "web"}),), node_2=(hungry("old", "1"),))
+    on = cache(
+        *TWO, node_1=(pod("a", labels={"app": "web"}),), node_2=(requesting_pod("old", "1"),)
+    )
     anyway = spread(must=False)
 
     assert place(pod("new", labels={"app": "web"}, topology_spread_constraints=anyway), on) == (
@@ -256,9 +260,13 @@ def test_pods_that_fit_alike_have_the_same_signature() -> None:
     assert signature(name="a", labels={"x": "1"}) == signature(name="b", labels={"x": "2"})
     assert signature() != signature(node_selector={"a": "b"})
     assert (
-        queued_pod_info(hungry(cpu="1")).signature == queued_pod_info(hungry(cpu="1000m")).signature
+        queued_pod_info(requesting_pod(cpu="1")).signature
+        == queued_pod_info(requesting_pod(cpu="1000m")).signature
     )
-    assert queued_pod_info(hungry(cpu="1")).signature != queued_pod_info(hungry(cpu="2")).signature
+    assert (
+        queued_pod_info(requesting_pod(cpu="1")).signature
+        != queued_pod_info(requesting_pod(cpu="2")).signature
+    )
     constraints = spread()
     assert signature(labels={"x": "1"}, topology_spread_constraints=constraints) != signature(
         labels={"x": "2"}, topology_spread_constraints=constraints

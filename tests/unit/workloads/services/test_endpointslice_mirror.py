@@ -21,10 +21,10 @@ def test_ready_and_not_ready_addresses_share_a_slice() -> None:
 
     (mirror,) = mirrors(endpoints(subset))
 
-    said = [
+    found = [
         (each.addresses, each.conditions and each.conditions.ready) for each in mirror.endpoints
     ]
-    assert said == [(("1.2.3.4",), True), (("1.2.3.5",), False)]
+    assert found == [(("1.2.3.4",), True), (("1.2.3.5",), False)]
     assert [(each.name, each.port) for each in mirror.ports] == [("db", 5432)]
 
 

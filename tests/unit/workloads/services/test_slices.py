@@ -1,4 +1,4 @@
-"""How the controller distributes endpoints over slices."""
+"""Distribution of endpoints over slices."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_an_endpoint_is_marked_as_ready_serving_and_terminating() -> None:
 
     (made,) = plan(service(), pods).create
 
-    said = {
+    states = {
         each.target_ref.name: (
             each.conditions.ready,
             each.conditions.serving,
@@ -32,7 +32,7 @@ def test_an_endpoint_is_marked_as_ready_serving_and_terminating() -> None:
         for each in made.endpoints
         if each.target_ref and each.conditions
     }
-    assert said == {
+    assert states == {
         "ready": (True, True, False),
         "unready": (False, False, False),
         "ending": (False, True, True),

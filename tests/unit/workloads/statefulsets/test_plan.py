@@ -127,7 +127,7 @@ def test_without_a_partition_the_current_replicas_keep_the_current_revision() ->
 # Scaling down
 
 
-def test_scaling_down_deletes_the_highest_ordinal_first_and_alone() -> None:
+def test_scaling_down_deletes_one_pod_at_a_time_starting_with_the_highest_ordinal() -> None:
     assert plan(stateful_set(1), pod(0), pod(2), pod(1)) == ["delete web-2"]
 
 
@@ -172,7 +172,7 @@ def test_an_update_waits_for_each_replaced_pod() -> None:
     assert plan(stateful_set(3), *old, pod(2)) == ["delete web-1"]
 
 
-def test_pods_below_the_partition_are_left_alone() -> None:
+def test_pods_below_the_partition_are_not_updated() -> None:
     old = [pod(ordinal, revision=OLD) for ordinal in range(2)]
 
     assert plan(stateful_set(3, partition=2), *old, pod(2)) == []
@@ -236,7 +236,7 @@ def status(owner: StatefulSet, *pods: core_v1.Pod) -> apps_v1.StatefulSetStatus:
 
 
 def test_a_status_counts_pods_by_state_and_revision() -> None:
-    said = status(
+    computed = status(
         stateful_set(5, min_ready_seconds=30),
         pod(0, revision=OLD),
         pod(1, revision=OLD, is_ending=True),
@@ -245,7 +245,7 @@ def test_a_status_counts_pods_by_state_and_revision() -> None:
         pod(4, phase="Pending"),
     )
 
-    assert said == apps_v1.StatefulSetStatus(
+    assert computed == apps_v1.StatefulSetStatus(
         observed_generation=4,
         replicas=5,
         ready_replicas=3,
@@ -259,9 +259,9 @@ def test_a_status_counts_pods_by_state_and_revision() -> None:
 
 
 def test_an_update_is_complete_when_all_pods_are_ready_in_the_new_revision() -> None:
-    said = status(stateful_set(2), pod(0), pod(1))
+    computed = status(stateful_set(2), pod(0), pod(1))
 
-    assert (said.current_revision, said.current_replicas) == (NEW, 2)
+    assert (computed.current_revision, computed.current_replicas) == (NEW, 2)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_the_policy_determines_the_owner_of_a_claim(
     assert uids(corrected_references(wrong, smaller, KEPT)) == while_too_many
 
 
-def test_a_claim_with_the_right_owners_is_left_alone() -> None:
+def test_a_claim_with_the_right_owners_is_not_changed() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
     assert corrected_references(claim(owner), owner, KEPT) is None

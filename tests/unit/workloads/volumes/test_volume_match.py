@@ -1,4 +1,4 @@
-"""Which volume is selected for a claim."""
+"""Selection of a volume for a claim."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -110,7 +110,7 @@ def test_a_volume_of_an_earlier_claim_with_the_name_does_not_match() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         (volume("v", "1Gi"), "requested PV is too small"),
         (volume("v", storage_class_name="fast"), "storageClassName does not match"),
@@ -120,8 +120,8 @@ def test_a_volume_of_an_earlier_claim_with_the_name_does_not_match() -> None:
         (volume("v"), None),
     ],
 )
-def test_a_volume_named_by_the_claim_must_fit(other: Volume, said: str | None) -> None:
-    assert mismatch(other, claim()) == said
+def test_a_volume_named_by_the_claim_must_fit(other: Volume, message: str | None) -> None:
+    assert mismatch(other, claim()) == message
 
 
 def test_the_beta_annotation_sets_the_class_too() -> None:
@@ -134,11 +134,13 @@ def test_the_beta_annotation_sets_the_class_too() -> None:
 
 
 def test_of_several_default_classes_the_newest_wins() -> None:
-    def storage_class(name: str, seconds: float, said: str = "true") -> storage_v1.StorageClass:
+    def storage_class(
+        name: str, seconds: float, is_default: str = "true"
+    ) -> storage_v1.StorageClass:
         return storage_v1.StorageClass(
             metadata=meta_v1.ObjectMeta(
                 name=name,
-                annotations={DEFAULT_CLASS: said},
+                annotations={DEFAULT_CLASS: is_default},
                 creation_timestamp=EPOCH + timedelta(seconds=seconds),
             ),
             provisioner="p",
@@ -149,7 +151,7 @@ def test_of_several_default_classes_the_newest_wins() -> None:
             storage_class("c", 5),
             storage_class("b", 5),
             storage_class("a", 1),
-            storage_class("d", 9, said="false"),
+            storage_class("d", 9, is_default="false"),
         ]
     )
 

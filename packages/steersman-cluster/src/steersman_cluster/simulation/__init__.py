@@ -4,9 +4,9 @@ Takes:     a seed, a function that builds operators, and the steps of a test
 Gives:     a ``SimulatedCluster``, in which an hour takes milliseconds; ``survives_…``,
            which run a ``Scenario`` again with a fault at each possible point
 Promises:  - the same seed gives the same history
-           - time passes only when every task waits
+           - time advances only when every task waits
            - a deadlock is an error that names the waiting tasks
-           - a killed operator stops where it is, and none of its finally blocks runs
+           - a killed operator stops immediately without finally blocks
            - an operator that is started again is built again
            - only one function that is not async runs at a time
            - a failure is replayed by its seed and fault

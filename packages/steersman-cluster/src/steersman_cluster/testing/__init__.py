@@ -12,10 +12,10 @@ Promises:  - coroutine tests run on the loop of their cluster, beside any other 
            - another plugin may have options and fixtures of the same names
            - the block is entered once the API server is ready
            - clients verify the certificate of the API server
-           - every start has its own keys and tokens, which only this user can read
+           - each start has its own keys and tokens, readable only by the user
            - nothing is left when the block ends, or the process is killed
            - a program in the cache is complete, even if a build was killed
-           - only the programs that are used must exist
+           - only requested programs must exist
            - a namespace and all its objects are deleted when its block ends
 Never:     listens beyond loopback, touches a cluster it did not start, or builds during a test
 """

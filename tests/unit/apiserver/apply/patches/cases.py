@@ -1,4 +1,4 @@
-"""Patches of every kind and form, each with the object that it is meant for."""
+"""Patches of every type, each with its target object."""
 
 from typing import Any, NamedTuple
 
@@ -80,7 +80,7 @@ OBJECTS: dict[str, dict[str, Any]] = {
 
 
 class Case(NamedTuple):
-    """One patch, and the object that it is meant for."""
+    """A patch and its target object."""
 
     target: str
     type: str
@@ -93,7 +93,7 @@ class Case(NamedTuple):
 
 
 def patched(case: Case, obj: dict[str, Any]) -> dict[str, Any]:
-    """``obj`` as we patch it."""
+    """Return ``obj`` as steersman patches it."""
     lenient = case.query.endswith("Ignore")
     if case.type == JSON:
         return apply_json_patch(obj, case.patch, lenient=lenient)

@@ -1,4 +1,4 @@
-"""JSON patch: RFC 6902, as lenient as the server's own library."""
+"""JSON patch: RFC 6902, as lenient as the Go library of kube-apiserver."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def origin(path: str) -> dict[str, str]:
         ({"a": 1}, [op("remove", "ignored/a")], {}),
     ],
 )
-def test_operations_do_what_they_say(obj: Any, patch: Any, expected: Any) -> None:
+def test_each_operation_has_its_effect(obj: Any, patch: Any, expected: Any) -> None:
     assert apply_json_patch(obj, patch) == expected
 
 
@@ -78,15 +78,15 @@ def test_operations_do_what_they_say(obj: Any, patch: Any, expected: Any) -> Non
     ],
     ids=str,
 )
-def test_what_does_not_apply_is_refused_without_a_reason(operation: Any) -> None:
+def test_an_operation_that_does_not_apply_is_rejected_without_a_reason(operation: Any) -> None:
     obj = {"text": "t", "number": 1, "list": [1, 2]}
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         apply_json_patch(obj, [operation])
 
-    assert refused.value.code == 422
-    assert refused.value.status()["details"] == {}
-    assert "error in our request" in refused.value.message
+    assert raised.value.code == 422
+    assert raised.value.status()["details"] == {}
+    assert "error in our request" in raised.value.message
 
 
 @pytest.mark.parametrize(
@@ -103,34 +103,36 @@ def test_what_does_not_apply_is_refused_without_a_reason(operation: Any) -> None
         ),
     ],
 )
-def test_what_is_no_patch_is_refused(patch: Any, lenient: bool, message: str) -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_document_that_is_not_a_patch_is_rejected(
+    patch: Any, lenient: bool, message: str
+) -> None:
+    with pytest.raises(StatusError) as raised:
         apply_json_patch({}, patch, lenient=lenient)
 
-    assert refused.value.code == 400
-    assert refused.value.message == message.replace("…", "json: cannot unmarshal")
+    assert raised.value.code == 400
+    assert raised.value.message == message.replace("…", "json: cannot unmarshal")
 
 
-def test_too_many_operations_are_refused() -> None:
+def test_a_patch_with_too_many_operations_is_rejected() -> None:
     patch = [op("add", "/a", value=1)] * 10_001
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         apply_json_patch({}, patch)
 
-    assert refused.value.code == 413
-    assert "is 10000, got 10001" in refused.value.message
+    assert raised.value.code == 413
+    assert "is 10000, got 10001" in raised.value.message
 
 
 def test_repeated_copies_in_a_patch_cannot_grow_without_limit() -> None:
     patch = [op("copy", "/a/b", **origin("/a")), op("copy", "/a/c", **origin("/a"))] * 100
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         apply_json_patch({"a": {"text": "x"}}, patch)
 
-    assert refused.value.code == 422
+    assert raised.value.code == 422
 
 
-def test_a_copy_is_a_value_of_its_own() -> None:
+def test_a_copy_does_not_share_its_value_with_the_source() -> None:
     patch = [
         op("add", "/a/first", value=1),
         op("copy", "/b", **origin("/a")),
@@ -143,7 +145,7 @@ def test_a_copy_is_a_value_of_its_own() -> None:
     assert patched == {"a": {"first": 1, "second": 2}, "b": {"first": 1, "third": 3}}
 
 
-def test_a_patch_that_adds_ten_thousand_times_copies_once() -> None:
+def test_a_patch_with_ten_thousand_additions_copies_the_list_once() -> None:
     items: list[int] = []
     patch = [op("add", "/items/-", value=number) for number in range(10_000)]
 
@@ -153,17 +155,15 @@ def test_a_patch_that_adds_ten_thousand_times_copies_once() -> None:
     assert items == []
 
 
-def test_a_document_that_is_replaced_by_no_object_is_refused() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_patch_that_replaces_the_document_with_a_list_is_rejected() -> None:
+    with pytest.raises(StatusError) as raised:
         apply_json_patch({"a": 1}, [op("replace", "", value=[1])])
 
-    assert refused.value.code == 422
-    assert refused.value.message.startswith(
-        ' "" is invalid: patch: Invalid value: "[1]": couldn\'t'
-    )
+    assert raised.value.code == 422
+    assert raised.value.message.startswith(' "" is invalid: patch: Invalid value: "[1]": couldn\'t')
 
 
-def test_unknown_fields_of_operations_are_mistakes() -> None:
+def test_unknown_fields_of_operations_are_reported() -> None:
     patch = [None, {**op("add", "/a", value=1), "foo": 1, "bar": 2}, op("remove", "/a")]
 
     assert json_patch_mistakes(patch) == [

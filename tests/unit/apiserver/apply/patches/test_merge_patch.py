@@ -1,4 +1,4 @@
-"""JSON merge patch: RFC 7386, with the server's own notion of nulls."""
+"""JSON merge patch: RFC 7386, with the null handling of kube-apiserver."""
 
 from typing import Any
 
@@ -23,7 +23,9 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
         ({"a": None}, {"a": {"b": None}}, {"a": {}}),
     ],
 )
-def test_what_is_named_is_replaced_and_null_removes(obj: Any, patch: Any, expected: Any) -> None:
+def test_a_merge_patch_replaces_fields_and_null_removes_them(
+    obj: Any, patch: Any, expected: Any
+) -> None:
     assert apply_merge_patch(obj, patch) == expected
 
 
@@ -41,16 +43,18 @@ def test_what_is_named_is_replaced_and_null_removes(obj: Any, patch: Any, expect
         ),
     ],
 )
-def test_what_is_no_object_is_refused(patch: Any, lenient: bool, message: str) -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_merge_patch_that_is_not_an_object_is_rejected(
+    patch: Any, lenient: bool, message: str
+) -> None:
+    with pytest.raises(StatusError) as raised:
         apply_merge_patch({}, patch, lenient=lenient)
 
-    assert (refused.value.code, refused.value.message) == (400, message)
+    assert (raised.value.code, raised.value.message) == (400, message)
 
 
-def test_a_list_would_be_the_whole_object_where_validation_is_ignored() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_list_is_rejected_as_the_new_object_if_validation_is_ignored() -> None:
+    with pytest.raises(StatusError) as raised:
         apply_merge_patch({}, [], lenient=True)
 
-    assert refused.value.code == 422
-    assert 'Invalid value: "[]"' in refused.value.message
+    assert raised.value.code == 422
+    assert 'Invalid value: "[]"' in raised.value.message

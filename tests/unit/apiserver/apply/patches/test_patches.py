@@ -1,4 +1,4 @@
-"""What holds for patches of every kind."""
+"""Properties of patches of every type."""
 
 from copy import deepcopy
 from typing import Any

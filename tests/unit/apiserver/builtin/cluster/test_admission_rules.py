@@ -31,7 +31,7 @@ def of_binding(**spec: Any) -> list[tuple[str, str]]:
     return problems(binding_errors(actions=True)({"spec": {**usual, **spec}}))
 
 
-def test_what_is_right_has_no_errors() -> None:
+def test_valid_admission_configurations_have_no_errors() -> None:
     assert of_webhook() == []
     assert of_policy(validations=[{"expression": "true"}]) == []
     assert of_binding() == []
@@ -103,7 +103,7 @@ def test_what_is_right_has_no_errors() -> None:
         ),
     ],
 )
-def test_a_webhook_is_refused_for_what_is_wrong_with_it(
+def test_an_invalid_webhook_is_rejected_with_the_invalid_field(
     changes: Any, wrong: tuple[str, str]
 ) -> None:
     field, body = wrong
@@ -111,7 +111,7 @@ def test_a_webhook_is_refused_for_what_is_wrong_with_it(
     assert of_webhook(**changes) == [(f"webhooks[0].{field}", body)]
 
 
-def test_no_two_webhooks_of_a_configuration_have_the_same_name() -> None:
+def test_the_webhooks_of_a_configuration_have_unique_names() -> None:
     twice = {"webhooks": [webhook("a"), webhook("a")]}
 
     assert problems(webhook_errors(twice)) == [
@@ -156,11 +156,11 @@ def test_no_two_webhooks_of_a_configuration_have_the_same_name() -> None:
         ),
     ],
 )
-def test_a_policy_is_refused_for_what_is_wrong_with_it(spec: Any, wrong: Any) -> None:
+def test_an_invalid_policy_is_rejected_with_the_invalid_field(spec: Any, wrong: Any) -> None:
     assert of_policy(**spec) == [wrong]
 
 
-def test_an_expression_may_name_the_variables_before_it() -> None:
+def test_an_expression_can_use_the_variables_before_it() -> None:
     variables = [
         {"name": "a", "expression": "1"},
         {"name": "b", "expression": "variables.a + 1"},
@@ -188,5 +188,7 @@ def test_an_expression_may_name_the_variables_before_it() -> None:
         ),
     ],
 )
-def test_a_binding_is_refused_for_what_is_wrong_with_it(spec: Any, fields: list[str]) -> None:
+def test_an_invalid_binding_is_rejected_with_the_invalid_fields(
+    spec: Any, fields: list[str]
+) -> None:
     assert [field for field, _ in of_binding(**spec)] == fields

@@ -1,4 +1,4 @@
-"""Approving a request for a certificate writes conditions, and nothing but conditions."""
+"""Approval of a certificate signing request changes only its conditions."""
 
 from base64 import b64encode
 from typing import Any
@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.builtin.cluster.approvals import (
     SIGNING_REQUEST_APPROVAL,
 )
 from steersman_cluster.apiserver.meta.strategy import Object
-from tests.unit.apiserver.builtin.here import Around
+from tests.unit.apiserver.builtin.kind_handler import FakeStrategyContext
 
 APPROVED = {"type": "Approved", "status": "True", "reason": "Fine"}
 DENIED = {"type": "Denied", "status": "True"}
@@ -22,11 +22,11 @@ def request(*conditions: Object, **status: Any) -> Object:
 
 
 def approval(new: Object, old: Object) -> list[str]:
-    SIGNING_REQUEST_APPROVAL.prepare_update(new, old, Around())
+    SIGNING_REQUEST_APPROVAL.prepare_update(new, old, FakeStrategyContext())
     return [str(each) for each in SIGNING_REQUEST_APPROVAL.validate_update(new, old)]
 
 
-def test_an_approval_gets_its_times_and_leaves_the_rest_alone() -> None:
+def test_an_approval_sets_times_and_changes_only_conditions() -> None:
     new = request(APPROVED, certificate="bmV3")
     new["spec"] = {"usages": ["other"]}
 
@@ -37,23 +37,23 @@ def test_an_approval_gets_its_times_and_leaves_the_rest_alone() -> None:
     assert condition["lastUpdateTime"] == condition["lastTransitionTime"] != ""
 
 
-def test_the_decision_about_a_certificate_request_is_final() -> None:
+def test_the_approval_or_denial_of_a_certificate_request_is_final() -> None:
     assert any("may not remove" in each for each in approval(request(), request(APPROVED)))
     both = approval(request(APPROVED, DENIED), request(APPROVED))
     assert any("mutually exclusive" in each for each in both)
 
 
-def test_a_decision_is_true_or_none() -> None:
+def test_an_approval_or_denial_is_unique_and_has_the_status_true() -> None:
     doubtful = {**APPROVED, "status": "False"}
 
     assert any("Unsupported value" in each for each in approval(request(doubtful), request()))
     assert any("Duplicate value" in each for each in approval(request(DENIED, DENIED), request()))
 
 
-def test_the_status_takes_certificates_and_no_decisions() -> None:
+def test_a_status_update_changes_the_certificate_but_not_the_approval() -> None:
     new, old = request(certificate=SIGNED), request(APPROVED)
     new["status"]["conditions"] = [{**APPROVED, "reason": "Mine"}]
-    SIGNING_REQUEST.prepare_status(new, old, Around())
+    SIGNING_REQUEST.prepare_status(new, old, FakeStrategyContext())
 
     assert SIGNING_REQUEST.validate_status(new, old) == []
     assert new["status"]["conditions"][0]["reason"] == "Fine"
@@ -61,7 +61,7 @@ def test_the_status_takes_certificates_and_no_decisions() -> None:
     assert any("may not add" in each for each in added)
 
 
-def test_what_was_signed_is_a_certificate_and_stays_the_same() -> None:
+def test_an_issued_certificate_is_valid_and_immutable() -> None:
     def errors(new: str, old: str) -> list[str]:
         found = SIGNING_REQUEST.validate_status(request(certificate=new), request(certificate=old))
         return [str(each) for each in found]

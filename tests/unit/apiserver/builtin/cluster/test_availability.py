@@ -1,4 +1,4 @@
-"""What is said of an APIService, by what is kept of the service behind it."""
+"""The Available condition of an APIService, derived from its Service and endpoints."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -14,14 +14,14 @@ from steersman_cluster.apiserver.builtin.cluster.availability import (
     with_condition,
 )
 from steersman_cluster.apiserver.meta.strategy import Object
-from tests.unit.apiserver.builtin.here import Around
+from tests.unit.apiserver.builtin.kind_handler import FakeStrategyContext
 
 BEFORE, NOW = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster(Around):
-    """A cluster with one Service, or none, and slices of its endpoints."""
+class Cluster(FakeStrategyContext):
+    """A cluster with at most one Service, and its endpoint slices."""
 
     service: Object | None = None
     slices: tuple[Object, ...] = field(default=())
@@ -49,7 +49,7 @@ def endpoints(*, ready: bool | None = None, port: str = "https", of: str = "zoo"
     }
 
 
-def test_what_has_no_service_is_always_available() -> None:
+def test_an_api_service_without_a_service_is_available() -> None:
     assert availability(api_service(), Cluster()) == LOCAL
 
 
@@ -69,13 +69,15 @@ def test_what_has_no_service_is_always_available() -> None:
         (Cluster(service={"spec": {"type": "ExternalName"}}), "FailedDiscoveryCheck"),
     ],
 )
-def test_what_another_server_should_answer_is_not_available(cluster: Cluster, reason: str) -> None:
+def test_an_api_service_without_ready_endpoints_is_unavailable(
+    cluster: Cluster, reason: str
+) -> None:
     found = availability(REMOTE, cluster)
 
     assert (found.status, found.reason) == ("False", reason)
 
 
-def test_a_condition_keeps_its_time_until_its_status_is_another() -> None:
+def test_a_condition_keeps_its_transition_time_until_its_status_changes() -> None:
     missing = availability(REMOTE, Cluster())
     portless = availability(
         REMOTE, replace(Cluster(), service={"spec": {"type": "ClusterIP", "ports": []}})

@@ -5,7 +5,7 @@ import pytest
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 VOLUME = {
     "accessModes": ["ReadWriteOnce"],
@@ -17,7 +17,7 @@ CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage":
 
 def created(plural: str, api_version: str = "v1", **parts: Any) -> Object:
     body = {"metadata": {"name": "it"}, **parts}
-    return Here(api_version, plural).create(body, namespace="")
+    return KindHandler(api_version, plural).create(body, namespace="")
 
 
 def test_a_new_node_is_tainted_as_not_ready_and_keeps_its_status() -> None:
@@ -35,7 +35,7 @@ def test_a_node_with_the_not_ready_taint_does_not_get_a_second_one() -> None:
     assert created("nodes", spec={"taints": [taint]})["spec"]["taints"] == [taint]
 
 
-def test_a_limit_range_fills_in_limits_from_the_most_and_requests_from_the_limits() -> None:
+def test_a_limit_range_defaults_limits_from_max_and_requests_from_limits() -> None:
     item = {
         "type": "Container",
         "max": {"cpu": "2"},
@@ -50,7 +50,7 @@ def test_a_limit_range_fills_in_limits_from_the_most_and_requests_from_the_limit
     assert filled["defaultRequest"] == asked
 
 
-def test_users_and_groups_of_a_binding_are_of_the_group_that_knows_them() -> None:
+def test_users_and_groups_of_a_binding_get_the_rbac_api_group() -> None:
     subjects = [{"kind": kind, "name": "x"} for kind in ("User", "Group", "ServiceAccount")]
 
     binding = created(
@@ -75,20 +75,20 @@ def test_a_new_volume_is_pending_and_has_the_protection_finalizer() -> None:
     }
 
 
-def test_the_time_of_a_volumes_phase_moves_with_the_phase_only() -> None:
-    here = Here("v1", "persistentvolumes")
+def test_the_transition_time_of_a_volume_changes_only_with_its_phase() -> None:
+    handler = KindHandler("v1", "persistentvolumes")
     old = created("persistentvolumes", spec=VOLUME)
     old["status"]["lastPhaseTransitionTime"] = "2025-01-01T00:00:00Z"
 
     def reported(**status: str) -> Object:
         new = {**old, "status": status}
-        return here.update(new, old, namespace="", subresource="status")["status"]  # type: ignore[no-any-return]
+        return handler.update(new, old, namespace="", subresource="status")["status"]  # type: ignore[no-any-return]
 
     assert reported(phase="Pending")["lastPhaseTransitionTime"] == "2025-01-01T00:00:00Z"
     assert reported(phase="Bound")["lastPhaseTransitionTime"] == "2026-01-01T00:00:00Z"
 
 
-def test_a_claim_says_in_both_fields_what_it_is_made_from() -> None:
+def test_the_data_source_of_a_claim_is_copied_to_its_data_source_ref() -> None:
     source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
 
     spec = created("persistentvolumeclaims", spec={**CLAIM, "dataSource": source})["spec"]
@@ -96,30 +96,30 @@ def test_a_claim_says_in_both_fields_what_it_is_made_from() -> None:
     assert spec["dataSourceRef"] == spec["dataSource"] == source
 
 
-def test_a_driver_gets_its_first_generation_with_its_first_change() -> None:
-    here = Here("storage.k8s.io/v1", "csidrivers")
+def test_a_csi_driver_gets_its_first_generation_with_its_first_change() -> None:
+    handler = KindHandler("storage.k8s.io/v1", "csidrivers")
     old = created("csidrivers", "storage.k8s.io/v1")
     new = {**old, "spec": {**old["spec"], "requiresRepublish": True}}
 
     assert "generation" not in old["metadata"]
-    assert here.update(new, old, namespace="", subresource="")["metadata"]["generation"] == 1
+    assert handler.update(new, old, namespace="", subresource="")["metadata"]["generation"] == 1
 
 
-def test_labels_of_an_endpoint_slice_count_as_a_new_generation() -> None:
-    here = Here("discovery.k8s.io/v1", "endpointslices")
+def test_a_label_change_increments_the_generation_of_an_endpoint_slice() -> None:
+    handler = KindHandler("discovery.k8s.io/v1", "endpointslices")
     old = created("endpointslices", "discovery.k8s.io/v1", addressType="IPv4", endpoints=[])
     new = {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}}
 
-    assert here.update(new, old, namespace="", subresource="")["metadata"]["generation"] == 2
+    assert handler.update(new, old, namespace="", subresource="")["metadata"]["generation"] == 2
 
 
 @pytest.mark.parametrize("data", [None, "text", [1]])
-def test_a_revision_holds_an_object(data: object) -> None:
+def test_a_controller_revision_without_an_object_is_rejected(data: object) -> None:
     with pytest.raises(StatusError, match="422"):
         created("controllerrevisions", "apps/v1", revision=1, data=data)
 
 
-def test_an_api_that_the_server_itself_serves_is_always_available() -> None:
+def test_a_local_api_service_is_always_available() -> None:
     spec = {
         "group": "example.com",
         "version": "v1",
@@ -127,7 +127,7 @@ def test_an_api_that_the_server_itself_serves_is_always_available() -> None:
         "versionPriority": 1,
     }
 
-    made = Here("apiregistration.k8s.io/v1", "apiservices").create(
+    made = KindHandler("apiregistration.k8s.io/v1", "apiservices").create(
         {"metadata": {"name": "v1.example.com"}, "spec": spec}, namespace=""
     )
 
@@ -139,46 +139,46 @@ def test_an_api_that_the_server_itself_serves_is_always_available() -> None:
     )
 
 
-def test_a_limit_range_without_a_name_gets_one() -> None:
-    here = Here("v1", "limitranges")
+def test_a_limit_range_without_a_name_gets_a_generated_name() -> None:
+    handler = KindHandler("v1", "limitranges")
 
-    assert here.create({"spec": {"limits": []}}, namespace="")["metadata"]["name"]
+    assert handler.create({"spec": {"limits": []}}, namespace="")["metadata"]["name"]
 
 
 def test_a_certificate_signing_request_names_its_authenticated_user() -> None:
-    here = Here("certificates.k8s.io/v1", "certificatesigningrequests")
+    handler = KindHandler("certificates.k8s.io/v1", "certificatesigningrequests")
     request = {"metadata": {"name": "it"}, "spec": {"username": "root", "uid": "0"}}
 
-    here.strategy.set_requester(
+    handler.strategy.set_requester(
         request, User(name="ann", groups=("people",), extra={"from": ("here",)})
     )
 
     assert request["spec"] == {"username": "ann", "groups": ["people"], "extra": {"from": ["here"]}}
 
 
-def test_a_bound_claim_may_ask_for_more_and_one_that_waits_may_not() -> None:
-    here = Here("v1", "persistentvolumeclaims")
+def test_a_bound_claim_can_be_expanded_and_a_pending_one_cannot() -> None:
+    handler = KindHandler("v1", "persistentvolumeclaims")
     old = created("persistentvolumeclaims", spec=CLAIM)
     more = {**CLAIM, "resources": {"requests": {"storage": "2Gi"}}}
     bound = {**old, "status": {"phase": "Bound"}}
 
-    grown = here.update({**bound, "spec": more}, bound, namespace="", subresource="")
+    grown = handler.update({**bound, "spec": more}, bound, namespace="", subresource="")
 
     assert grown["spec"]["resources"]["requests"] == {"storage": "2Gi"}
     with pytest.raises(StatusError, match="422"):
-        here.update({**old, "spec": more}, old, namespace="", subresource="")
+        handler.update({**old, "spec": more}, old, namespace="", subresource="")
 
 
-def test_a_driver_that_puts_tokens_where_they_may_be_logged_is_warned() -> None:
-    here = Here("storage.k8s.io/v1", "csidrivers")
+def test_a_csi_driver_with_token_requests_gets_a_warning() -> None:
+    handler = KindHandler("storage.k8s.io/v1", "csidrivers")
     spec = {"tokenRequests": [{"audience": "x"}]}
 
-    here.create({"metadata": {"name": "it"}, "spec": spec}, namespace="")
+    handler.create({"metadata": {"name": "it"}, "spec": spec}, namespace="")
 
-    assert len(here.warnings) == 1
+    assert len(handler.warnings) == 1
 
 
-def test_a_lease_forgets_what_the_server_does_not_do_yet() -> None:
+def test_a_lease_drops_the_fields_of_disabled_features() -> None:
     lease = created(
         "leases",
         "coordination.k8s.io/v1",

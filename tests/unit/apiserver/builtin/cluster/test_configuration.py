@@ -5,24 +5,26 @@ import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 
 def created(plural: str, **parts: Any) -> Object:
-    return Here("v1", plural).create({"metadata": {"name": "it"}, **parts}, namespace="default")
+    return KindHandler("v1", plural).create(
+        {"metadata": {"name": "it"}, **parts}, namespace="default"
+    )
 
 
 def message_of(plural: str, **parts: Any) -> str:
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         created(plural, **parts)
-    return refused.value.message.partition(" is invalid: ")[2]
+    return raised.value.message.partition(" is invalid: ")[2]
 
 
 def encoded(text: str) -> str:
     return b64encode(text.encode()).decode()
 
 
-def test_text_of_a_secret_becomes_data_and_wins_over_it() -> None:
+def test_string_data_of_a_secret_is_merged_into_data() -> None:
     secret = created(
         "secrets", data={"a": encoded("x"), "b": encoded("y")}, stringData={"a": "z", "c": ""}
     )
@@ -36,12 +38,14 @@ def test_a_secret_without_a_type_is_opaque() -> None:
 
 
 @pytest.mark.parametrize("plural", ["configmaps", "secrets"])
-def test_what_may_not_change_may_still_be_labelled(plural: str) -> None:
-    here = Here("v1", plural)
+def test_an_immutable_object_can_be_labeled(plural: str) -> None:
+    handler = KindHandler("v1", plural)
     old = created(plural, immutable=True, data={"a": encoded("x")})
     metadata = {**old["metadata"], "labels": {"a": "b"}}
 
-    updated = here.update({**old, "metadata": metadata}, old, namespace="default", subresource="")
+    updated = handler.update(
+        {**old, "metadata": metadata}, old, namespace="default", subresource=""
+    )
 
     assert updated["metadata"]["labels"] == {"a": "b"}
 
@@ -50,13 +54,17 @@ def test_what_may_not_change_may_still_be_labelled(plural: str) -> None:
 @pytest.mark.parametrize(
     ("change", "field"), [({"data": {"a": "eQ=="}}, "data"), ({"immutable": False}, "immutable")]
 )
-def test_what_may_not_change_does_not(plural: str, change: Object, field: str) -> None:
+def test_the_data_of_an_immutable_object_cannot_change(
+    plural: str, change: Object, field: str
+) -> None:
     old = created(plural, immutable=True, data={"a": encoded("x")})
 
-    with pytest.raises(StatusError, match="422") as refused:
-        Here("v1", plural).update({**old, **change}, old, namespace="default", subresource="")
+    with pytest.raises(StatusError, match="422") as raised:
+        KindHandler("v1", plural).update(
+            {**old, **change}, old, namespace="default", subresource=""
+        )
 
-    assert refused.value.status()["details"]["causes"] == [
+    assert raised.value.status()["details"]["causes"] == [
         {
             "reason": "FieldValueForbidden",
             "message": "Forbidden: field is immutable when `immutable` is set",
@@ -79,7 +87,7 @@ def test_what_may_not_change_does_not(plural: str, change: Object, field: str) -
         ("[]", "json: cannot unmarshal array into Go value of type map[string]interface {}"),
     ],
 )
-def test_a_secret_that_is_no_json_is_refused_without_being_shown(text: str, problem: str) -> None:
+def test_an_invalid_docker_config_is_rejected_without_its_contents(text: str, problem: str) -> None:
     message = message_of(
         "secrets",
         type="kubernetes.io/dockerconfigjson",
@@ -91,7 +99,7 @@ def test_a_secret_that_is_no_json_is_refused_without_being_shown(text: str, prob
     )
 
 
-def test_bytes_that_are_no_text_are_refused_as_well() -> None:
+def test_a_docker_config_that_is_not_utf_8_is_rejected() -> None:
     message = message_of(
         "secrets",
         type="kubernetes.io/dockercfg",
@@ -110,7 +118,7 @@ def test_bytes_that_are_no_text_are_refused_as_well() -> None:
         ("secrets", {"data": {"a": encoded("x" * (1 << 20))}}),
     ],
 )
-def test_a_megabyte_fits_and_a_few_bytes_more_do_not(plural: str, parts: Object) -> None:
+def test_data_of_more_than_a_mebibyte_is_rejected(plural: str, parts: Object) -> None:
     created(plural, **parts)
     ((field, data),) = parts.items()
     more = {field: {**data, "b": encoded("xx")}}

@@ -6,7 +6,7 @@ import pytest
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.embedded import EmbeddedServer
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 NEW_ROOT = "apis/events.k8s.io/v1"
 MOMENT = "2026-01-02T03:04:05.678901Z"
@@ -27,22 +27,24 @@ def complete(**parts: Any) -> Object:
 
 
 def fields_refused(request: Callable[[], Object]) -> list[str]:
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         request()
-    return [each["field"] for each in refused.value.status()["details"]["causes"]]
+    return [each["field"] for each in raised.value.status()["details"]["causes"]]
 
 
 def creating(body: Object) -> Callable[[], Object]:
-    return lambda: Here("events.k8s.io/v1", "events").create(body, namespace="default")
+    return lambda: KindHandler("events.k8s.io/v1", "events").create(body, namespace="default")
 
 
-def test_the_old_group_takes_an_event_about_almost_nothing() -> None:
-    event = Here("v1", "events").create({"metadata": {"name": "It_happened"}}, namespace="default")
+def test_the_core_group_accepts_an_event_with_only_a_name() -> None:
+    event = KindHandler("v1", "events").create(
+        {"metadata": {"name": "It_happened"}}, namespace="default"
+    )
 
     assert (event["reportingComponent"], event["eventTime"]) == ("", None)
 
 
-def test_the_new_group_wants_to_know_who_did_what_and_when() -> None:
+def test_the_events_group_requires_reporter_action_reason_and_type() -> None:
     assert fields_refused(creating({"metadata": {"name": "x"}, "eventTime": MOMENT})) == [
         "reportingController",
         "reportingController",
@@ -54,7 +56,7 @@ def test_the_new_group_wants_to_know_who_did_what_and_when() -> None:
     ]
 
 
-def test_the_new_group_refuses_what_only_the_old_one_has() -> None:
+def test_the_events_group_rejects_deprecated_fields() -> None:
     old_fields = {
         "deprecatedCount": 1,
         "deprecatedSource": {"component": "x"},
@@ -62,25 +64,25 @@ def test_the_new_group_refuses_what_only_the_old_one_has() -> None:
         "deprecatedLastTimestamp": "2026-01-02T03:04:05Z",
     }
 
-    refused = fields_refused(creating(complete(**old_fields)))
+    raised = fields_refused(creating(complete(**old_fields)))
 
-    assert refused == ["firstTimestamp", "lastTimestamp", "count", "source"]
+    assert raised == ["firstTimestamp", "lastTimestamp", "count", "source"]
 
 
-def test_of_an_event_only_the_series_changes() -> None:
-    here = Here("events.k8s.io/v1", "events")
-    old = here.create(complete(), namespace="default")
+def test_an_update_of_an_event_can_change_only_its_series() -> None:
+    handler = KindHandler("events.k8s.io/v1", "events")
+    old = handler.create(complete(), namespace="default")
     series = {"count": 2, "lastObservedTime": MOMENT}
 
     def put(**change: Any) -> Object:
-        return here.update({**old, **change}, old, namespace="default", subresource="")
+        return handler.update({**old, **change}, old, namespace="default", subresource="")
 
     assert put(series=series)["series"] == series
     assert fields_refused(lambda: put(note="other")) == ["message"]
 
 
-def test_both_groups_select_by_their_own_words() -> None:
-    old, new = Here("v1", "events"), Here("events.k8s.io/v1", "events")
+def test_each_group_selects_events_by_its_own_field_names() -> None:
+    old, new = KindHandler("v1", "events"), KindHandler("events.k8s.io/v1", "events")
     stored = old.create(
         {
             "metadata": {"name": "it-happened"},
@@ -96,7 +98,7 @@ def test_both_groups_select_by_their_own_words() -> None:
     assert "source" not in new.strategy.selectable(stored)
 
 
-async def test_v1_looks_at_the_metadata_of_an_event_only_when_all_else_is_right(
+async def test_the_core_group_validates_the_namespace_of_an_event_before_its_metadata(
     api: EmbeddedServer,
 ) -> None:
     answer = await api.ask("POST", "/api/v1/namespaces/kube-public/events", {})
@@ -106,7 +108,9 @@ async def test_v1_looks_at_the_metadata_of_an_event_only_when_all_else_is_right(
     ]
 
 
-async def test_an_event_has_no_dependents_to_wait_for(api: EmbeddedServer, namespace: str) -> None:
+async def test_foreground_deletion_removes_an_event_immediately(
+    api: EmbeddedServer, namespace: str
+) -> None:
     events = f"/api/v1/namespaces/{namespace}/events"
     about = {"involvedObject": {"namespace": namespace}}
     await api.asked("POST", events, {"metadata": {"name": "it"}, **about})
@@ -116,7 +120,7 @@ async def test_an_event_has_no_dependents_to_wait_for(api: EmbeddedServer, names
     assert (await api.ask("GET", f"{events}/it")).status == 404
 
 
-async def test_a_new_event_is_selected_by_what_it_is_about(
+async def test_a_core_event_is_selected_by_a_field_of_the_events_group(
     api: EmbeddedServer, namespace: str
 ) -> None:
     about = {"involvedObject": {"namespace": namespace, "name": "web"}}

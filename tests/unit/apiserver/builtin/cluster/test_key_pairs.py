@@ -10,7 +10,7 @@ def pem(*kinds: str) -> bytes:
 
 
 @pytest.mark.parametrize("key", ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"])
-def test_a_certificate_and_a_key_are_a_pair(key: str) -> None:
+def test_a_certificate_and_a_private_key_form_a_pair(key: str) -> None:
     assert key_pair_problem(pem("CERTIFICATE", "CERTIFICATE"), pem("EC PARAMETERS", key)) is None
 
 
@@ -25,7 +25,7 @@ def test_a_certificate_and_a_key_are_a_pair(key: str) -> None:
         (pem("CERTIFICATE"), pem("A"), "of the following types: [A]"),
     ],
 )
-def test_what_is_no_pair_is_reported_in_the_words_of_go(
+def test_an_invalid_pair_is_reported_with_the_message_of_go(
     certificate: bytes, key: bytes, problem: str
 ) -> None:
     assert problem in (key_pair_problem(certificate, key) or "")
@@ -43,14 +43,12 @@ def test_what_is_no_pair_is_reported_in_the_words_of_go(
         ("M", "must contain at least one CERTIFICATE PEM block"),
     ],
 )
-def test_what_was_signed_is_certificates_one_after_the_other(
-    content: str, problem: str | None
-) -> None:
+def test_a_certificate_contains_one_asn1_value(content: str, problem: str | None) -> None:
     block = f"-----BEGIN CERTIFICATE-----\n{content}\n-----END CERTIFICATE-----\n".encode()
 
     assert chain_problem(block) == problem
 
 
-def test_what_was_signed_is_nothing_but_certificates() -> None:
+def test_an_issued_chain_contains_only_certificates() -> None:
     assert chain_problem(b"text") == "must contain at least one CERTIFICATE PEM block"
     assert chain_problem(pem("KEY")) == 'only CERTIFICATE PEM blocks are allowed, found "KEY"'

@@ -15,15 +15,15 @@ from steersman_cluster.apiserver.builtin.cluster.namespaces import (
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.clocks import FakeClock
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 PODS = GroupResource("", "pods")
 NOW = "2026-01-02T03:04:05Z"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
-    """A context in which some namespaces are stored."""
+class StoredNamespaces:
+    """A strategy context with stored namespaces."""
 
     namespaces: dict[str, Object]
     clock: Clock = field(default_factory=FakeClock)
@@ -38,10 +38,12 @@ class Stored:
 
 
 def a_namespace(name: str = "here", **spec: object) -> Object:
-    return Here("v1", "namespaces").create({"metadata": {"name": name}, "spec": spec}, namespace="")
+    return KindHandler("v1", "namespaces").create(
+        {"metadata": {"name": name}, "spec": spec}, namespace=""
+    )
 
 
-def test_a_new_namespace_is_active_finalized_by_kubernetes_and_labelled_with_its_name() -> None:
+def test_a_new_namespace_is_active_and_has_the_kubernetes_finalizer_and_name_label() -> None:
     namespace = a_namespace(finalizers=["example.com/mine"])
 
     assert namespace["status"] == {"phase": "Active"}
@@ -49,21 +51,23 @@ def test_a_new_namespace_is_active_finalized_by_kubernetes_and_labelled_with_its
     assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "here"}
 
 
-def test_a_write_into_a_namespace_that_is_not_there_is_refused() -> None:
-    with pytest.raises(StatusError) as refused:
-        check_namespace(Stored(namespaces={}), "here", resource=PODS, name="x", creating=True)
+def test_a_new_object_in_a_missing_namespace_is_rejected() -> None:
+    with pytest.raises(StatusError) as raised:
+        check_namespace(
+            StoredNamespaces(namespaces={}), "here", resource=PODS, name="x", creating=True
+        )
 
-    assert refused.value.status()["message"] == 'namespaces "here" not found'
-    assert refused.value.code == 404
+    assert raised.value.status()["message"] == 'namespaces "here" not found'
+    assert raised.value.code == 404
 
 
 def test_a_new_object_in_a_terminating_namespace_is_rejected() -> None:
-    ending = Stored(namespaces={"here": terminating(a_namespace(), NOW)})
+    ending = StoredNamespaces(namespaces={"here": terminating(a_namespace(), NOW)})
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         check_namespace(ending, "here", resource=PODS, name="x", creating=True)
 
-    assert refused.value.status() == {
+    assert raised.value.status() == {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
@@ -86,8 +90,8 @@ def test_a_new_object_in_a_terminating_namespace_is_rejected() -> None:
     }
 
 
-def test_what_is_in_a_namespace_that_ends_can_still_be_written() -> None:
-    ending = Stored(namespaces={"here": terminating(a_namespace(), NOW)})
+def test_an_object_in_a_terminating_namespace_can_be_updated() -> None:
+    ending = StoredNamespaces(namespaces={"here": terminating(a_namespace(), NOW)})
 
     check_namespace(ending, "here", resource=PODS, name="x", creating=False)
 
@@ -103,7 +107,7 @@ def test_a_deleted_namespace_stays_until_its_finalizers_are_gone() -> None:
     assert not NAMESPACE.blocks_deletion({**ending, "spec": {}})
 
 
-def test_a_namespace_that_ends_is_not_ended_again() -> None:
+def test_a_second_deletion_of_a_namespace_changes_nothing() -> None:
     assert NAMESPACE.begin_deletion is not None
     ending = NAMESPACE.begin_deletion(a_namespace(), NOW)
 
@@ -111,35 +115,37 @@ def test_a_namespace_that_ends_is_not_ended_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
-def test_a_namespace_that_the_cluster_cannot_be_without_is_not_deleted(name: str) -> None:
+def test_a_system_namespace_cannot_be_deleted(name: str) -> None:
     assert NAMESPACE.begin_deletion is not None
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         NAMESPACE.begin_deletion(a_namespace(name), NOW)
 
-    assert refused.value.message == (
+    assert raised.value.message == (
         f'namespaces "{name}" is forbidden: this namespace may not be deleted'
     )
 
 
-def test_only_finalizing_changes_the_finalizers_of_the_spec() -> None:
-    here, old = Here("v1", "namespaces"), a_namespace()
+def test_only_the_finalize_subresource_changes_the_spec_finalizers() -> None:
+    handler, old = KindHandler("v1", "namespaces"), a_namespace()
     new = {**old, "spec": {"finalizers": ["example.com/mine"]}}
 
-    updated = here.update(new, old, namespace="", subresource="")
-    finalized = here.update(new, old, namespace="", subresource="finalize")
+    updated = handler.update(new, old, namespace="", subresource="")
+    finalized = handler.update(new, old, namespace="", subresource="finalize")
 
     assert updated["spec"] == {"finalizers": ["kubernetes"]}
     assert finalized["spec"] == {"finalizers": ["example.com/mine"]}
 
 
 @pytest.mark.parametrize(("ending", "phase"), [(False, "Terminating"), (True, "Active")])
-def test_a_phase_that_contradicts_the_deletion_is_refused(ending: bool, phase: str) -> None:
+def test_a_phase_that_contradicts_the_deletion_timestamp_is_rejected(
+    ending: bool, phase: str
+) -> None:
     old = terminating(a_namespace(), NOW) if ending else a_namespace()
 
-    with pytest.raises(StatusError, match="422 Invalid") as refused:
-        Here("v1", "namespaces").update(
+    with pytest.raises(StatusError, match="422 Invalid") as raised:
+        KindHandler("v1", "namespaces").update(
             {**old, "status": {"phase": phase}}, old, namespace="", subresource="status"
         )
 
-    assert refused.value.status()["details"]["causes"][0]["field"] == "status.Phase"
+    assert raised.value.status()["details"]["causes"][0]["field"] == "status.Phase"

@@ -1,4 +1,4 @@
-"""Priority levels."""
+"""Validation of PriorityLevelConfigurations."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ def queuing(**parts: int) -> Any:
 
 
 @pytest.mark.parametrize("spec", [limited(), queuing(), limited(nominalConcurrencyShares=0)])
-def test_a_level_that_says_what_to_do_is_fine(spec: Any) -> None:
+def test_a_complete_level_has_no_errors(spec: Any) -> None:
     assert errors(spec) == []
 
 
-def test_only_the_level_of_that_name_is_exempt() -> None:
+def test_only_the_level_named_exempt_is_exempt() -> None:
     assert errors({"type": "Exempt"}, "exempt") == []
     assert [field for field, _ in errors({"type": "Exempt"})] == ["type"]
     assert [field for field, _ in errors(limited(), "exempt")] == ["type"]
@@ -52,5 +52,5 @@ def test_only_the_level_of_that_name_is_exempt() -> None:
         (queuing(handSize=11), "limited.limitResponse.queuing.handSize"),
     ],
 )
-def test_a_level_that_cannot_work_is_refused(spec: Any, field: str) -> None:
+def test_an_invalid_level_is_rejected_with_the_invalid_field(spec: Any, field: str) -> None:
     assert [where for where, _ in errors(spec)] == [field]

@@ -27,12 +27,12 @@ WRONG = {
 }
 
 
-def test_a_good_request_is_not_refused() -> None:
+def test_a_valid_signing_request_has_no_errors() -> None:
     assert request_errors({"spec": {**SPEC, "expirationSeconds": 600}}) == []
 
 
 @pytest.mark.parametrize(("spec", "fields"), WRONG.values(), ids=WRONG)
-def test_a_request_is_refused_for_each_thing_that_is_wrong(
+def test_an_invalid_signing_request_is_rejected_with_the_invalid_fields(
     spec: dict[str, Any], fields: list[str]
 ) -> None:
     assert [each.field for each in request_errors({"spec": {**SPEC, **spec}})] == fields

@@ -4,28 +4,28 @@ import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 
-def created(*, here: Here | None = None, **spec: Any) -> Object:
+def created(*, handler: KindHandler | None = None, **spec: Any) -> Object:
     spec.setdefault("ports", [{"port": 80}])
     body = {"metadata": {"name": "web"}, "spec": spec}
-    return (here or Here("v1", "services")).create(body, namespace="default")
+    return (handler or KindHandler("v1", "services")).create(body, namespace="default")
 
 
 def updated(old: Object, **spec: Any) -> Object:
-    here = Here("v1", "services", stored=[old])
+    handler = KindHandler("v1", "services", stored=[old])
     new = {**old, "spec": {**old["spec"], **spec}}
-    return here.update(new, old, namespace="default", subresource="")
+    return handler.update(new, old, namespace="default", subresource="")
 
 
 def refusal_of(**spec: Any) -> str:
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         created(**spec)
-    return refused.value.message.removeprefix('Service "web" is invalid: ')
+    return raised.value.message.removeprefix('Service "web" is invalid: ')
 
 
-def test_a_service_gets_an_address_and_says_so_in_both_fields() -> None:
+def test_a_service_gets_the_same_address_in_cluster_ip_and_cluster_ips() -> None:
     spec = created()["spec"]
 
     assert spec["clusterIPs"] == [spec["clusterIP"]]
@@ -33,7 +33,7 @@ def test_a_service_gets_an_address_and_says_so_in_both_fields() -> None:
     assert (spec["ipFamilies"], spec["ipFamilyPolicy"]) == (["IPv4"], "SingleStack")
 
 
-def test_a_service_on_node_ports_gets_one_for_each_port() -> None:
+def test_a_node_port_service_gets_a_node_port_for_each_port() -> None:
     ports = created(type="NodePort", ports=[{"port": 80, "name": "a"}, {"port": 81, "name": "b"}])
 
     found = [each["nodePort"] for each in ports["spec"]["ports"]]
@@ -41,7 +41,7 @@ def test_a_service_on_node_ports_gets_one_for_each_port() -> None:
     assert all(30000 <= each <= 32767 for each in found)
 
 
-def test_ports_of_one_number_share_their_node_port() -> None:
+def test_ports_with_the_same_number_share_a_node_port() -> None:
     service = created(
         type="NodePort",
         ports=[{"port": 53, "name": "a"}, {"port": 53, "name": "b", "protocol": "UDP"}],
@@ -51,7 +51,7 @@ def test_ports_of_one_number_share_their_node_port() -> None:
     assert first["nodePort"] == second["nodePort"]
 
 
-def test_a_local_load_balancer_gets_a_health_check_port_of_its_own() -> None:
+def test_a_load_balancer_with_the_local_policy_gets_a_health_check_port() -> None:
     spec = created(type="LoadBalancer", externalTrafficPolicy="Local")["spec"]
 
     assert spec["healthCheckNodePort"] not in (0, spec["ports"][0]["nodePort"])
@@ -65,32 +65,32 @@ def test_an_update_with_the_same_manifest_keeps_the_allocations() -> None:
     assert again["spec"] == old["spec"]
 
 
-def test_a_service_that_becomes_a_name_gives_its_address_back() -> None:
+def test_a_service_that_becomes_an_external_name_releases_its_address() -> None:
     spec = updated(created(type="NodePort"), type="ExternalName", externalName="x.y")["spec"]
 
     assert spec.keys().isdisjoint({"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"})
     assert "nodePort" not in spec["ports"][0]
 
 
-def test_a_name_that_becomes_a_service_gets_an_address() -> None:
+def test_an_external_name_that_becomes_a_cluster_ip_service_gets_an_address() -> None:
     name = created(type="ExternalName", externalName="x.y")
 
     assert updated(name, type="ClusterIP")["spec"]["clusterIP"].startswith("10.0.")
 
 
-def test_an_address_does_not_change() -> None:
+def test_the_address_of_a_service_is_immutable() -> None:
     old = created(clusterIP="10.0.9.9")
 
-    with pytest.raises(StatusError, match="422") as refused:
+    with pytest.raises(StatusError, match="422") as raised:
         updated(old, clusterIP="10.0.9.10", clusterIPs=["10.0.9.10"])
 
-    assert refused.value.message == (
+    assert raised.value.message == (
         'Service "web" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.9.10"]:'
         " may not change once set"
     )
 
 
-def test_what_is_stored_is_not_changed_by_an_update() -> None:
+def test_an_update_does_not_modify_the_stored_service() -> None:
     old = created(type="NodePort", clusterIP="10.0.9.9")
     before = repr(old)
 
@@ -100,16 +100,16 @@ def test_what_is_stored_is_not_changed_by_an_update() -> None:
     assert repr(old) == before
 
 
-def test_a_range_without_a_free_port_is_the_servers_failure() -> None:
-    here = Here("v1", "services")
-    everything = [{"port": port, "nodePort": port} for port in here.network.ports]
-    here.network.stored(None, {"spec": {"ports": everything}})
+def test_a_full_port_range_is_an_internal_error() -> None:
+    handler = KindHandler("v1", "services")
+    everything = [{"port": port, "nodePort": port} for port in handler.network.ports]
+    handler.network.stored(None, {"spec": {"ports": everything}})
 
-    with pytest.raises(StatusError) as refused:
-        created(here=here, type="NodePort")
+    with pytest.raises(StatusError) as raised:
+        created(handler=handler, type="NodePort")
 
-    assert refused.value.code == 500
-    assert refused.value.message == (
+    assert raised.value.code == 500
+    assert raised.value.message == (
         "Internal error occurred: failed to allocate a nodePort: range is full"
     )
 
@@ -140,7 +140,9 @@ def test_a_range_without_a_free_port_is_the_servers_failure() -> None:
         ),
     ],
 )
-def test_a_service_is_refused_in_the_servers_words(spec: Object, message: str) -> None:
+def test_an_invalid_service_is_rejected_with_the_message_of_kube_apiserver(
+    spec: Object, message: str
+) -> None:
     assert refusal_of(**spec) == message
 
 
@@ -165,9 +167,9 @@ def test_a_service_is_refused_in_the_servers_words(spec: Object, message: str) -
         ),
     ],
 )
-def test_what_is_allowed_and_hardly_meant_is_warned_of(spec: Object, warning: str) -> None:
-    here = Here("v1", "services")
+def test_a_discouraged_field_of_a_service_gets_a_warning(spec: Object, warning: str) -> None:
+    handler = KindHandler("v1", "services")
 
-    service = created(here=here, **spec)
+    service = created(handler=handler, **spec)
 
-    assert here.strategy.warnings(service, None) == [warning]
+    assert handler.strategy.warnings(service, None) == [warning]

@@ -1,4 +1,4 @@
-"""Which account a pod has, and how it comes to its token; tests/real asks the real server."""
+"""ServiceAccount admission. tests/real compares it with kube-apiserver."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ from tests.clocks import FakeClock
 
 
 @dataclass(frozen=True, kw_only=True)
-class Around:
-    """A namespace with these accounts."""
+class FakeStrategyContext:
+    """A strategy context with these service accounts."""
 
     accounts: dict[str, Object]
     clock: Clock = field(default_factory=FakeClock)
@@ -42,25 +42,27 @@ def pod(**spec: Any) -> Object:
 
 
 def admitted(pod: Object, *accounts: Object) -> Object:
-    admit_account(pod, Around(accounts={each["metadata"]["name"]: each for each in accounts}))
+    admit_account(
+        pod, FakeStrategyContext(accounts={each["metadata"]["name"]: each for each in accounts})
+    )
     spec: Object = pod["spec"]
     return spec
 
 
-def refusal(pod: Object, *accounts: Object) -> str:
-    with pytest.raises(StatusError) as refused:
+def rejection(pod: Object, *accounts: Object) -> str:
+    with pytest.raises(StatusError) as raised:
         admitted(pod, *accounts)
-    return refused.value.message
+    return raised.value.message
 
 
-def test_a_pod_that_names_none_has_the_account_of_its_namespace() -> None:
+def test_a_pod_without_an_account_gets_the_default_account() -> None:
     spec = admitted(pod(), account("default", imagePullSecrets=[{"name": "pull"}]))
 
     assert spec["serviceAccountName"] == spec["serviceAccount"] == "default"
     assert spec["imagePullSecrets"] == [{"name": "pull"}]
 
 
-def test_every_container_is_shown_the_token_but_where_something_else_is_there() -> None:
+def test_the_token_is_mounted_in_every_container_without_a_mount_at_its_path() -> None:
     mounts = [{"name": "mine", "mountPath": MOUNT_PATH}]
     spec = admitted(
         pod(initContainers=[{"name": "first", "volumeMounts": mounts}], volumes=[{"name": "mine"}]),
@@ -73,7 +75,7 @@ def test_every_container_is_shown_the_token_but_where_something_else_is_there() 
     assert [each["name"] for each in spec["volumes"]] == ["mine", mount["name"]]
 
 
-def test_the_pod_decides_before_its_account_whether_it_wants_a_token() -> None:
+def test_automounting_in_the_pod_takes_precedence_over_the_account() -> None:
     unwilling = account("default", automountServiceAccountToken=False)
 
     assert "volumes" not in admitted(pod(), unwilling)
@@ -81,16 +83,16 @@ def test_the_pod_decides_before_its_account_whether_it_wants_a_token() -> None:
     assert "volumes" not in admitted(pod(automountServiceAccountToken=False), account("default"))
 
 
-def test_a_pod_without_its_account_is_refused() -> None:
-    said = refusal(pod(serviceAccountName="robot"), account("default"))
+def test_a_pod_with_a_missing_account_is_rejected() -> None:
+    message = rejection(pod(serviceAccountName="robot"), account("default"))
 
-    assert said == (
+    assert message == (
         'pods "pod" is forbidden: error looking up service account here/robot:'
         ' serviceaccount "robot" not found'
     )
 
 
-def test_an_account_may_limit_which_secrets_its_pods_use() -> None:
+def test_an_account_can_restrict_the_secrets_of_its_pods() -> None:
     annotations = {"kubernetes.io/enforce-mountable-secrets": "true"}
     strict = account("default", metadata={"annotations": annotations}, secrets=[{"name": "one"}])
     env = [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "two"}}}]
@@ -99,4 +101,4 @@ def test_an_account_may_limit_which_secrets_its_pods_use() -> None:
     assert (
         'container main with envVar KEY referencing secret.secretName="two" is not allowed because'
         " service account default does not reference that secret"
-    ) in refusal(pod(containers=[{"name": "main", "env": env}]), strict)
+    ) in rejection(pod(containers=[{"name": "main", "env": env}]), strict)

@@ -1,4 +1,4 @@
-"""LimitRanges, and what they make of pods and claims."""
+"""LimitRange admission of pods and claims."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,11 @@ from steersman_cluster.apiserver.builtin.plugins.limit_admission import (
 )
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
-from tests.unit.apiserver.builtin.here import Around
+from tests.unit.apiserver.builtin.kind_handler import FakeStrategyContext
 
 
-class Limited(Around):
-    """A world with limits."""
+class LimitedNamespace(FakeStrategyContext):
+    """A strategy context with a LimitRange."""
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
         items = [
@@ -32,16 +32,16 @@ def pod(resources: Object) -> Object:
     return {"metadata": {"name": "web", "namespace": "x"}, "spec": {"containers": containers}}
 
 
-def why_not(pod: Object) -> str:
-    with pytest.raises(StatusError) as refusal:
-        validate_pod_limits(pod, Limited())
-    return refusal.value.message
+def rejection(pod: Object) -> str:
+    with pytest.raises(StatusError) as raised:
+        validate_pod_limits(pod, LimitedNamespace())
+    return raised.value.message
 
 
-def test_a_pod_without_requests_gets_the_defaults_and_an_annotation_that_names_them() -> None:
+def test_a_pod_without_requests_gets_the_defaults_and_an_annotation() -> None:
     plain = pod({})
 
-    limit_pod(plain, Limited())
+    limit_pod(plain, LimitedNamespace())
 
     (container,) = plain["spec"]["containers"]
     assert container["resources"] == {"requests": {"cpu": "100m"}, "limits": {"cpu": "500m"}}
@@ -52,38 +52,38 @@ def test_a_pod_without_requests_gets_the_defaults_and_an_annotation_that_names_t
     }
 
 
-def test_explicit_requests_and_limits_stay() -> None:
-    asking = pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
+def test_explicit_requests_and_limits_are_kept() -> None:
+    request_info = pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
 
-    limit_pod(asking, Limited())
+    limit_pod(request_info, LimitedNamespace())
 
-    assert asking == pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
-    validate_pod_limits(asking, Limited())
+    assert request_info == pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
+    validate_pod_limits(request_info, LimitedNamespace())
 
 
-def test_more_than_the_most_is_refused() -> None:
-    assert why_not(pod({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})) == (
+def test_a_limit_above_the_maximum_is_rejected() -> None:
+    assert rejection(pod({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})) == (
         'pods "web" is forbidden: maximum cpu usage per Container is 1, but limit is 2'
     )
 
 
-def test_a_limit_too_far_above_its_request_is_refused() -> None:
-    assert why_not(pod({"requests": {"cpu": "100m"}, "limits": {"cpu": "1"}})) == (
+def test_a_limit_above_the_maximum_ratio_is_rejected() -> None:
+    assert rejection(pod({"requests": {"cpu": "100m"}, "limits": {"cpu": "1"}})) == (
         'pods "web" is forbidden: cpu max limit to request ratio per Container is 4,'
         " but provided ratio is 10.000000"
     )
 
 
-def test_a_claim_for_too_little_is_refused() -> None:
+def test_a_claim_below_the_minimum_is_rejected() -> None:
     claim = {
         "metadata": {"name": "data"},
         "spec": {"resources": {"requests": {"storage": "1Mi"}}},
     }
 
-    with pytest.raises(StatusError) as refusal:
-        validate_claim_limits(claim, Limited())
+    with pytest.raises(StatusError) as raised:
+        validate_claim_limits(claim, LimitedNamespace())
 
-    assert refusal.value.message == (
+    assert raised.value.message == (
         'persistentvolumeclaims "data" is forbidden: minimum storage usage per'
         " PersistentVolumeClaim is 1Gi, but request is 1Mi"
     )

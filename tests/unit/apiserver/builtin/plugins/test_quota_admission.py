@@ -1,4 +1,4 @@
-"""ResourceQuotas, and what is left of them."""
+"""ResourceQuota admission."""
 
 import pytest
 
@@ -29,13 +29,13 @@ def service(kind: str) -> Object:
     return {"metadata": {"name": "web"}, "spec": {"type": kind, "ports": [{"port": 80}]}}
 
 
-def why_not(quotas: list[Object], resource: GroupResource, obj: Object) -> str:
-    with pytest.raises(StatusError) as refusal:
+def rejection(quotas: list[Object], resource: GroupResource, obj: Object) -> str:
+    with pytest.raises(StatusError) as raised:
         charged_quotas(quotas, resource, obj, None)
-    return refusal.value.message
+    return raised.value.message
 
 
-def test_a_new_object_uses_up_what_it_asks_for() -> None:
+def test_a_new_object_is_charged_to_its_quota() -> None:
     hard = {"pods": "2", "requests.cpu": "1", "secrets": "1"}
 
     (charged,) = charged_quotas(
@@ -51,7 +51,7 @@ def test_a_new_object_uses_up_what_it_asks_for() -> None:
 def test_a_write_that_exceeds_a_quota_is_rejected() -> None:
     full = quota({"pods": "1"}, {"pods": "1"})
 
-    assert why_not([full], PODS, pod()) == (
+    assert rejection([full], PODS, pod()) == (
         'pods "web" is forbidden: exceeded quota: quota, requested: pods=1, used: pods=1,'
         " limited: pods=1"
     )
@@ -60,18 +60,18 @@ def test_a_write_that_exceeds_a_quota_is_rejected() -> None:
 def test_a_pod_without_a_counted_request_is_rejected() -> None:
     counted = quota({"requests.cpu": "1"}, {"requests.cpu": "0"})
 
-    assert why_not([counted], PODS, pod()) == (
+    assert rejection([counted], PODS, pod()) == (
         'pods "web" is forbidden: failed quota: quota: must specify requests.cpu for: main'
     )
 
 
 def test_a_quota_without_a_reported_usage_rejects_writes() -> None:
-    assert why_not([quota({"pods": "1"}, {})], PODS, pod()) == (
+    assert rejection([quota({"pods": "1"}, {})], PODS, pod()) == (
         'pods "web" is forbidden: status unknown for quota: quota, resources: pods'
     )
 
 
-def test_a_quota_of_others_is_left_alone() -> None:
+def test_a_quota_that_does_not_match_is_not_charged() -> None:
     full = {"pods": "0"}
     terminating = quota(full, full, scopes=["Terminating"])
 
@@ -79,17 +79,17 @@ def test_a_quota_of_others_is_left_alone() -> None:
     assert charged_quotas([quota({"secrets": "0"}, {"secrets": "0"})], PODS, pod(), None) == []
 
 
-def test_every_kind_can_be_counted() -> None:
+def test_a_quota_can_count_objects_of_any_kind() -> None:
     counted = quota(
         {"count/leases.coordination.k8s.io": "1"}, {"count/leases.coordination.k8s.io": "1"}
     )
 
-    message = why_not([counted], LEASES, {"metadata": {"name": "lock"}})
+    message = rejection([counted], LEASES, {"metadata": {"name": "lock"}})
 
     assert "exceeded quota: quota, requested: count/leases.coordination.k8s.io=1" in message
 
 
-def test_a_change_uses_up_only_what_is_new() -> None:
+def test_an_update_is_charged_only_for_the_increase() -> None:
     ports = {"services": "1", "services.nodeports": "1"}
     used = {"services": "1", "services.nodeports": "0"}
 

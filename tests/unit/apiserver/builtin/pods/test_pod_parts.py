@@ -16,20 +16,20 @@ def sized(cpu: str, **more: str) -> Object:
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """A Pod that is there."""
+    """An existing Pod."""
 
     api: EmbeddedServer
     path: str
 
     async def patch(self, part: str, *, labels: Object | None = None, **spec: Any) -> Answer:
-        """Change one of its parts, or try to."""
+        """Patch a subresource."""
         patch = {"metadata": {"labels": labels}, "spec": spec}
         return await self.api.ask("PATCH", f"{self.path}/{part}", patch, sends=STRATEGIC_PATCH)
 
 
 @pytest.fixture
 async def pod(api: EmbeddedServer, namespace: str) -> Pod:
-    """One container, as large as it may get."""
+    """Return a Pod with one container whose requests equal its limits."""
     container = {**sized("1"), "image": "example.com/main"}
     body = {"metadata": {"name": "it"}, "spec": {"containers": [container]}}
     pods = f"/api/v1/namespaces/{namespace}/pods"
@@ -37,7 +37,7 @@ async def pod(api: EmbeddedServer, namespace: str) -> Pod:
     return Pod(api=api, path=f"{pods}/it")
 
 
-async def test_a_container_that_debugs_is_added_and_nothing_else_changes(pod: Pod) -> None:
+async def test_an_ephemeral_container_is_added_and_nothing_else_changes(pod: Pod) -> None:
     answer = await pod.patch(
         "ephemeralcontainers",
         labels={"a": "b"},
@@ -59,7 +59,9 @@ async def test_a_container_that_debugs_is_added_and_nothing_else_changes(pod: Po
         ({"$patch": "delete"}, '"debug" may not be removed'),
     ],
 )
-async def test_a_container_that_debugs_stays_as_it_is(pod: Pod, change: Object, why: str) -> None:
+async def test_an_ephemeral_container_cannot_be_changed_or_removed(
+    pod: Pod, change: Object, why: str
+) -> None:
     await pod.patch("ephemeralcontainers", ephemeralContainers=[DEBUGGER])
 
     answer = await pod.patch(
@@ -70,7 +72,7 @@ async def test_a_container_that_debugs_stays_as_it_is(pod: Pod, change: Object, 
     assert why in answer.json["message"]
 
 
-async def test_a_resize_of_a_pod_changes_nothing_else(pod: Pod) -> None:
+async def test_a_resize_changes_only_the_resources_of_a_pod(pod: Pod) -> None:
     resized = {**sized("2"), "image": "example.com/other"}
 
     answer = await pod.patch("resize", containers=[resized])
@@ -89,16 +91,14 @@ async def test_a_resize_of_a_pod_changes_nothing_else(pod: Pod) -> None:
         ([{"name": "more", "image": "x"}], "containers may not be added or removed on resize"),
     ],
 )
-async def test_what_is_no_change_of_size_is_refused(
-    pod: Pod, containers: list[Object], why: str
-) -> None:
+async def test_an_invalid_resize_is_rejected(pod: Pod, containers: list[Object], why: str) -> None:
     answer = await pod.patch("resize", containers=containers)
 
     assert answer.status == 422
     assert why in answer.json["message"]
 
 
-async def test_other_kinds_have_no_such_parts(api: EmbeddedServer) -> None:
+async def test_a_service_has_no_resize_subresource(api: EmbeddedServer) -> None:
     answer = await api.ask("GET", "/api/v1/namespaces/default/services/kubernetes/resize")
 
     assert answer.status == 404

@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.causes import sentences_of
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 NOT_READY = {
@@ -35,26 +35,26 @@ def pod(**spec: Any) -> Object:
 
 
 def created(obj: Object) -> Object:
-    return Here("v1", "pods").create(obj, namespace="default")
+    return KindHandler("v1", "pods").create(obj, namespace="default")
 
 
-def refusal(obj: Object) -> list[str]:
-    """What is wrong with a new pod, each as ``field: sentence``."""
-    with pytest.raises(StatusError) as refused:
+def rejection(obj: Object) -> list[str]:
+    """Return the errors of a new pod, each as ``field: message``."""
+    with pytest.raises(StatusError) as raised:
         created(obj)
-    return sentences_of(refused.value)
+    return sentences_of(raised.value)
 
 
 def refusal_of_change(old: Object, **spec: Any) -> str:
     changed = {**old, "spec": {**old["spec"], **spec}}
-    with pytest.raises(StatusError) as refused:
-        Here("v1", "pods").update(changed, old, namespace="default", subresource="")
-    return refused.value.message
+    with pytest.raises(StatusError) as raised:
+        KindHandler("v1", "pods").update(changed, old, namespace="default", subresource="")
+    return raised.value.message
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
-    """A rule context with these objects."""
+class StoredObjects:
+    """A strategy context with these objects."""
 
     objects: dict[tuple[str, str], Object] = field(default_factory=dict)
     clock: Clock = field(default_factory=FakeClock)
@@ -105,7 +105,7 @@ def test_a_minimal_pod_is_stored_with_all_defaults() -> None:
         ("No Image", "IfNotPresent"),
     ],
 )
-def test_only_an_image_that_may_change_is_always_pulled(image: str, policy: str) -> None:
+def test_the_pull_policy_is_always_only_for_the_latest_tag(image: str, policy: str) -> None:
     stored = created(pod(containers=[{"name": "app", "image": image}]))
 
     assert stored["spec"]["containers"][0]["imagePullPolicy"] == policy
@@ -121,7 +121,7 @@ def test_only_an_image_that_may_change_is_always_pulled(image: str, policy: str)
         ({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1m"}}, "Burstable"),
     ],
 )
-def test_a_pod_has_the_quality_of_service_that_its_resources_give_it(
+def test_the_qos_class_of_a_pod_is_derived_from_its_resources(
     resources: Object, quality: str
 ) -> None:
     stored = created(pod(containers=[{"name": "a", "image": "b", "resources": resources}]))
@@ -187,10 +187,10 @@ def test_a_pod_has_the_quality_of_service_that_its_resources_give_it(
     ],
 )
 def test_each_error_in_a_pod_contains_its_path(spec: Object, errors: list[str]) -> None:
-    assert refusal(pod(**spec)) == errors
+    assert rejection(pod(**spec)) == errors
 
 
-def test_a_change_of_what_cannot_change_shows_the_difference() -> None:
+def test_a_change_of_an_immutable_field_is_rejected_with_a_diff() -> None:
     old = created(pod())
 
     message = refusal_of_change(old, nodeSelector={"a": "b"})
@@ -211,7 +211,7 @@ def test_a_change_of_what_cannot_change_shows_the_difference() -> None:
     )
 
 
-def test_an_image_and_more_tolerations_may_change() -> None:
+def test_the_image_can_change_and_tolerations_can_be_added() -> None:
     old = created(pod())
     container = {**old["spec"]["containers"][0], "image": "other"}
     tolerations = [*old["spec"]["tolerations"], {"key": "a", "operator": "Exists"}]
@@ -220,14 +220,14 @@ def test_an_image_and_more_tolerations_may_change() -> None:
         "spec": {**old["spec"], "containers": [container], "tolerations": tolerations},
     }
 
-    stored = Here("v1", "pods").update(changed, old, namespace="default", subresource="")
+    stored = KindHandler("v1", "pods").update(changed, old, namespace="default", subresource="")
 
     assert stored["spec"]["containers"][0]["image"] == "other"
     assert stored["spec"]["tolerations"] == tolerations
     assert stored["metadata"]["generation"] == 2
 
 
-def test_a_container_that_ended_for_good_does_not_come_back() -> None:
+def test_a_container_that_succeeded_cannot_run_again() -> None:
     old = created(pod(restartPolicy="OnFailure"))
     ended = {"name": "app", "state": {"terminated": {"exitCode": 0}}}
     running = {"name": "app", "state": {"running": {}}}
@@ -243,7 +243,7 @@ def test_a_container_that_ended_for_good_does_not_come_back() -> None:
     ]
 
 
-def test_a_container_that_failed_comes_back_if_it_is_to_be_restarted() -> None:
+def test_a_failed_container_can_run_again_if_the_restart_policy_allows_it() -> None:
     old = created(pod(restartPolicy="OnFailure"))
     failed = {"name": "app", "state": {"terminated": {"exitCode": 1}}}
     running = {"name": "app", "state": {"running": {}}}
@@ -256,18 +256,18 @@ def test_a_container_that_failed_comes_back_if_it_is_to_be_restarted() -> None:
     assert errors == []
 
 
-def test_a_priority_class_gives_its_priority() -> None:
+def test_a_priority_class_sets_the_priority_of_a_pod() -> None:
     known = {"metadata": {"name": "high"}, "value": 7, "preemptionPolicy": "Never"}
     new = pod(priorityClassName="high")
     POD.default(new)
 
-    POD.admit(new, None, Stored(objects={("priorityclasses", "high"): known}))
+    POD.admit(new, None, StoredObjects(objects={("priorityclasses", "high"): known}))
 
     assert new["spec"]["priority"] == 7
     assert new["spec"]["preemptionPolicy"] == "Never"
 
 
-def test_the_lowest_default_priority_class_is_taken_by_who_names_none() -> None:
+def test_a_pod_without_a_class_gets_the_default_class_with_the_lowest_value() -> None:
     classes: dict[tuple[str, str], Object] = {
         ("priorityclasses", name): {
             "metadata": {"name": name},
@@ -279,18 +279,18 @@ def test_the_lowest_default_priority_class_is_taken_by_who_names_none() -> None:
     new = pod()
     POD.default(new)
 
-    POD.admit(new, None, Stored(objects=classes))
+    POD.admit(new, None, StoredObjects(objects=classes))
 
     assert (new["spec"]["priorityClassName"], new["spec"]["priority"]) == ("b", 5)
 
 
-def test_a_pod_on_a_node_gets_the_labels_of_where_that_is() -> None:
+def test_a_pod_gets_the_topology_labels_of_its_node() -> None:
     zone = {"topology.kubernetes.io/zone": "z1"}
     node = {"metadata": {"name": "n1", "labels": {**zone, "other": "x"}}}
     new = pod(nodeName="n1")
     POD.default(new)
 
-    POD.prepare_create(new, Stored(objects={("nodes", "n1"): node}))
+    POD.prepare_create(new, StoredObjects(objects={("nodes", "n1"): node}))
 
     assert new["metadata"]["labels"] == zone
 
@@ -307,7 +307,7 @@ def test_a_pod_on_a_node_gets_the_labels_of_where_that_is() -> None:
         ({}, "Pending", 5, 0),
     ],
 )
-def test_a_pod_has_its_grace_only_if_it_runs_somewhere(
+def test_a_pod_has_a_grace_period_only_if_it_is_assigned_and_not_finished(
     spec: Object, phase: str, asked: int | None, seconds: int
 ) -> None:
     assert POD.grace_seconds is not None
@@ -320,7 +320,7 @@ def test_a_pod_has_its_grace_only_if_it_runs_somewhere(
     assert POD.grace_seconds(running, asked) == seconds
 
 
-def test_a_binding_puts_a_pod_on_its_node_and_leaves_the_stored_one_alone() -> None:
+def test_a_binding_sets_the_node_and_does_not_modify_the_stored_pod() -> None:
     stored = created(pod())
     before = stored["spec"].copy(), stored["status"].copy()
     binding = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n1"}}
@@ -341,34 +341,34 @@ def test_a_binding_puts_a_pod_on_its_node_and_leaves_the_stored_one_alone() -> N
     assert (stored["spec"], stored["status"]) == before
 
 
-def test_a_pod_that_is_being_deleted_is_not_put_anywhere() -> None:
+def test_a_pod_that_is_being_deleted_cannot_be_bound() -> None:
     stored = created(pod())
     stored["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
     binding = {"metadata": {"name": "web"}, "target": {"name": "n1"}}
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         bound(stored, binding, node=None, now=NOW)
 
-    assert refused.value.message == (
+    assert raised.value.message == (
         'Operation cannot be fulfilled on pods/binding "web":'
         " pod web is being deleted, cannot be assigned to a host"
     )
 
 
-def test_a_binding_to_nothing_is_refused() -> None:
-    with pytest.raises(StatusError) as refused:
+def test_a_binding_without_a_target_is_rejected() -> None:
+    with pytest.raises(StatusError) as raised:
         check_binding({"metadata": {"name": "web"}, "target": {}}, "web")
 
-    assert (refused.value.code, refused.value.message) == (500, "target.name: Required value")
+    assert (raised.value.code, raised.value.message) == (500, "target.name: Required value")
 
 
-def test_an_eviction_deletes_as_it_says() -> None:
+def test_an_eviction_uses_its_delete_options() -> None:
     eviction = {"metadata": {"name": "web"}, "deleteOptions": {"gracePeriodSeconds": 3}}
 
     assert eviction_options(eviction, "web") == {"gracePeriodSeconds": 3}
 
 
-def test_fields_of_a_pod_can_be_selected() -> None:
+def test_a_pod_can_be_selected_by_its_fields() -> None:
     assert POD.selectable(created(pod(nodeName="n", hostNetwork=True))) == {
         "metadata.name": "web",
         "metadata.namespace": "default",
@@ -384,7 +384,7 @@ def test_fields_of_a_pod_can_be_selected() -> None:
     }
 
 
-def test_a_variable_that_hides_another_is_warned_of() -> None:
+def test_a_duplicate_environment_variable_gets_a_warning() -> None:
     env = [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]
 
     warnings = POD.warnings(pod(containers=[{"name": "a", "image": "b", "env": env}]), None)

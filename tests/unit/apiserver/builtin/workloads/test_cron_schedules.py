@@ -1,4 +1,4 @@
-"""Schedules and time zones of CronJobs, in the words of the real parser."""
+"""Validation of CronJob schedules and time zones, with the messages of the Go parser."""
 
 import pytest
 
@@ -28,7 +28,7 @@ from steersman_cluster.apiserver.builtin.workloads.cron_schedules import (
         "CRON_TZ=Europe/Berlin @hourly",
     ],
 )
-def test_a_schedule_that_the_real_parser_takes_has_no_problem(schedule: str) -> None:
+def test_a_valid_schedule_has_no_problem(schedule: str) -> None:
     assert schedule_problem(schedule) == ""
 
 
@@ -70,12 +70,12 @@ def test_an_invalid_schedule_is_rejected_with_the_reason(schedule: str, problem:
     assert schedule_problem(schedule) == problem
 
 
-def test_a_number_that_is_far_too_long_is_refused_at_once() -> None:
+def test_an_overlong_number_is_rejected_immediately() -> None:
     assert schedule_problem(f"{'9' * 100_000} * * * *").endswith("value out of range")
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", "Europe/Berlin", "America/New_York", "EST"])
-def test_a_zone_of_the_database_has_no_problem(zone: str) -> None:
+def test_a_known_time_zone_has_no_problem(zone: str) -> None:
     assert zone_problems(zone) == []
 
 

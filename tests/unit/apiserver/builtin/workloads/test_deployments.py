@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.builtin.workloads.deployments import DEPLOYMENT
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.unit.apiserver.builtin.causes import causes_of, sentences_of
-from tests.unit.apiserver.builtin.here import Here
+from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 UNSELECTED = (
     'spec.template.metadata.labels: Invalid value: {"app":"web"}:'
@@ -29,18 +29,20 @@ def deployment(**spec: Any) -> Object:
 
 
 def created(obj: Object) -> Object:
-    return Here("apps/v1", "deployments").create(obj, namespace="default")
+    return KindHandler("apps/v1", "deployments").create(obj, namespace="default")
 
 
 def changed(old: Object, **parts: Object) -> Object:
     new = {**old, **{name: {**old[name], **part} for name, part in parts.items()}}
-    return Here("apps/v1", "deployments").update(new, old, namespace="default", subresource="")
+    return KindHandler("apps/v1", "deployments").update(
+        new, old, namespace="default", subresource=""
+    )
 
 
-def refusal(obj: Object) -> list[str]:
-    with pytest.raises(StatusError) as refused:
+def rejection(obj: Object) -> list[str]:
+    with pytest.raises(StatusError) as raised:
         created(obj)
-    return sentences_of(refused.value)
+    return sentences_of(raised.value)
 
 
 def test_a_minimal_deployment_is_stored_with_all_defaults() -> None:
@@ -57,7 +59,7 @@ def test_a_minimal_deployment_is_stored_with_all_defaults() -> None:
             "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
         },
     }
-    # Priority, tolerations and service links are for pods, not for templates.
+    # Priority, tolerations and service links are defaulted in pods, not in templates.
     assert sorted(template["spec"]) == [
         "containers",
         "dnsPolicy",
@@ -68,7 +70,7 @@ def test_a_minimal_deployment_is_stored_with_all_defaults() -> None:
     ]
 
 
-def test_what_was_given_is_not_defaulted() -> None:
+def test_an_explicit_value_is_not_defaulted() -> None:
     stored = created(deployment(replicas=0, strategy={"type": "Recreate"}))
 
     assert stored["spec"]["replicas"] == 0
@@ -127,26 +129,26 @@ def test_what_was_given_is_not_defaulted() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_deployment_is_said_with_its_path(
+def test_an_invalid_deployment_is_rejected_with_the_path_of_each_error(
     spec: Object, errors: list[str]
 ) -> None:
-    assert refusal(deployment(**spec)) == errors
+    assert rejection(deployment(**spec)) == errors
 
 
-def test_a_selector_cannot_change() -> None:
+def test_the_selector_of_a_deployment_is_immutable() -> None:
     old = created(deployment())
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         changed(old, spec={"selector": {"matchLabels": {"app": "other"}}})
 
-    assert causes_of(refused.value)[-1] == {
+    assert causes_of(raised.value)[-1] == {
         "reason": "FieldValueInvalid",
         "message": 'Invalid value: {"matchLabels":{"app":"other"}}: field is immutable',
         "field": "spec.selector",
     }
 
 
-def test_a_new_spec_or_annotation_makes_a_new_generation_and_a_label_does_not() -> None:
+def test_a_change_of_spec_or_annotations_increments_the_generation() -> None:
     old = created(deployment())
 
     generations = [
@@ -169,7 +171,7 @@ def test_a_write_of_the_status_cannot_change_labels() -> None:
         "status": {"replicas": 1},
     }
 
-    kept = Here("apps/v1", "deployments").update(
+    kept = KindHandler("apps/v1", "deployments").update(
         new, old, namespace="default", subresource="status"
     )
 
@@ -178,7 +180,7 @@ def test_a_write_of_the_status_cannot_change_labels() -> None:
     assert kept["status"] == {"replicas": 1}
 
 
-def test_a_status_that_does_not_add_up_is_refused() -> None:
+def test_an_inconsistent_status_is_rejected() -> None:
     old = created(deployment())
     new = {**old, "status": {"replicas": 1, "readyReplicas": 2, "availableReplicas": 3}}
 
@@ -191,7 +193,7 @@ def test_a_status_that_does_not_add_up_is_refused() -> None:
     ]
 
 
-def test_collisions_are_only_ever_counted_up() -> None:
+def test_the_collision_count_cannot_be_decremented() -> None:
     old = {**created(deployment()), "status": {"collisionCount": 2}}
 
     errors = DEPLOYMENT.validate_status({**old, "status": {"collisionCount": 1}}, old)
@@ -201,7 +203,7 @@ def test_collisions_are_only_ever_counted_up() -> None:
     ]
 
 
-def test_a_name_that_cannot_be_a_hostname_is_warned_of_once() -> None:
+def test_a_name_that_is_not_a_hostname_gets_a_warning_on_create() -> None:
     new = {**deployment(), "metadata": {"name": "a.b"}}
 
     assert DEPLOYMENT.warnings(new, None) == [

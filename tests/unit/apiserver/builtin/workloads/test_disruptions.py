@@ -1,4 +1,4 @@
-"""Disruption budgets; what the real server says is in tests/real."""
+"""Disruption budgets in evictions. tests/real compares them with kube-apiserver."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -23,12 +23,12 @@ def pod(phase: str = "Running", *, ready: bool = True, **metadata: Any) -> dict[
 
 def budget(allowed: int, *, selector: Any = None, **status: Any) -> dict[str, Any]:
     chosen = {"matchLabels": {"app": "web"}} if selector is None else selector
-    said = {"observedGeneration": 1, "disruptionsAllowed": allowed, **status}
+    current = {"observedGeneration": 1, "disruptionsAllowed": allowed, **status}
     about = {"name": "budget", "generation": 1}
-    return {"metadata": about, "spec": {"selector": chosen}, "status": said}
+    return {"metadata": about, "spec": {"selector": chosen}, "status": current}
 
 
-def test_a_budget_is_charged_and_the_one_that_is_kept_is_left_alone() -> None:
+def test_charging_a_budget_does_not_modify_the_stored_budget() -> None:
     kept = budget(2, disruptedPods={"old": "2025-01-01T00:00:00Z"})
 
     charged = charged_budget(pod(), [kept], now=NOW)
@@ -46,7 +46,7 @@ def test_a_budget_is_charged_and_the_one_that_is_kept_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("before", "since"), [("True", "2026-01-01T00:00:00Z"), ("False", "2025-01-01T00:00:00Z")]
 )
-def test_the_last_of_a_budget_closes_it(before: str, since: str) -> None:
+def test_using_the_last_disruption_sets_the_condition_to_false(before: str, since: str) -> None:
     old = {
         "type": "DisruptionAllowed",
         "status": before,
@@ -77,11 +77,11 @@ def test_the_last_of_a_budget_closes_it(before: str, since: str) -> None:
         {"matchExpressions": [{"key": "app", "operator": "Odd"}]},
     ],
 )
-def test_a_budget_for_others_costs_nothing(selector: dict[str, Any]) -> None:
+def test_a_budget_that_does_not_match_the_pod_is_not_charged(selector: dict[str, Any]) -> None:
     assert charged_budget(pod(), [budget(0, selector=selector)], now=NOW) is None
 
 
-def test_a_budget_for_all_is_for_this_pod_too() -> None:
+def test_an_empty_selector_matches_every_pod() -> None:
     with pytest.raises(StatusError):
         charged_budget(pod(), [budget(0, selector={})], now=NOW)
 
@@ -100,13 +100,13 @@ def test_the_eviction_of_a_pod_that_does_not_run_is_not_charged(free: dict[str, 
 
 
 def test_a_rejection_by_an_exhausted_budget_has_no_retry_after() -> None:
-    with pytest.raises(StatusError) as refusal:
+    with pytest.raises(StatusError) as raised:
         charged_budget(pod(), [budget(0)], now=NOW)
 
-    assert (refusal.value.code, refusal.value.retry_after_seconds) == (429, 0)
+    assert (raised.value.code, raised.value.retry_after_seconds) == (429, 0)
 
 
-def test_a_pod_is_marked_once() -> None:
+def test_the_disruption_condition_is_added_once() -> None:
     marked = marked_disrupted(pod(), now=NOW)
 
     assert marked["status"]["conditions"][1] == {

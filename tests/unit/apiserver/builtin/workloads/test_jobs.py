@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.builtin.causes import causes_of
-from tests.unit.apiserver.builtin.here import UID, Here
+from tests.unit.apiserver.builtin.kind_handler import UID, KindHandler
 
 TEMPLATE: Object = {
     "spec": {"restartPolicy": "Never", "containers": [{"name": "app", "image": "nginx:1"}]}
@@ -21,17 +21,17 @@ OWN_LABELS = {
 
 def created(**spec: Any) -> Object:
     body = {"metadata": {"name": "once"}, "spec": {"template": TEMPLATE, **spec}}
-    return Here("batch/v1", "jobs").create(body, namespace="default")
+    return KindHandler("batch/v1", "jobs").create(body, namespace="default")
 
 
 def refusal_of_change(old: Object, **spec: Any) -> Object:
     new = {**old, "spec": {**old["spec"], **spec}}
-    with pytest.raises(StatusError) as refused:
-        Here("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
-    return causes_of(refused.value)[-1]
+    with pytest.raises(StatusError) as raised:
+        KindHandler("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
+    return causes_of(raised.value)[-1]
 
 
-def test_a_job_selects_the_pods_that_carry_its_uid() -> None:
+def test_a_job_selects_pods_by_its_uid_label() -> None:
     stored = created()
 
     assert stored["spec"]["selector"] == {
@@ -41,7 +41,7 @@ def test_a_job_selects_the_pods_that_carry_its_uid() -> None:
     assert stored["metadata"]["labels"] == OWN_LABELS
 
 
-def test_a_job_with_a_selector_by_hand_is_left_alone() -> None:
+def test_a_job_with_a_manual_selector_gets_no_labels() -> None:
     labels = {"app": "web"}
 
     stored = created(
@@ -53,7 +53,7 @@ def test_a_job_with_a_selector_by_hand_is_left_alone() -> None:
     assert stored["spec"]["template"]["metadata"]["labels"] == labels
 
 
-async def test_a_job_that_has_the_labels_of_its_template_has_no_others() -> None:
+async def test_a_job_without_labels_gets_those_of_its_template() -> None:
     template = {**TEMPLATE, "metadata": {"labels": {"app": "web"}}}
     job: Object = {"metadata": {"name": "once"}, "spec": {"template": template}}
     named: Object = {**job, "metadata": {"name": "named", "labels": {"app": "web"}}}
@@ -69,19 +69,19 @@ async def test_a_job_that_has_the_labels_of_its_template_has_no_others() -> None
     assert len(own["spec"]["template"]["metadata"]["labels"]) == 5
 
 
-def test_pods_of_a_job_must_end() -> None:
+def test_a_job_with_the_restart_policy_always_is_rejected() -> None:
     forever = {"spec": {**TEMPLATE["spec"], "restartPolicy": "Always"}}
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         created(template=forever)
 
-    assert refused.value.message == (
+    assert raised.value.message == (
         'Job.batch "once" is invalid: spec.template.spec.restartPolicy: Required value:'
         ' valid values: "OnFailure", "Never"'
     )
 
 
-def test_the_template_of_a_job_that_runs_cannot_change() -> None:
+def test_the_template_of_a_running_job_is_immutable() -> None:
     old = created()
     container = {"name": "app", "image": "nginx:2"}
     template = old["spec"]["template"]
@@ -96,27 +96,27 @@ def test_the_template_of_a_job_that_runs_cannot_change() -> None:
     assert cause["message"].endswith(": field is immutable")
 
 
-def test_where_the_pods_of_a_waiting_job_will_run_may_change() -> None:
+def test_the_node_selector_of_a_suspended_job_can_change() -> None:
     old = created(suspend=True)
     template = old["spec"]["template"]
     spec = {**template["spec"], "nodeSelector": {"a": "b"}}
     new = {**old, "spec": {**old["spec"], "template": {**template, "spec": spec}}}
 
-    stored = Here("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
+    stored = KindHandler("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
 
     assert stored["spec"]["template"]["spec"]["nodeSelector"] == {"a": "b"}
 
 
-def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
+def test_the_name_of_a_cron_job_is_limited_to_52_characters() -> None:
     body = {
         "metadata": {"name": "a" * 53},
         "spec": {"schedule": "@daily", "jobTemplate": {"spec": {"template": TEMPLATE}}},
     }
 
-    with pytest.raises(StatusError) as refused:
-        Here("batch/v1", "cronjobs").create(body, namespace="default")
+    with pytest.raises(StatusError) as raised:
+        KindHandler("batch/v1", "cronjobs").create(body, namespace="default")
 
-    assert causes_of(refused.value)[0]["message"].endswith("must be no more than 52 characters")
+    assert causes_of(raised.value)[0]["message"].endswith("must be no more than 52 characters")
 
 
 async def test_the_deletion_of_a_job_without_a_propagation_policy_gets_a_warning(

@@ -1,4 +1,4 @@
-"""Definitions whose rules are wrong, or would cost too much."""
+"""Validation of the CEL rules of a definition, and their estimated cost."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ from tests.unit.apiserver.cel.schemas.test_schema_rules import (
 )
 
 
-def said(schema: dict[str, Any]) -> list[str]:
+def errors_of(schema: dict[str, Any]) -> list[str]:
     shown = rule_errors(schema, "s", [], shown_rule=lambda rule: rule["rule"])
     return [str(each) for each in shown]
 
 
 @pytest.mark.parametrize("text", RECORDED["rules"])
-def test_a_rule_may_cost_what_the_real_server_estimates(text: str) -> None:
+def test_the_estimated_cost_of_a_rule_equals_that_of_kube_apiserver(text: str) -> None:
     of = declared(RECORDED["schema"], is_resource=False)
     assert of is not None
     rule = compiled_rule({"rule": text}, of.named("selfType"), RECORDED["schema"], estimates=True)
@@ -33,8 +33,8 @@ def test_a_rule_may_cost_what_the_real_server_estimates(text: str) -> None:
     assert [each.detail for each in rule.problems] == ([real["error"]] if "error" in real else [])
 
 
-def test_a_rule_that_is_no_expression_is_refused() -> None:
-    (only,) = said(ruled(an_object(a=INTEGER), "self.b == 1"))
+def test_a_rule_that_does_not_compile_is_rejected() -> None:
+    (only,) = errors_of(ruled(an_object(a=INTEGER), "self.b == 1"))
 
     assert only == (
         's.x-kubernetes-validations[0].rule: Invalid value: "self.b == 1": compilation failed:'
@@ -42,24 +42,24 @@ def test_a_rule_that_is_no_expression_is_refused() -> None:
     )
 
 
-def test_a_rule_must_say_yes_or_no_and_a_message_must_be_a_text() -> None:
+def test_a_rule_must_be_a_bool_and_a_message_expression_a_string() -> None:
     rule = {"rule": "self.a", "messageExpression": "self.a"}
     right = {"rule": "self.a == 1", "messageExpression": "self.a"}
 
     assert [
-        each.rpartition(": ")[2] for each in said(ruled(an_object(a=INTEGER), rule, right))
+        each.rpartition(": ")[2] for each in errors_of(ruled(an_object(a=INTEGER), rule, right))
     ] == [
         "cel expression must evaluate to a bool",
         "messageExpression must evaluate to a string",
     ]
 
 
-def test_loops_in_loops_over_lists_without_limits_cost_too_much() -> None:
+def test_nested_loops_over_unlimited_lists_exceed_the_cost_budget() -> None:
     schema = ruled(
         an_object(a={"type": "array", "items": TEXT}), "self.a.all(x, self.a.all(y, x == y))"
     )
 
-    assert [each.partition(" (")[0] for each in said(schema)] == [
+    assert [each.partition(" (")[0] for each in errors_of(schema)] == [
         "s.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by"
         " factor of more than 100x",
         "s.x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total"
@@ -69,29 +69,29 @@ def test_loops_in_loops_over_lists_without_limits_cost_too_much() -> None:
     ]
 
 
-def test_a_rule_counts_as_often_as_it_may_be_asked() -> None:
+def test_the_cost_of_a_rule_is_multiplied_by_the_length_of_its_list() -> None:
     rule = ruled({"type": "string", "maxLength": 1000}, "self.contains('abcdefghijklm')")
 
-    assert said(an_object(a={"type": "array", "maxItems": 10, "items": rule})) == []
-    assert said(an_object(a={"type": "array", "items": rule})) != []
+    assert errors_of(an_object(a={"type": "array", "maxItems": 10, "items": rule})) == []
+    assert errors_of(an_object(a={"type": "array", "items": rule})) != []
 
 
-def test_old_self_is_not_known_in_lists_without_keys() -> None:
+def test_old_self_is_rejected_in_lists_without_keys() -> None:
     schema = an_object(
         a={"type": "array", "maxItems": 3, "items": ruled(INTEGER, "self == oldSelf")}
     )
 
-    assert said(schema) == [
+    assert errors_of(schema) == [
         "s.properties[a].items.x-kubernetes-validations[0].rule: Invalid value:"
         ' "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema'
         " within s.properties[a]"
     ]
 
 
-def test_who_takes_old_self_as_optional_must_use_it() -> None:
+def test_optional_old_self_requires_a_rule_that_uses_old_self() -> None:
     schema = ruled(an_object(a=INTEGER), {"rule": "self.a == 1", "optionalOldSelf": True})
 
-    assert said(schema) == [
+    assert errors_of(schema) == [
         "s.x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: may not be set if"
         " oldSelf is not used in rule"
     ]

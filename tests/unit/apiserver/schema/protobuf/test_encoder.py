@@ -1,4 +1,4 @@
-"""Objects become the protobuf messages that they would be read from.
+"""Protobuf encoding of objects.
 
 The expected bytes are those of Go's marshallers.
 """
@@ -56,18 +56,20 @@ def read_again(obj: dict[str, Any], read_as: BodyDecoder) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
-def test_a_sample_of_each_kind_is_read_from_its_message_unchanged(sample: dict[str, Any]) -> None:
+def test_a_sample_of_each_kind_is_unchanged_after_encoding_and_decoding(
+    sample: dict[str, Any],
+) -> None:
     read_as = expected(sample["apiVersion"], sample["kind"])
     obj, _ = canonical(deepcopy(sample), read_as)
     for template in obj.get("spec", {}).get("volumeClaimTemplates", ()):
-        # Only an envelope says what an object is; the server adds it to these by itself.
+        # Messages have no type fields; the server sets those of the claim templates.
         del template["apiVersion"], template["kind"]
 
     assert read_again(obj, read_as) == obj
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Service", "Node", "PersistentVolume", "Event"])
-def test_whatever_was_read_from_a_message_is_read_from_its_own_again(kind: str) -> None:
+def test_a_decoded_random_message_is_unchanged_after_encoding_and_decoding(kind: str) -> None:
     read_as, bodies, read = expected("v1", kind), Messages(Random(kind)), 0
     for _ in range(ROUNDS):
         body = bodies.body(read_as.schema, api_version="v1", kind=kind)
@@ -85,17 +87,17 @@ def test_whatever_was_read_from_a_message_is_read_from_its_own_again(kind: str) 
 EMPTY_METADATA = b"".join([text(field, "") for field in range(1, 7)] + [number(7, 0), message(8)])
 
 
-def test_what_is_no_pointer_is_there_even_if_it_is_empty() -> None:
+def test_a_field_that_is_not_a_pointer_is_encoded_even_if_empty() -> None:
     volumes = [{"name": "v"}, {"name": "w", "secret": {}}]
     pod = encoded("v1", "Pod", {"spec": {"volumes": volumes}})
 
     assert encoded("v1", "ConfigMap", {}) == message(1, EMPTY_METADATA)
-    # The struct that Go embeds there is a message that is always there, with or without a source.
+    # Go embeds the volume source as a struct, so its message is always present.
     assert message(1, text(1, "v"), message(2)) in pod
     assert message(1, text(1, "w"), message(2, message(6, text(1, "")))) in pod
 
 
-def test_maps_are_in_the_order_of_their_keys_and_fields_in_that_of_their_numbers() -> None:
+def test_maps_are_encoded_by_key_and_fields_by_number() -> None:
     obj: dict[str, Any] = {"data": {"b": "2", "a": "1", "é": "3", "Z": "0"}, "immutable": True}
 
     assert encoded("v1", "ConfigMap", obj) == (
@@ -105,7 +107,7 @@ def test_maps_are_in_the_order_of_their_keys_and_fields_in_that_of_their_numbers
     )
 
 
-def test_values_that_json_has_in_another_form_have_their_own() -> None:
+def test_special_types_have_their_own_encoding() -> None:
     times = {"acquireTime": "1970-01-01T00:01:40.123456Z", "renewTime": "1969-12-31T23:59:59.5Z"}
     lease = encoded("coordination.k8s.io/v1", "Lease", {"spec": times})
     secret = encoded("v1", "Secret", {"data": {"a": "AP8=", "b": ""}})
@@ -126,7 +128,7 @@ def test_values_that_json_has_in_another_form_have_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "schema",
     [
         {"items": {"type": "string"}},
         {"items": [{"type": "string"}, {}]},
@@ -136,31 +138,31 @@ def test_values_that_json_has_in_another_form_have_their_own() -> None:
         {"default": [1], "enum": [None, "a"], "maximum": 1.5, "not": {"not": {}}},
     ],
 )
-def test_schemas_that_may_be_something_else_are_read_as_what_they_are(
-    said: dict[str, Any],
+def test_schema_unions_are_decoded_as_the_encoded_alternative(
+    schema: dict[str, Any],
 ) -> None:
     read_as = expected("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    version = {"name": "v1", "schema": {"openAPIV3Schema": said}}
+    version = {"name": "v1", "schema": {"openAPIV3Schema": schema}}
     obj, _ = canonical({"spec": {"versions": [version]}}, read_as)
 
     assert read_again(obj, read_as)["spec"] == obj["spec"]
 
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 16383, 16384])
-def test_sizes_are_right_however_long_a_text_is(size: int) -> None:
+def test_the_length_of_a_string_is_encoded_correctly(size: int) -> None:
     found = encoded("v1", "ConfigMap", {"data": {"k": "x" * size}})
 
     assert found == message(1, EMPTY_METADATA) + entry(2, "k", text(2, "x" * size))
 
 
-def test_an_envelope_says_what_is_in_it() -> None:
+def test_an_envelope_contains_the_kind_and_the_message() -> None:
     whole = enveloped("apps/v1", "Deployment", b"content")
 
     kind = message(1, text(1, "apps/v1"), text(2, "Deployment"))
     assert whole == MAGIC + kind + text(2, b"content") + text(3, "") + text(4, "")
 
 
-def test_a_frame_of_a_watch_is_an_event_after_its_length() -> None:
+def test_a_watch_frame_is_an_event_with_its_length() -> None:
     frame = watch_frame(b"ADDED", b"x" * 200)
 
     event = text(1, "ADDED") + message(2, text(1, b"x" * 200))
@@ -171,5 +173,5 @@ def test_a_frame_of_a_watch_is_an_event_after_its_length() -> None:
     ("value", "written"),
     [(0, b"\0"), (127, b"\x7f"), (300, b"\xac\x02"), (-1, b"\xff" * 9 + b"\x01")],
 )
-def test_numbers_are_written_seven_bits_at_a_time(value: int, written: bytes) -> None:
+def test_integers_are_encoded_as_varints(value: int, written: bytes) -> None:
     assert varint(value) == written

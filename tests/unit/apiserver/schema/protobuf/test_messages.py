@@ -1,6 +1,6 @@
-"""Protobuf bodies become the objects that JSON bodies become.
+"""Decoding of protobuf bodies.
 
-The expected sentences are the real server's.
+The expected errors are those of kube-apiserver.
 """
 
 from typing import Any
@@ -64,25 +64,25 @@ def read(expectations: BodyDecoders, api_version: str, kind: str, *parts: bytes)
     return {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}
 
 
-def refusal(expectations: BodyDecoders, body: bytes) -> str:
+def rejection(expectations: BodyDecoders, body: bytes) -> str:
     expected = expectations.builtin(GroupVersionKind.of(*CONFIG_MAP))
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         decode(body, expected, content_type=PROTOBUF)
-    assert refused.value.code == 400
-    return refused.value.message
+    assert raised.value.code == 400
+    return raised.value.message
 
 
 def unfit(expectations: BodyDecoders, *parts: bytes) -> str:
     prefix = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
-    said = refusal(expectations, enveloped(*CONFIG_MAP, *parts))
-    assert said.startswith(prefix)
-    return said.removeprefix(prefix)
+    error = rejection(expectations, enveloped(*CONFIG_MAP, *parts))
+    assert error.startswith(prefix)
+    return error.removeprefix(prefix)
 
 
 METADATA = {"name": "x"}
 
 
-def test_an_object_is_the_same_as_in_json(expectations: BodyDecoders) -> None:
+def test_an_object_is_equal_to_its_json_form(expectations: BodyDecoders) -> None:
     expected = expectations.builtin(GroupVersionKind.of(*CONFIG_MAP))
     body = enveloped(*CONFIG_MAP, NAMED_X, entry(2, "key", text(2, "value")))
 
@@ -92,7 +92,7 @@ def test_an_object_is_the_same_as_in_json(expectations: BodyDecoders) -> None:
     assert found == decode(written, expected, content_type="application/json")
 
 
-def test_empty_fields_that_go_always_writes_are_dropped(expectations: BodyDecoders) -> None:
+def test_empty_fields_that_go_always_encodes_are_dropped(expectations: BodyDecoders) -> None:
     found = read(
         expectations, *CONFIG_MAP, message(1, text(2, ""), text(3, ""), text(8, b""), number(7, 0))
     )
@@ -111,7 +111,7 @@ def test_bytes_become_base64_and_missing_values_are_empty(expectations: BodyDeco
 @pytest.mark.parametrize(
     ("written", "replicas"), [(0, 0), (3, 3), (-1, -1), (2**32 + 5, 5), (-(2**31), -(2**31))]
 )
-def test_numbers_have_their_sign_and_their_size(
+def test_integers_have_their_sign_and_size(
     expectations: BodyDecoders, written: int, replicas: int
 ) -> None:
     found = read(expectations, "autoscaling/v1", "Scale", message(2, number(1, written)))
@@ -119,7 +119,7 @@ def test_numbers_have_their_sign_and_their_size(
     assert found["spec"].get("replicas", 0) == replicas
 
 
-def test_embedded_structs_are_messages_in_protobuf_alone(expectations: BodyDecoders) -> None:
+def test_the_message_of_an_embedded_struct_is_flattened(expectations: BodyDecoders) -> None:
     volume = message(1, text(1, "home"), message(2, message(1, text(1, "/home"), text(2, ""))))
 
     found = read(expectations, *POD, message(2, volume))
@@ -127,7 +127,7 @@ def test_embedded_structs_are_messages_in_protobuf_alone(expectations: BodyDecod
     assert found["spec"]["volumes"] == [{"name": "home", "hostPath": {"path": "/home", "type": ""}}]
 
 
-def test_amounts_ports_and_defaults_are_as_in_json(expectations: BodyDecoders) -> None:
+def test_quantities_ports_and_defaults_equal_those_in_json(expectations: BodyDecoders) -> None:
     port = message(
         1, text(1, "web"), text(2, ""), number(3, 80), message(4, number(1, 1), text(3, "http"))
     )
@@ -146,7 +146,7 @@ def test_amounts_ports_and_defaults_are_as_in_json(expectations: BodyDecoders) -
     ]
 
 
-def test_moments_are_written_out(expectations: BodyDecoders) -> None:
+def test_timestamps_are_converted_to_text(expectations: BodyDecoders) -> None:
     acquired = message(3, number(1, 100), number(2, 123456789))
 
     lease = read(expectations, "coordination.k8s.io/v1", "Lease", message(2, acquired))
@@ -159,7 +159,7 @@ def test_moments_are_written_out(expectations: BodyDecoders) -> None:
 @pytest.mark.parametrize(
     "groups", [number(4, 1) + number(4, 300), message(4, varint(1), varint(300))]
 )
-def test_numbers_of_a_list_stand_alone_or_packed(expectations: BodyDecoders, groups: bytes) -> None:
+def test_repeated_integers_may_be_packed(expectations: BodyDecoders, groups: bytes) -> None:
     found = read(expectations, *POD, message(2, message(14, groups)))
 
     assert found["spec"]["securityContext"] == {"supplementalGroups": [1, 300]}
@@ -173,7 +173,7 @@ def test_lists_in_a_map_are_unwrapped(expectations: BodyDecoders) -> None:
     assert found["spec"]["extra"] == {"scopes": ["read", "write"]}
 
 
-def test_json_in_a_message_is_json(expectations: BodyDecoders) -> None:
+def test_raw_json_in_a_message_is_decoded(expectations: BodyDecoders) -> None:
     data = message(2, text(1, '{"spec":{"n":1}}'))
 
     found = read(expectations, "apps/v1", "ControllerRevision", data, number(3, 7))
@@ -182,7 +182,7 @@ def test_json_in_a_message_is_json(expectations: BodyDecoders) -> None:
 
 
 def schema(*parts: bytes) -> bytes:
-    """The parts of a JSON schema, in the definition of a custom resource."""
+    """Return the encoded JSON schema of a definition."""
     return message(2, message(7, text(1, "v1"), message(4, message(1, *parts))))
 
 
@@ -192,7 +192,7 @@ DEFAULT, ITEMS, NOT, ADDITIONAL_PROPERTIES, DEPENDENCIES = 8, 24, 28, 30, 32
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "expected"),
     [
         (message(ITEMS, message(1, STRING)), {"items": {"type": "string"}}),
         (message(ITEMS, message(2, STRING), message(2)), {"items": [{"type": "string"}, {}]}),
@@ -205,21 +205,21 @@ DEFAULT, ITEMS, NOT, ADDITIONAL_PROPERTIES, DEPENDENCIES = 8, 24, 28, 30, 32
         (message(DEFAULT, text(1, "[1]")), {"default": [1]}),
     ],
 )
-def test_schemas_that_may_be_something_else_are_what_they_are(
-    expectations: BodyDecoders, written: bytes, said: dict[str, Any]
+def test_schema_unions_are_decoded(
+    expectations: BodyDecoders, written: bytes, expected: dict[str, Any]
 ) -> None:
     found = read(expectations, *DEFINITION, schema(written))
 
-    assert found["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == said
+    assert found["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == expected
 
 
-def test_a_second_message_in_one_field_adds_to_the_first(expectations: BodyDecoders) -> None:
+def test_a_second_message_in_a_field_is_merged_into_the_first(expectations: BodyDecoders) -> None:
     found = read(expectations, *CONFIG_MAP, message(1, entry(11, "app", text(2, "web"))))
 
     assert found["metadata"] == {**METADATA, "labels": {"app": "web"}}
 
 
-def test_text_that_is_no_text_has_a_mark_for_every_byte(expectations: BodyDecoders) -> None:
+def test_each_invalid_utf_8_byte_is_replaced(expectations: BodyDecoders) -> None:
     found = read(expectations, *CONFIG_MAP, entry(2, "k", text(2, b"a\xff\xe2\x82b")))
 
     assert found["data"] == {"k": "a\ufffd\ufffd\ufffdb"}
@@ -235,11 +235,11 @@ def test_text_that_is_no_text_has_a_mark_for_every_byte(expectations: BodyDecode
         varint(94 << 3 | 3) + number(1, 1) + varint(94 << 3 | 4),
     ],
 )
-def test_unknown_fields_are_passed_over(expectations: BodyDecoders, unknown: bytes) -> None:
+def test_unknown_protobuf_fields_are_skipped(expectations: BodyDecoders, unknown: bytes) -> None:
     assert read(expectations, *CONFIG_MAP, unknown) == {"metadata": METADATA}
 
 
-def test_a_body_that_does_not_say_what_it_is_is_what_is_expected(
+def test_a_body_without_a_kind_has_the_expected_kind(
     expectations: BodyDecoders,
 ) -> None:
     expected = expectations.builtin(GroupVersionKind.of(*CONFIG_MAP))
@@ -249,7 +249,7 @@ def test_a_body_that_does_not_say_what_it_is_is_what_is_expected(
     assert (found.obj["apiVersion"], found.obj["kind"]) == CONFIG_MAP
 
 
-def test_delete_options_may_be_those_of_any_group(expectations: BodyDecoders) -> None:
+def test_delete_options_of_any_group_are_accepted(expectations: BodyDecoders) -> None:
     expected = expectations.builtin(GroupVersionKind.of("v1", "DeleteOptions"))
     body = enveloped("apps/v1", "DeleteOptions", number(1, 0), text(4, "Orphan"), text(5, "All"))
 
@@ -275,16 +275,14 @@ def test_delete_options_may_be_those_of_any_group(expectations: BodyDecoders) ->
         (MAGIC + b"\0", "proto: Unknown: illegal tag 0 (wire type 0) (6b38730000)"),
     ],
 )
-def test_an_envelope_that_cannot_be_opened_is_refused(
-    expectations: BodyDecoders, body: bytes, why: str
-) -> None:
-    assert refusal(expectations, body) == (
+def test_an_invalid_envelope_is_rejected(expectations: BodyDecoders, body: bytes, why: str) -> None:
+    assert rejection(expectations, body) == (
         f"the object provided is unrecognized (must be of type ConfigMap): {why}"
     )
 
 
-def test_an_object_of_another_kind_is_refused(expectations: BodyDecoders) -> None:
-    assert refusal(expectations, enveloped("v1", "Secret", NAMED_X)) == (
+def test_an_object_of_another_kind_is_rejected(expectations: BodyDecoders) -> None:
+    assert rejection(expectations, enveloped("v1", "Secret", NAMED_X)) == (
         'Secret in version "v1" cannot be handled as a ConfigMap:'
         " converting (v1.Secret) to (core.ConfigMap): unknown conversion"
     )
@@ -307,51 +305,51 @@ def test_an_object_of_another_kind_is_refused(expectations: BodyDecoders) -> Non
         (varint(90 << 3 | 1) + b"ab", "unexpected EOF"),
     ],
 )
-def test_a_message_that_cannot_be_read_is_refused(
+def test_an_invalid_message_is_rejected(
     expectations: BodyDecoders, written: bytes, why: str
 ) -> None:
     assert unfit(expectations, written) == why
 
 
-def test_messages_that_are_nested_too_deeply_are_refused(expectations: BodyDecoders) -> None:
+def test_a_message_that_is_nested_too_deeply_is_rejected(expectations: BodyDecoders) -> None:
     expected = expectations.builtin(GroupVersionKind.of(*DEFINITION))
     deep = STRING
     for _ in range(3000):
         deep = message(NOT, deep)
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         decode(enveloped(*DEFINITION, schema(deep)), expected, content_type=PROTOBUF)
 
-    assert refused.value.code == 400
+    assert raised.value.code == 400
 
 
 @pytest.mark.parametrize("seconds", [10**12, -(10**12), 2**63 - 1])
-def test_moments_beyond_all_years_are_refused(expectations: BodyDecoders, seconds: int) -> None:
+def test_a_timestamp_outside_the_supported_years_is_rejected(
+    expectations: BodyDecoders, seconds: int
+) -> None:
     said = unfit(expectations, message(1, message(8, number(1, seconds))))
 
     assert said == "Time: year outside of range [0,9999]"
 
 
 def outcome(expectations: BodyDecoders, body: bytes, kind: tuple[str, str]) -> str | int:
-    """The kind of what was read, or the status of the refusal."""
+    """Return the kind of the decoded object, or the code of the rejection."""
     expected = expectations.builtin(GroupVersionKind.of(*kind))
     try:
         return str(decode(body, expected, content_type=PROTOBUF).obj["kind"])
-    except StatusError as refused:
-        return refused.code
+    except StatusError as raised:
+        return raised.code
 
 
 @given(raw=st.binary(max_size=60))
-def test_whatever_the_bytes_are_they_are_an_object_or_a_refusal(
-    expectations: BodyDecoders, raw: bytes
-) -> None:
+def test_random_bytes_are_decoded_or_rejected(expectations: BodyDecoders, raw: bytes) -> None:
     for kind in (CONFIG_MAP, POD, DEFINITION):
         for body in (raw, MAGIC + raw, enveloped(*kind, raw)):
             assert outcome(expectations, body, kind) in (kind[1], 400)
 
 
 @given(at=st.integers(0, 100), put=st.integers(0, 255))
-def test_a_damaged_body_is_an_object_or_a_refusal(
+def test_a_damaged_body_is_decoded_or_rejected(
     expectations: BodyDecoders, at: int, put: int
 ) -> None:
     port, cpu = message(6, number(3, 80)), entry(1, "cpu", message(2, text(1, "1")))

@@ -1,4 +1,4 @@
-"""What Go says where it converts and does not decode."""
+"""Errors of Go's conversion of unstructured values."""
 
 from typing import Any
 
@@ -26,16 +26,18 @@ DEPLOYMENT = BuiltinSchemas.read().of(GroupVersionKind("apps", "v1", "Deployment
         ({"selector": {"matchLabels": {"a": 1}}}, "cannot convert int64 to string"),
     ],
 )
-def test_a_value_that_does_not_fit_is_reported_in_the_words_of_go(spec: Any, words: str) -> None:
+def test_a_value_of_the_wrong_type_is_reported_with_the_message_of_go(
+    spec: Any, words: str
+) -> None:
     assert misconverted({"spec": spec}, DEPLOYMENT) == words
 
 
 @pytest.mark.parametrize("spec", [None, {}, {"replicas": 3}, {"replicas": 3.0}, {"odd": 1}])
-def test_of_what_fits_or_is_not_known_nothing_is_said(spec: Any) -> None:
+def test_valid_values_and_unknown_fields_have_no_error(spec: Any) -> None:
     assert misconverted({"spec": spec}, DEPLOYMENT) == ""
 
 
-def test_types_with_words_of_their_own_are_left_to_them() -> None:
+def test_types_with_their_own_unmarshaler_are_not_checked() -> None:
     rolling: Any = {"strategy": {"rollingUpdate": {"maxSurge": []}}}
 
     assert misconverted({"spec": rolling}, DEPLOYMENT) == ""

@@ -1,6 +1,6 @@
-"""Bodies of requests: what they become, and what is said about those that become nothing.
+"""Decoding of request bodies.
 
-The expected sentences are the real server's; tests/real/test_decoding_rules.py asks it again.
+The expected errors are those of kube-apiserver; tests/real/test_decoding_rules.py compares them.
 """
 
 import json
@@ -52,11 +52,11 @@ def read(body: Any, expected: BodyDecoder, content_type: str = "application/json
     return decode(written.encode(), expected, content_type=content_type)
 
 
-def refusal(body: Any, expected: BodyDecoder, content_type: str = "application/json") -> str:
-    with pytest.raises(StatusError) as refused:
+def rejection(body: Any, expected: BodyDecoder, content_type: str = "application/json") -> str:
+    with pytest.raises(StatusError) as raised:
         read(body, expected, content_type)
-    assert refused.value.code == 400
-    return refused.value.message
+    assert raised.value.code == 400
+    return raised.value.message
 
 
 def pod_spec(spec: Any) -> dict[str, Any]:
@@ -68,14 +68,14 @@ def spec_of(decoded: Decoded) -> dict[str, Any]:
     return spec
 
 
-def test_kind_and_api_version_may_be_left_out_of_a_body(config_maps: BodyDecoder) -> None:
+def test_kind_and_api_version_may_be_omitted(config_maps: BodyDecoder) -> None:
     obj, complaints = read({"metadata": {"name": "a"}}, config_maps)
 
     assert obj == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     assert complaints == []
 
 
-def test_what_go_always_writes_is_there(deployments: BodyDecoder) -> None:
+def test_fields_that_go_always_writes_are_added(deployments: BodyDecoder) -> None:
     obj, _ = read({}, deployments)
 
     assert obj["metadata"] == {}
@@ -88,7 +88,7 @@ def test_what_go_always_writes_is_there(deployments: BodyDecoder) -> None:
 
 
 @pytest.mark.parametrize("empty", [False, None])
-def test_an_empty_value_goes_where_go_leaves_it_out(deployments: BodyDecoder, empty: Any) -> None:
+def test_empty_values_are_removed_where_go_omits_them(deployments: BodyDecoder, empty: Any) -> None:
     body = {"metadata": {"labels": {}, "name": ""}, "spec": {"paused": empty, "replicas": 0}}
 
     obj, _ = read(body, deployments)
@@ -98,13 +98,13 @@ def test_an_empty_value_goes_where_go_leaves_it_out(deployments: BodyDecoder, em
     assert obj["spec"]["replicas"] == 0
 
 
-def test_an_empty_list_is_a_null_where_it_is_always_written(deployments: BodyDecoder) -> None:
+def test_an_empty_required_list_becomes_null(deployments: BodyDecoder) -> None:
     spec = spec_of(read(pod_spec({"containers": [], "volumes": []}), deployments))
 
     assert spec == {"containers": None}
 
 
-def test_a_pointer_to_nothing_stays(deployments: BodyDecoder) -> None:
+def test_an_empty_struct_behind_a_pointer_is_kept(deployments: BodyDecoder) -> None:
     volumes = [{"name": "a", "emptyDir": {}}]
 
     spec = spec_of(read(pod_spec({"volumes": volumes}), deployments))
@@ -112,7 +112,7 @@ def test_a_pointer_to_nothing_stays(deployments: BodyDecoder) -> None:
     assert spec["volumes"] == volumes
 
 
-def test_a_null_in_a_list_or_map_is_a_zero(
+def test_a_null_in_a_list_or_map_becomes_the_zero_value(
     deployments: BodyDecoder, config_maps: BodyDecoder
 ) -> None:
     spec = spec_of(read(pod_spec({"containers": [None]}), deployments))
@@ -122,7 +122,7 @@ def test_a_null_in_a_list_or_map_is_a_zero(
     assert obj["data"] == {"a": ""}
 
 
-def test_what_openapi_calls_a_default_is_filled_in(deployments: BodyDecoder) -> None:
+def test_openapi_defaults_are_set(deployments: BodyDecoder) -> None:
     container = {
         "name": "a",
         "ports": [{"containerPort": 80}, {"containerPort": 81, "protocol": ""}],
@@ -146,7 +146,7 @@ def test_what_openapi_calls_a_default_is_filled_in(deployments: BodyDecoder) -> 
         ("null", "0"),
     ],
 )
-def test_amounts_are_written_as_the_server_prints_them(
+def test_quantities_are_converted_to_their_canonical_form(
     deployments: BodyDecoder, written: str, canonical_form: str
 ) -> None:
     body = json.dumps(pod_spec({"overhead": {"cpu": "?"}})).replace('"?"', written)
@@ -164,7 +164,7 @@ def test_amounts_are_written_as_the_server_prints_them(
         ("2020-01-01T2:00:00Z", "2020-01-01T02:00:00Z"),
     ],
 )
-def test_moments_are_in_utc_and_to_the_second(
+def test_timestamps_are_converted_to_utc_and_truncated_to_seconds(
     config_maps: BodyDecoder, written: str, canonical_form: str
 ) -> None:
     obj, _ = read({"metadata": {"creationTimestamp": written}}, config_maps)
@@ -172,13 +172,13 @@ def test_moments_are_in_utc_and_to_the_second(
     assert obj["metadata"] == {"creationTimestamp": canonical_form}
 
 
-def test_a_lease_s_moments_have_six_digits(expectations: BodyDecoders) -> None:
+def test_the_times_of_a_lease_have_microseconds(expectations: BodyDecoders) -> None:
     leases = builtin(expectations, "coordination.k8s.io/v1", "Lease")
 
     obj, _ = read({"spec": {"renewTime": "2020-01-01T02:00:00.000001+02:00"}}, leases)
 
     assert obj["spec"] == {"renewTime": "2020-01-01T00:00:00.000001Z"}
-    assert refusal({"spec": {"renewTime": "2020-01-01T00:00:00Z"}}, leases).endswith(
+    assert rejection({"spec": {"renewTime": "2020-01-01T00:00:00Z"}}, leases).endswith(
         'as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"'
     )
 
@@ -187,7 +187,7 @@ def test_a_lease_s_moments_have_six_digits(expectations: BodyDecoders) -> None:
     ("written", "canonical_form"),
     [("YQ==", "YQ=="), ("YW\nI=", "YWI="), ("YR==", "YQ=="), ([1], "AQ=="), (None, ""), ("", "")],
 )
-def test_bytes_are_written_in_one_way(
+def test_base64_is_converted_to_its_canonical_form(
     expectations: BodyDecoders, written: Any, canonical_form: str
 ) -> None:
     secrets = builtin(expectations, "v1", "Secret")
@@ -220,14 +220,14 @@ def test_bytes_are_written_in_one_way(
         ("{'a':1}", r"invalid character '\'' looking for beginning of object key string"),
         ('{"é":1 é', "invalid character 'Ã' after object key:value pair"),
         ("[" * 10_001, "invalid character '[' exceeded max depth (5b5b"),
-        # How deeply Python itself reads depends on its version: the rest of the words does, too.
+        # The nesting limit of Python's parser depends on its version, and so does the message.
         ("[" * 5_000 + "]" * 5_000, "(5b5b"),
     ],
 )
-def test_bad_syntax_is_reported_in_go_s_words(
+def test_a_syntax_error_is_reported_with_the_message_of_go(
     config_maps: BodyDecoder, body: str, problem: str
 ) -> None:
-    message = refusal(body, config_maps)
+    message = rejection(body, config_maps)
 
     assert message.startswith(
         "the object provided is unrecognized (must be of type ConfigMap):"
@@ -305,27 +305,27 @@ def test_bad_syntax_is_reported_in_go_s_words(
         (pod_spec({"overhead": {"cpu": "1ii"}}), "unable to parse quantity's suffix"),
     ],
 )
-def test_a_wrong_type_is_reported_with_its_place(
+def test_a_wrong_type_is_reported_with_its_path(
     deployments: BodyDecoder, body: Any, problem: str
 ) -> None:
-    message = refusal(body, deployments)
+    message = rejection(body, deployments)
 
     assert message == f'Deployment in version "v1" cannot be handled as a Deployment: {problem}'
 
 
-def test_text_that_reads_itself_fails_before_a_wrong_type(deployments: BodyDecoder) -> None:
+def test_an_invalid_quantity_is_reported_before_a_wrong_type(deployments: BodyDecoder) -> None:
     body = {"spec": {"replicas": "x", "template": {"spec": {"overhead": {"cpu": "?"}}}}}
 
-    assert "quantities must match" in refusal(body, deployments)
+    assert "quantities must match" in rejection(body, deployments)
 
 
 @pytest.mark.parametrize(
     ("text", "byte"), [("a", 0), ("YQ", 0), ("YQ=", 3), ("YQ=a", 2), ("YQ==YQ==", 4), ("YW!=", 2)]
 )
-def test_bad_base64_is_reported_with_its_place(
+def test_invalid_base64_is_reported_with_its_position(
     expectations: BodyDecoders, text: str, byte: int
 ) -> None:
-    message = refusal({"data": {"a": text}}, builtin(expectations, "v1", "Secret"))
+    message = rejection({"data": {"a": text}}, builtin(expectations, "v1", "Secret"))
 
     assert message.endswith(f"illegal base64 data at input byte {byte}")
 
@@ -366,13 +366,13 @@ def test_bad_base64_is_reported_with_its_place(
         ),
     ],
 )
-def test_another_kind_is_refused(
+def test_a_body_of_another_kind_is_rejected(
     deployments: BodyDecoder, api_version: Any, kind: str, message: str
 ) -> None:
-    assert refusal({"apiVersion": api_version, "kind": kind}, deployments) == message
+    assert rejection({"apiVersion": api_version, "kind": kind}, deployments) == message
 
 
-def test_unknown_and_repeated_fields_are_complaints_in_their_order(
+def test_unknown_and_duplicate_fields_are_reported_in_order(
     config_maps: BodyDecoder,
 ) -> None:
     body = (
@@ -395,7 +395,7 @@ def test_unknown_and_repeated_fields_are_complaints_in_their_order(
 
 
 @pytest.mark.parametrize("colon", [":", r"\u003a", r"\u003A", r"\\u003a", r"\\:"])
-def test_a_repeated_key_is_found_whatever_the_texts_hold(
+def test_a_duplicate_key_is_found_next_to_strings_with_colons(
     config_maps: BodyDecoder, colon: str
 ) -> None:
     once = f'{{"data" :{{"a":"{colon}"}}}}'
@@ -405,13 +405,13 @@ def test_a_repeated_key_is_found_whatever_the_texts_hold(
     assert read(twice, config_maps).complaints == ['duplicate field "data.a"']
 
 
-def test_complaints_are_warnings_a_refusal_or_nothing(config_maps: BodyDecoder) -> None:
+def test_complaints_are_warnings_errors_or_ignored(config_maps: BodyDecoder) -> None:
     complaints = ['unknown field "a"', 'duplicate field "b"']
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as raised:
         settle(complaints, config_maps, field_validation="Strict")
 
-    assert refused.value.message == (
+    assert raised.value.message == (
         'ConfigMap in version "v1" cannot be handled as a ConfigMap:'
         ' strict decoding error: unknown field "a", duplicate field "b"'
     )
@@ -421,7 +421,7 @@ def test_complaints_are_warnings_a_refusal_or_nothing(config_maps: BodyDecoder) 
     assert settle([], config_maps, field_validation="Strict") == []
 
 
-def test_half_characters_are_replaced(config_maps: BodyDecoder) -> None:
+def test_lone_surrogates_and_invalid_bytes_are_replaced(config_maps: BodyDecoder) -> None:
     escaped, _ = read(r'{"data":{"a":"\ud800x"}}', config_maps)
     raw, _ = decode(b'{"data":{"a":"\xff"}}', config_maps, content_type="")
 
@@ -456,7 +456,7 @@ def test_a_body_decodes_to_an_object_or_is_rejected(
         assert isinstance(obj["metadata"], dict)
 
 
-def test_of_a_custom_resource_only_the_metadata_is_changed(widgets: BodyDecoder) -> None:
+def test_only_the_metadata_of_a_custom_resource_is_converted(widgets: BodyDecoder) -> None:
     body = {
         "apiVersion": "example.com/v1",
         "kind": "Widget",
@@ -496,15 +496,15 @@ def test_of_a_custom_resource_only_the_metadata_is_changed(widgets: BodyDecoder)
         ),
     ],
 )
-def test_a_custom_resource_that_is_none_is_refused(
+def test_a_malformed_custom_resource_is_rejected(
     widgets: BodyDecoder, changes: dict[str, Any], message: str
 ) -> None:
     body = {"apiVersion": "example.com/v1", "kind": "Widget", **changes}
 
-    assert refusal(body, widgets) == message
+    assert rejection(body, widgets) == message
 
 
-def test_repeated_fields_of_a_custom_resource_are_complaints(widgets: BodyDecoder) -> None:
+def test_duplicate_fields_of_a_custom_resource_are_reported(widgets: BodyDecoder) -> None:
     body = '{"apiVersion":"example.com/v1","kind":"Widget","spec":[{"a":1,"a":2}]}'
 
     obj, complaints = read(body, widgets)
@@ -513,7 +513,7 @@ def test_repeated_fields_of_a_custom_resource_are_complaints(widgets: BodyDecode
     assert complaints == ['duplicate field "spec[0].a"']
 
 
-def test_a_canonical_object_stays_as_it_is(deployments: BodyDecoder) -> None:
+def test_a_canonical_object_is_unchanged(deployments: BodyDecoder) -> None:
     once, _ = read(pod_spec({"containers": [{"name": "a"}], "overhead": {"cpu": 0.5}}), deployments)
     before = json.dumps(once)
 
@@ -533,7 +533,9 @@ def definitions(expectations: BodyDecoders) -> BodyDecoder:
     return builtin(expectations, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
-def test_a_schema_in_a_definition_is_canonical_all_the_way_down(definitions: BodyDecoder) -> None:
+def test_a_nested_schema_in_a_definition_is_converted_to_its_canonical_form(
+    definitions: BodyDecoder,
+) -> None:
     schema = {
         "type": "object",
         "nullable": False,
@@ -554,7 +556,7 @@ def test_a_schema_in_a_definition_is_canonical_all_the_way_down(definitions: Bod
     }
 
 
-def test_a_null_among_schemas_is_an_empty_one(definitions: BodyDecoder) -> None:
+def test_a_null_in_a_list_of_schemas_becomes_an_empty_schema(definitions: BodyDecoder) -> None:
     schema = {"items": [None, {"type": "string"}], "dependencies": {"a": ["b", None]}}
 
     obj, _ = read(definition(schema), definitions)
@@ -575,11 +577,11 @@ def test_a_null_among_schemas_is_an_empty_one(definitions: BodyDecoder) -> None:
         ),
     ],
 )
-def test_schemas_and_texts_do_not_stand_in_for_each_other(
+def test_a_string_in_place_of_a_schema_is_rejected_and_vice_versa(
     schema: Any, problem: str, definitions: BodyDecoder
 ) -> None:
     where = "JSONSchemaProps.spec.versions.schema.openAPIV3Schema"
 
-    message = refusal(definition(schema), definitions)
+    message = rejection(definition(schema), definitions)
 
     assert message.endswith(f"json: cannot unmarshal {problem.format(where)}")

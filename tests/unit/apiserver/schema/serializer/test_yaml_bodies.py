@@ -1,4 +1,4 @@
-"""YAML in requests: what JSON could say, and an account of what is odd about it."""
+"""Parsing of YAML bodies into JSON values, with complaints."""
 
 from textwrap import dedent
 
@@ -34,24 +34,24 @@ def test_only_the_first_document_is_read() -> None:
     }
 
 
-def test_no_document_is_nothing() -> None:
+def test_an_empty_body_is_null() -> None:
     assert parse_yaml(b"").value is None
 
 
-def test_keys_that_are_there_twice_are_reported_with_their_line() -> None:
+def test_duplicate_keys_are_reported_with_their_line() -> None:
     value, complaints = parse_yaml(b"a: b\na: c\n")
 
     assert value == {"a": "c"}
     assert complaints == ['yaml: unmarshal errors:\n  line 2: key "a" already set in map']
 
 
-def test_the_line_of_a_key_is_that_of_what_it_holds() -> None:
+def test_the_line_of_a_duplicate_key_is_that_of_its_value() -> None:
     _, complaints = parse_yaml(b"a: b\na:\n  c: d\n")
 
     assert complaints == ['yaml: unmarshal errors:\n  line 3: key "a" already set in map']
 
 
-def test_a_number_and_its_text_are_two_keys_of_which_the_later_stays() -> None:
+def test_the_later_of_a_number_key_and_an_equal_string_key_is_kept() -> None:
     value, complaints = parse_yaml(b'1: b\n"1": c\n')
 
     assert value == {"1": "c"}
@@ -70,14 +70,14 @@ def test_a_number_and_its_text_are_two_keys_of_which_the_later_stays() -> None:
         ("[" * 300, "yaml: exceeded max depth of 200"),
     ],
 )
-def test_what_is_no_yaml_is_reported_in_go_s_words(body: str, problem: str) -> None:
+def test_invalid_yaml_is_reported_with_the_message_of_go(body: str, problem: str) -> None:
     with pytest.raises(BadYaml, match="yaml: ") as raised:
         parse_yaml(body.encode())
 
     assert str(raised.value) == problem
 
 
-def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
+def test_excessive_aliasing_is_rejected() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
 
@@ -85,7 +85,7 @@ def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
         parse_yaml("\n".join(lines).encode())
 
 
-def test_aliases_of_aliases_do_not_fill_the_stack() -> None:
+def test_excessive_alias_depth_is_rejected() -> None:
     deep = "[" * 150
     lines = [f"a0: &a0 {deep}{']' * 150}"]
     lines += [f"a{i}: &a{i} {deep}*a{i - 1}{']' * 150}" for i in range(1, 10)]
@@ -94,7 +94,7 @@ def test_aliases_of_aliases_do_not_fill_the_stack() -> None:
         parse_yaml("\n".join(lines).encode())
 
 
-def test_what_an_alias_stands_for_can_be_changed_by_itself() -> None:
+def test_the_value_of_an_alias_is_a_copy() -> None:
     value, _ = parse_yaml(b"a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n")
 
     value["c"]["b"].append(2)

@@ -4,12 +4,12 @@ Takes:     objects before and after a write, the field manager, and the schema, 
            which values are single fields
 Gives:     their managedFields, and the result of merging an applied configuration into a live
            object
-Promises:  - a manager that changes a field owns the field from then on
-           - managers that apply the same value own the field together
+Promises:  - a manager that changes a field becomes its owner
+           - managers that apply the same value share the field
            - an apply to a field of another manager is a conflict that names manager and field
            - a field that its only applier no longer applies is removed
            - an apply that changes nothing returns the live object itself
-           - a live object is never changed
+           - the live object is never modified
 Never:     reads the clock, sets defaults, or writes to the store
 """
 

@@ -2,7 +2,7 @@
 
 Takes:     a user, the verb and resource of a request; the stored roles and bindings
 Gives:     a decision with the binding that is its reason; the user that a request impersonates
-Promises:  - a changed role or binding counts from the next request on
+Promises:  - a changed role or binding applies to the next request
            - a user cannot grant permissions that the user lacks
            - impersonation requires the permission for every impersonated name and group
 Never:     authenticates a request, responds to it, or changes a role

@@ -3,7 +3,7 @@
 Takes:     canonical objects, the stored objects that they replace, and access to other objects
 Gives:     ``Rules`` for every built-in resource, the conversion between the versions of a kind,
            and the initial objects of a cluster
-Promises:  - every built-in resource has rules
+Promises:  - every built-in resource has a strategy
            - an allocation takes effect only when the service is stored
            - an event is unchanged after conversion to its other group and back
            - an autoscaler is unchanged after conversion to its first version and back

@@ -3,10 +3,10 @@
 Takes:     texts of expressions, schemas with rules in them, and values
 Gives:     values, validation errors of objects and of CustomResourceDefinitions, and the cost of
            each evaluation
-Promises:  - an expression is compiled once and evaluated any number of times
+Promises:  - a compiled expression can be evaluated several times
            - an expression that kube-apiserver rejects is rejected with the same message
            - an evaluation never costs more than kube-apiserver allows
-           - the parser is not loaded before there is an expression
+           - the parser is loaded by the first compilation
 Never:     reads objects other than its arguments, or depends on requests
 
 ``compiler`` compiles a text into closures, which call the functions in ``library``. ``schemas``

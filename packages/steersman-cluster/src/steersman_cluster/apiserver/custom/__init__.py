@@ -4,7 +4,7 @@ Takes:     CustomResourceDefinitions, as plain JSON
 Gives:     the served resources of a CRD, each version with its schema and strategy; the strategy of
            CRDs themselves; the status of CRDs; and scales of custom and built-in objects
 Promises:  - a CRD that kube-apiserver rejects is rejected with the same causes
-           - names are accepted first come, first served
+           - the names of the first definition take precedence
            - the served resources of a CRD depend only on the CRD
 Never:     stores objects, or reads custom resources other than those passed to it
 

@@ -5,8 +5,8 @@ Gives:     the documents that clients read: discovery, classic and aggregated, O
            and v3, and the location of the token signing keys
 Promises:  - a document is created once, when it is first requested
            - an etag changes exactly when its document does
-           - groups and versions come in the order in which clients prefer them
-           - every reference in a document leads to a schema in the same document
+           - groups and versions are listed in order of preference
+           - every reference in a document has a schema in the same document
 Never:     depends on the user who sent a request, or on stored objects
 """
 

@@ -2,9 +2,9 @@
 
 Takes:     a request: its path and query, its headers, its body
 Gives:     its request info and options; response encoders and responses in JSON, YAML or protobuf
-Promises:  - a body has the media type that its header names
-           - list options that contradict each other are refused
-           - each warning is sent once and cannot break its header
+Promises:  - the content-type header determines the body type
+           - contradictory list options are rejected
+           - each warning is sent once and escaped
 Never:     reads or writes the store, or authorizes a request
 
 The handling of a request starts with ``request_info``.

@@ -4,7 +4,7 @@ Takes:     bodies of requests; Kubernetes' OpenAPI documents; the schemas of cus
 Gives:     objects as kube-apiserver would store them: decoded, pruned, defaulted; and the errors
            of objects that kube-apiserver would reject, with its messages
 Promises:  - a violated rule is reported with kube-apiserver's message
-           - a default is never shared between objects
+           - a default is not shared between objects
            - an unchanged invalid value does not prevent an update
 Never:     stores anything, checks who wrote an object, or uses more of a kind than its schema
 

@@ -3,7 +3,7 @@
 Takes:     writes, each with the revision of its key on which the write is based
 Gives:     objects by key and in order, at any revision that is not compacted; the changes after
            a revision
-Promises:  - a write made from an old revision changes nothing
+Promises:  - a write based on an old revision changes nothing
            - a revision is never assigned twice
            - a list at a revision does not change during later writes
            - a read of compacted history fails instead of returning a part

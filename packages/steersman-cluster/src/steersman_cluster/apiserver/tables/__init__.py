@@ -3,8 +3,8 @@
 Takes:     stored objects, and the time from which their ages are computed
 Gives:     tables with the columns and cells of kube-apiserver 1.36
 Promises:  - every built-in kind has a table
-           - a custom resource has the columns of its CRD
-           - a watch names its columns once
+           - a custom resource has the printer columns of its definition
+           - a watch sends the column definitions once
            - a row contains as much of its object as requested
 Never:     changes an object, or describes a column: the Kubernetes documentation does that
 

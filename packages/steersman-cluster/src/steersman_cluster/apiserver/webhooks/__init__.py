@@ -3,7 +3,7 @@
 Takes:     a handler, and the webhook calls that it needs
 Gives:     the responses, and the result of the handler once it has all responses
 Promises:  - a handler is run again with the responses that it needs
-           - calls that are needed together are made concurrently
+           - calls that one run needs are sent concurrently
            - every run reads the time of the first run
            - a handler that never has all responses fails with a timeout
 Never:     writes, or interprets a response

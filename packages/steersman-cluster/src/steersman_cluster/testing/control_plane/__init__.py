@@ -4,10 +4,10 @@ Takes:     the programs of a control plane, from ``$KUBEBUILDER_ASSETS`` or buil
 Gives:     a running ``RealControlPlane`` or ``EmbeddedControlPlane``: its URL, kubeconfig and users
 Promises:  - the block is entered once the API server is ready
            - clients verify the certificate of the API server
-           - every start has its own keys and tokens, which only this user can read
+           - each start has its own keys and tokens, readable only by the user
            - nothing is left when the block ends, or the process is killed
            - a program in the cache is complete, even if a build was killed
-           - only the programs that are used must exist
+           - only requested programs must exist
 Never:     listens beyond loopback, or builds during a test
 """
 

@@ -2,7 +2,7 @@
 
 Takes:     Jobs, and the Pods that they select
 Gives:     Pods created, replaced and deleted; statuses, conditions and events
-Promises:  - each Pod that ends is counted once, whatever happens in between
+Promises:  - each ended Pod is counted once despite crashes
            - a failed Pod is replaced after ten seconds, then twice as long each time
            - an index is done once one Pod of it has succeeded
            - a suspended Job has no Pods and continues after its resumption

@@ -4,7 +4,7 @@ Takes:     objects of these kinds, and the free addresses and ports
 Gives:     their rules, and addresses and ports for Services
 Promises:  - an allocation takes effect only when the service is stored
            - an update with the same manifest keeps the allocations
-           - an address does not change
+           - the address of a service is immutable
 Never:     sends traffic, or listens to a port
 """
 

@@ -2,7 +2,7 @@
 
 Takes:     a new object, the object that it replaces, and access to other stored objects
 Gives:     the object with what the plugins set, or the reason why they reject it
-Promises:  - a Pod without requests gets the defaults and an annotation that names them
+Promises:  - a Pod without requests gets the defaults and an annotation
            - a write that exceeds a quota is rejected
            - a Pod that violates the enforced standard is rejected with every reason
 Never:     writes: it returns charged quotas, and the registry stores them

@@ -2,7 +2,7 @@
 
 Takes:     values
 Gives:     values, or an evaluation error
-Promises:  - integers have 64 bits
+Promises:  - integer arithmetic overflows at 64 bits
 Never:     depends on the compilation of expressions
 """
 

@@ -2,7 +2,7 @@
 
 Takes:     messages of built-in kinds, or objects as plain JSON
 Gives:     the other form
-Promises:  - a message that cannot be read is refused
+Promises:  - an invalid message is rejected
 Never:     handles a custom resource, which has no protobuf message
 """
 

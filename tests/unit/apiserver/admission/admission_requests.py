@@ -1,4 +1,4 @@
-"""Requests for tests of admission, and what there is around them."""
+"""Admission requests, and a cluster with namespaces and equivalent resources."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ MAPS = GroupVersionResource("", "v1", "configmaps")
 
 
 def request(**changes: Any) -> Attributes:
-    """A user creates a ConfigMap."""
+    """Return a request in which a user creates a ConfigMap."""
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "y"}}
     usual: dict[str, Any] = {
         "operation": CREATE,
@@ -32,8 +32,8 @@ def request(**changes: Any) -> Attributes:
     return Attributes(**{**usual, **changes})
 
 
-class Around:
-    """Namespaces with their labels, and the other versions of a resource."""
+class FakeCluster:
+    """A cluster with labeled namespaces and the other versions of a resource."""
 
     def __init__(
         self, *, namespaces: Mapping[str, Mapping[str, str]] | None = None, others: Any = ()
@@ -42,7 +42,7 @@ class Around:
         self._others: Iterable[MatchedResource] = others
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """A namespace."""
+        """Return a namespace."""
         if resource.resource != "namespaces" or namespace or name not in self._namespaces:
             return None
         return {"metadata": {"name": name, "labels": dict(self._namespaces[name])}}
@@ -50,5 +50,5 @@ class Around:
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterable[MatchedResource]:
-        """The other versions, of whatever it is."""
+        """Return the other versions of a resource."""
         return [each for each in self._others if each.resource != resource and not subresource]

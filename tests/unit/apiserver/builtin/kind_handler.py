@@ -1,4 +1,4 @@
-"""What our own functions make of a request, in the order in which the server uses them."""
+"""Creates and updates of a built-in kind, as its strategy processes them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -26,13 +26,13 @@ from tests.clocks import FakeClock
 SCHEMAS = BuiltinSchemas.read()
 EXPECTATIONS = BodyDecoders(SCHEMAS)
 KINDS = {(each.gvk.api_version, each.plural): each.gvk for each in SCHEMAS.resources}
-# Which Jobs write into their labels.
+# Jobs copy their UID into their labels.
 UID = "11111111-2222-4333-8444-555555555555"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Around:
-    """The little that strategy may know of the world."""
+class FakeStrategyContext:
+    """A strategy context without stored objects."""
 
     clock: Clock = field(default_factory=FakeClock)
     rng: Random = field(default_factory=lambda: Random(4))
@@ -44,75 +44,75 @@ class Around:
         return ()
 
 
-def rules_with(network: ServiceNetwork) -> Mapping[GroupResource, Strategy]:
-    """Those of every kind."""
+def strategies_with(network: ServiceNetwork) -> Mapping[GroupResource, Strategy]:
+    """Return the strategy of every kind."""
     own = {SERVICES: service_rules(network), DEFINITIONS: DEFINITION}
     return {**shared_rules(frozenset(USUAL_PLUGINS)), **own}
 
 
-class Here:
-    """One kind, with the objects of it that are there."""
+class KindHandler:
+    """Processes writes of one kind; ``stored`` contains its existing objects."""
 
     def __init__(self, api_version: str, plural: str, *, stored: Iterable[Object] = ()) -> None:
         self.gvk: GroupVersionKind = KINDS[api_version, plural]
         self.network = ServiceNetwork(rng=Random(4))
         group_resource = GroupResource(group=self.gvk.group, resource=plural)
-        self.strategy: Strategy = rules_with(self.network)[group_resource]
+        self.strategy: Strategy = strategies_with(self.network)[group_resource]
         self.expected: BodyDecoder = EXPECTATIONS.builtin(self.gvk)
-        self.around = Around()
+        self.context = FakeStrategyContext()
         for each in stored:
             self.strategy.after_write(None, each)
 
     def create(self, body: Object, *, namespace: str) -> Object:
-        """What would be answered to a POST."""
+        """Return the object in the response to a POST."""
         obj = self._decoded(body, namespace)
         self.strategy.default(obj)
-        self.strategy.admit(obj, None, self.around)
-        kept = to_stored(obj)
+        self.strategy.admit(obj, None, self.context)
+        stored = to_stored(obj)
         if self.strategy.has_status and not self.strategy.status_on_create:
-            kept["status"] = self._expected_of(kept).walk({})["status"]
-        self.strategy.prepare_create(kept, self.around)
+            stored["status"] = self._expected_of(stored).walk({})["status"]
+        self.strategy.prepare_create(stored, self.context)
         if self.strategy.generation_fields:
-            kept["metadata"]["generation"] = 1
-        name = kept["metadata"].get("name", "")
+            stored["metadata"]["generation"] = 1
+        name = stored["metadata"].get("name", "")
         name_errors = self.strategy.name_errors
         if self.strategy.name_errors_of is not None:
-            name_errors = self.strategy.name_errors_of(kept)
+            name_errors = self.strategy.name_errors_of(stored)
         errors = field_errors.all_invalid("metadata.name", name, name_errors(name, False))
-        errors += label_errors(kept["metadata"].get("labels", {}), "metadata.labels")
-        self._refuse_if(
-            name, errors + self.strategy.validate(kept) + self.strategy.validate_create(kept)
+        errors += label_errors(stored["metadata"].get("labels", {}), "metadata.labels")
+        self._reject_if(
+            name, errors + self.strategy.validate(stored) + self.strategy.validate_create(stored)
         )
-        self.warnings = self.strategy.warnings(kept, None)
-        return to_served(kept, self.gvk.api_version)
+        self.warnings = self.strategy.warnings(stored, None)
+        return to_served(stored, self.gvk.api_version)
 
     def update(self, body: Object, old: Object, *, namespace: str, subresource: str) -> Object:
-        """What would be answered to a PUT."""
+        """Return the object in the response to a PUT."""
         strategy = NAMESPACE_FINALIZE if subresource == "finalize" else self.strategy
         obj, was = self._decoded(body, namespace), to_stored(self._decoded(old, namespace))
         strategy.default(obj)
         if not subresource:
-            strategy.admit(obj, was, self.around)
-        kept = to_stored(obj)
+            strategy.admit(obj, was, self.context)
+        stored = to_stored(obj)
         if subresource == "status":
-            kept = {**was, "metadata": kept["metadata"], "status": kept.get("status", {})}
-            strategy.prepare_status(kept, was, self.around)
-            errors = strategy.validate_status(kept, was)
+            stored = {**was, "metadata": stored["metadata"], "status": stored.get("status", {})}
+            strategy.prepare_status(stored, was, self.context)
+            errors = strategy.validate_status(stored, was)
         else:
             if strategy.has_status:
-                kept["status"] = was["status"]
-            strategy.prepare_update(kept, was, self.around)
+                stored["status"] = was["status"]
+            strategy.prepare_update(stored, was, self.context)
             if any(
-                part_of(kept, part) != part_of(was, part) for part in strategy.generation_fields
+                part_of(stored, part) != part_of(was, part) for part in strategy.generation_fields
             ):
-                kept["metadata"]["generation"] = was["metadata"].get("generation", 0) + 1
-            first, second = strategy.validate_update(kept, was), strategy.validate(kept)
+                stored["metadata"]["generation"] = was["metadata"].get("generation", 0) + 1
+            first, second = strategy.validate_update(stored, was), strategy.validate(stored)
             errors = first + second if strategy.update_first else second + first
-        self._refuse_if(kept["metadata"]["name"], errors)
-        return to_served(kept, self.gvk.api_version)
+        self._reject_if(stored["metadata"]["name"], errors)
+        return to_served(stored, self.gvk.api_version)
 
-    def _expected_of(self, kept: Object) -> BodyDecoder:
-        return EXPECTATIONS.builtin(GroupVersionKind.of(kept["apiVersion"], kept["kind"]))
+    def _expected_of(self, stored: Object) -> BodyDecoder:
+        return EXPECTATIONS.builtin(GroupVersionKind.of(stored["apiVersion"], stored["kind"]))
 
     def _decoded(self, body: Object, namespace: str) -> Object:
         obj = decode(msgspec.json.encode(body), self.expected, content_type="").obj
@@ -121,14 +121,14 @@ class Here:
         obj["metadata"].setdefault("uid", UID)
         return obj
 
-    def _refuse_if(self, name: str, errors: list[Any]) -> None:
+    def _reject_if(self, name: str, errors: list[Any]) -> None:
         if errors:
             kind = f"{self.gvk.kind}.{self.gvk.group}".rstrip(".")
             raise status_errors.invalid(kind, name, errors)
 
 
 def part_of(obj: Object, path: str) -> Any:
-    """What stands at ``spec`` or ``metadata.annotations``."""
+    """Return the value at a path like ``metadata.annotations``."""
     for name in path.split("."):
         obj = obj.get(name) or {}
     return obj
