@@ -50,7 +50,7 @@ from tests.cluster.informer_setup import (
 from tests.embedded import turns
 from tests.real.definitions import AnyWidget, Octopus, Widget
 from tests.real.objects import AnyConfigMap, create_config_maps
-from tests.unit.cache.things import by_key
+from tests.unit.cache.sample_objects import by_key
 
 # Promises
 

@@ -29,7 +29,7 @@ from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget
 from tests.real.objects import config_map, create_config_maps
 from tests.transports import refusing
-from tests.unit.watch.kit import Mirror
+from tests.unit.watch.scripted import RecordingSink
 
 # After this many iterations of the event loop, the state is final.
 PATIENCE = 20_000
@@ -56,7 +56,7 @@ class Scene:
         self.labels = labels
         self.server = api.client()
         self.transport = transport or FaultyTransport(InProcessTransport(api.server))
-        self.mirror = Mirror()
+        self.mirror = RecordingSink()
         self.observed: list[Any] = []
         client = Client(
             self.transport,

@@ -1,4 +1,4 @@
-"""Objects come and go by the hundred thousand, and nothing of them stays."""
+"""After 100,000 objects are created and deleted, the informer keeps nothing of them."""
 
 import asyncio
 from collections import Counter, deque
@@ -20,18 +20,18 @@ from tests.embedded import turns
 from tests.transports import Answer, Piece, ScriptedTransport, saying
 
 ROUNDS = 100
-AT_ONCE = 1000  # so that it is a hundred thousand in all
+PER_ROUND = 1000  # 100,000 objects in total
 
-WROTE, MADE, GONE = "MODIFIED", "ADDED", "DELETED"
+MODIFIED, ADDED, DELETED = "MODIFIED", "ADDED", "DELETED"
 
 
-class Life:
-    """Rounds in which many ConfigMaps are made and deleted, every tenth of them by ourselves."""
+class ChurnRun:
+    """Rounds that create and delete many ConfigMaps, a tenth of them by the operator."""
 
     def __init__(self) -> None:
         self.version = 1_000_000
-        self.held: list[Counter[str]] = []
-        self.is_over = asyncio.Event()
+        self.sizes: list[Counter[str]] = []
+        self.is_finished = asyncio.Event()
         self.transport = ScriptedTransport(answering=self._answer)
         client = Client(self.transport, clock=ManualClock(), rng=Random(0), observe=ignore)
         self.informer = Informer(
@@ -49,16 +49,16 @@ class Life:
 
     def _pieces(self) -> Iterator[Piece]:
         for number in range(ROUNDS):
-            names = [f"object-{number}-{each}" for each in range(AT_ONCE)]
-            made = [self._state(name, labels={"round": f"{number}"}) for name in names]
-            yield self._record_write(made[::10], _object)
-            yield _lines(MADE, made)
-            # What does not fit its class is kept aside, and goes as well.
-            yield _lines(WROTE, [self._state(name, data=7) for name in names[5::10]])
-            yield self._record_write(made[::10], _deletion)
-            yield _lines(GONE, [self._state(name) for name in names])
-            yield self._look
-        self.is_over.set()
+            names = [f"object-{number}-{each}" for each in range(PER_ROUND)]
+            created = [self._state(name, labels={"round": f"{number}"}) for name in names]
+            yield self._record_write(created[::10], _object)
+            yield _lines(ADDED, created)
+            # Objects that do not decode are stored separately, and are removed as well.
+            yield _lines(MODIFIED, [self._state(name, data=7) for name in names[5::10]])
+            yield self._record_write(created[::10], _deletion)
+            yield _lines(DELETED, [self._state(name) for name in names])
+            yield self._count
+        self.is_finished.set()
         yield asyncio.Event().wait
 
     def _state(self, name: str, **fields: Any) -> dict[str, Any]:
@@ -81,9 +81,9 @@ class Life:
 
         return record
 
-    async def _look(self) -> None:
+    async def _count(self) -> None:
         await turns()
-        self.held.append(held_by(self.informer))
+        self.sizes.append(collection_sizes(self.informer))
 
 
 def _raising(obj: core_v1.ConfigMap) -> list[str]:
@@ -114,9 +114,9 @@ def _deletion(state: Any) -> Deletion[core_v1.ConfigMap]:
     )
 
 
-def held_by(thing: Any) -> Counter[str]:
-    """How many things are in each collection of ours that can be got at from here, by its path."""
-    held: Counter[str] = Counter()
+def collection_sizes(thing: Any) -> Counter[str]:
+    """The sizes of all collections of steersman's objects that can be reached, by path."""
+    sizes: Counter[str] = Counter()
     seen: set[int] = set()
     left = [("", thing)]
     while left:
@@ -125,7 +125,7 @@ def held_by(thing: Any) -> Counter[str]:
             continue
         seen.add(id(each))
         if isinstance(each, dict | set | list | deque | tuple):
-            held[path] += len(each)
+            sizes[path] += len(each)
             inside: Collection[Any] = each.values() if isinstance(each, dict) else each
             left += [(f"{path}[]", value) for value in inside]
         elif type(each).__module__.startswith("steersman.") and not isinstance(each, Client):
@@ -133,22 +133,22 @@ def held_by(thing: Any) -> Counter[str]:
             for kind in type(each).__mro__:
                 names += getattr(kind, "__slots__", ())
             left += [(f"{path}.{name}", getattr(each, name, None)) for name in names]
-    return held
+    return sizes
 
 
 @pytest.mark.timeout(60)
 async def test_created_and_deleted_objects_leave_nothing_behind() -> None:
-    life, counts = Life(), Counter[str]()
+    run, counts = ChurnRun(), Counter[str]()
 
     def count(delta: Delta[Any]) -> None:
         counts[type(delta).__name__] += 1
 
-    registration = life.informer.add_handler(count)
-    async with life.informer.running():
-        await life.is_over.wait()
+    registration = run.informer.add_handler(count)
+    async with run.informer.running():
+        await run.is_finished.wait()
 
-    assert counts == {"Added": ROUNDS * AT_ONCE, "Deleted": ROUNDS * AT_ONCE}
-    assert (len(life.informer), len(registration), len(life.informer.decode_failures)) == (0, 0, 0)
-    early, late = life.held[1], life.held[-1]
+    assert counts == {"Added": ROUNDS * PER_ROUND, "Deleted": ROUNDS * PER_ROUND}
+    assert (len(run.informer), len(registration), len(run.informer.decode_failures)) == (0, 0, 0)
+    early, late = run.sizes[1], run.sizes[-1]
     assert {path: count for path, count in late.items() if count > early[path]} == {}
-    assert early.total() < AT_ONCE
+    assert early.total() < PER_ROUND

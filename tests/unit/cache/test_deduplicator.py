@@ -1,4 +1,4 @@
-"""Equal parts, kept once."""
+"""The deduplicator stores equal parts once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ class App(CustomResource[Spec, Status], group="app.example.com", version="v1"):
 
 
 def app(number: int = 0, **spec: Any) -> App:
-    """As it would come from a server: with nothing in common with any other."""
+    """An App as decoded from a response: it shares no part with another."""
     obj = App(
         metadata=meta_v1.ObjectMeta(name=f"app-{number}"),
         spec=Spec(image=f"image:{number}", **spec),
@@ -45,9 +45,9 @@ def app(number: int = 0, **spec: Any) -> App:
 
 
 def many(number: int, **spec: Any) -> list[App]:
-    """So many, shared."""
-    sharing = Deduplicator()
-    return [sharing.deduplicate(app(each, **spec)) for each in range(number)]
+    """Apps that the deduplicator has processed."""
+    deduplicator = Deduplicator()
+    return [deduplicator.deduplicate(app(each, **spec)) for each in range(number)]
 
 
 def test_a_cache_of_more_than_a_few_objects_keeps_equal_parts_once() -> None:
@@ -58,72 +58,70 @@ def test_a_cache_of_more_than_a_few_objects_keeps_equal_parts_once() -> None:
     assert more[0].status is more[-1].status
 
 
-def test_equal_parts_become_one() -> None:
+def test_equal_parts_of_equal_values_are_shared() -> None:
     first, second = many(2)
 
     assert first.status is second.status
 
 
-def test_equal_parts_of_different_values_become_one() -> None:
-    *_, first, second = many(
-        TRIAL_MISSES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")}
-    )
+def test_equal_parts_of_different_values_are_shared() -> None:
+    *_, first, second = many(TRIAL_MISSES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")})
 
     assert first.spec.image != second.spec.image
     assert first.spec.ports is second.spec.ports
     assert stored_limits(first.spec) is stored_limits(second.spec)
 
 
-def test_an_object_is_equal_to_what_it_was() -> None:
-    sharing = Deduplicator()
+def test_a_deduplicated_object_equals_the_original() -> None:
+    deduplicator = Deduplicator()
 
     for number in range(3 * TRIAL_MISSES):
         parts = {"ports": (Port(port=number % 7), Port(port=80, name="http"))}
-        assert sharing.deduplicate(app(number, **parts)) == app(number, **parts)
+        assert deduplicator.deduplicate(app(number, **parts)) == app(number, **parts)
 
 
-def test_amounts_that_are_equal_and_written_differently_stay_apart() -> None:
-    sharing = Deduplicator()
+def test_equal_quantities_with_different_text_are_not_shared() -> None:
+    deduplicator = Deduplicator()
     many_ones = [
-        sharing.deduplicate(app(each, limits={"cpu": Quantity("1")})) for each in range(300)
+        deduplicator.deduplicate(app(each, limits={"cpu": Quantity("1")})) for each in range(300)
     ]
 
-    other = sharing.deduplicate(app(limits={"cpu": Quantity("1000m")}))
+    other = deduplicator.deduplicate(app(limits={"cpu": Quantity("1000m")}))
 
     assert many_ones[-1].spec.limits == other.spec.limits
     assert str((other.spec.limits or {})["cpu"]) == "1000m"
 
 
 def test_the_number_of_remembered_values_is_bounded() -> None:
-    sharing = Deduplicator()
+    deduplicator = Deduplicator()
 
     for number in range(4 * MAX_VALUES):
-        sharing.deduplicate(app(number, ports=(Port(port=number // 2),)))
+        deduplicator.deduplicate(app(number, ports=(Port(port=number // 2),)))
 
-    assert len(sharing) <= 2 * MAX_VALUES
+    assert len(deduplicator) <= 2 * MAX_VALUES
 
 
 def test_long_values_are_not_remembered() -> None:
-    sharing = Deduplicator()
+    deduplicator = Deduplicator()
 
-    sharing.deduplicate(app(data="x" * MAX_BYTES))
+    deduplicator.deduplicate(app(data="x" * MAX_BYTES))
 
-    assert len(sharing) == 1  # the status
+    assert len(deduplicator) == 1  # the status
 
 
 def test_a_field_that_is_a_part_or_a_text_is_not_changed() -> None:
-    sharing = Deduplicator()
+    deduplicator = Deduplicator()
     for number in range(3 * TRIAL_MISSES):
-        sharing.deduplicate(app(number, door=Port(port=number)))
+        deduplicator.deduplicate(app(number, door=Port(port=number)))
 
-    assert sharing.deduplicate(app(door="front")) == app(door="front")
+    assert deduplicator.deduplicate(app(door="front")) == app(door="front")
 
 
 def test_a_value_that_json_cannot_represent_is_not_changed() -> None:
     odd: Any = {("a", "b"): Quantity("1")}
     obj = replace(app(), spec=Spec(image="x", limits=odd))
-    sharing = Deduplicator()
+    deduplicator = Deduplicator()
     for number in range(TRIAL_MISSES + 10):
-        sharing.deduplicate(app(number))
+        deduplicator.deduplicate(app(number))
 
-    assert stored_limits(sharing.deduplicate(obj).spec) is odd
+    assert stored_limits(deduplicator.deduplicate(obj).spec) is odd

@@ -1,4 +1,4 @@
-"""What was received becomes what has changed, in order; a duplicate changes nothing."""
+"""The delta FIFO turns received events into deltas, in order, and drops duplicates."""
 
 import asyncio
 from typing import Any
@@ -18,13 +18,13 @@ from steersman.cache.delta_fifo import (
 from steersman.errors import InvalidObject
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import Thing, by_key, thing, undecodable
+from tests.unit.cache.sample_objects import Thing, by_key, thing, undecodable
 
 A, B = ObjectKey("default", "a"), ObjectKey("default", "b")
 
 
 def fifo_with(*objects: Thing, version: str = "10") -> DeltaFifo[Thing]:
-    """One with a first list, which was taken out."""
+    """A FIFO whose first list was popped already."""
     fifo = DeltaFifo[Thing]()
     fifo.replace(by_key(objects), (), version, rewound=False)
     fifo.drain()
@@ -32,7 +32,7 @@ def fifo_with(*objects: Thing, version: str = "10") -> DeltaFifo[Thing]:
 
 
 def relisted(fifo: DeltaFifo[Thing], *objects: Thing, **options: Any) -> Replaced[Thing]:
-    """What a list makes of it: one change, whatever is in it."""
+    """The single delta that a list produces."""
     decode_failures = options.pop("decode_failures", ())
     fifo.replace(
         by_key(objects),
@@ -87,7 +87,7 @@ def test_a_later_list_is_one_delta_with_the_differences_only() -> None:
     assert set(fifo.known) == {A, B, key_of(extra)}
 
 
-def test_an_unchanged_object_of_a_list_stays_the_known_instance() -> None:
+def test_an_unchanged_object_of_a_list_keeps_the_known_instance() -> None:
     a = thing("a", version=3)
     fifo = fifo_with(a)
 
@@ -305,7 +305,7 @@ def test_an_object_that_can_be_decoded_again_is_updated_from_the_last_delta() ->
     assert not fifo.decode_failures
 
 
-def test_an_undecodable_object_that_is_deleted_is_gone() -> None:
+def test_a_deleted_undecodable_object_is_removed() -> None:
     good = thing("a", version=3)
     fifo = fifo_with(good)
     first, last = undecodable("a", version=12), undecodable("a", version=13)
@@ -337,7 +337,7 @@ def test_a_late_undecodable_object_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("position", ["12", "15"])
-def test_an_undecodable_object_deleted_without_a_version_of_its_own_is_gone_for_good(
+def test_an_undecodable_object_deleted_without_its_own_version_is_removed_permanently(
     position: str,
 ) -> None:
     fifo = fifo_with()
@@ -354,7 +354,7 @@ def test_an_undecodable_object_deleted_without_a_version_of_its_own_is_gone_for_
     assert not fifo.decode_failures
 
 
-def test_an_undecodable_object_that_no_list_has_any_more_is_gone() -> None:
+def test_an_undecodable_object_missing_from_a_list_is_removed() -> None:
     good = thing("a", version=3)
     fifo = fifo_with(good)
     error = undecodable("a", version=12)
@@ -368,7 +368,7 @@ def test_an_undecodable_object_that_no_list_has_any_more_is_gone() -> None:
     assert not fifo.decode_failures
 
 
-def test_an_object_that_a_list_has_decoded_and_undecodable_is_decoded() -> None:
+def test_an_object_that_a_list_has_both_decoded_and_undecodable_counts_as_decoded() -> None:
     fifo = fifo_with()
 
     replaced = relisted(

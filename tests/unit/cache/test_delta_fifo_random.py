@@ -1,4 +1,4 @@
-"""Whatever the reflector receives, the deltas follow the server's history, in order."""
+"""For any sequence of events, the deltas follow the server's history in order."""
 
 from typing import Any, NamedTuple
 
@@ -27,22 +27,22 @@ from steersman.cache.delta_fifo import (
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import Thing, as_any, by_key, thing, undecodable
+from tests.unit.cache.sample_objects import Thing, as_unstructured, by_key, thing, undecodable
 
 NAMES = ("a", "b", "c", "d")
 
 
 class State(NamedTuple):
-    """An object as the server has it; ``size`` differs between histories."""
+    """An object on the server; ``size`` differs between histories."""
 
     uid: str
     version: int
-    fits: bool
+    is_decodable: bool
     size: int = 0
 
 
 class Event(NamedTuple):
-    """A line of the server's watch; ``version`` is the deletion's own if the object is gone."""
+    """An event of the watch; ``version`` is that of the deletion if ``is_gone``."""
 
     version: int
     name: str
@@ -54,7 +54,7 @@ Snapshot = dict[str, State]
 
 
 class Server:
-    """A history of writes. It may be cut off and go on differently, as after a restore."""
+    """A history of writes, which can be rewound and continued differently, as after a restore."""
 
     def __init__(self) -> None:
         self.version = 10
@@ -68,16 +68,16 @@ class Server:
     def now(self) -> Snapshot:
         return self.states[self.version]
 
-    def write(self, name: str, *, fits: bool) -> None:
+    def write(self, name: str, *, is_decodable: bool) -> None:
         there = self.now.get(name)
         self.version += 1
         uid = there.uid if there else self._new_uid(name)
-        state = State(uid, self.version, fits, size=self.rewinds)
+        state = State(uid, self.version, is_decodable, size=self.rewinds)
         self.states[self.version] = {**self.states[self.version - 1], name: state}
         self.events.append(Event(self.version, name, state, is_gone=False))
 
     def delete(self, names: set[str]) -> None:
-        """All at one version, as etcd does when a lease runs out."""
+        """Delete all at one version, as etcd does when a lease expires."""
         before = self.now
         self.version += 1
         self.states[self.version] = {
@@ -106,11 +106,11 @@ class Server:
 
 
 class Informer:
-    """Applies the changes, and complains about every one that does not follow from the last."""
+    """Applies the deltas, and fails if one does not follow from the previous ones."""
 
     def __init__(self, warmed: dict[ObjectKey, Any]) -> None:
         self.objects: dict[ObjectKey, Any] = dict(warmed)
-        self.aside: dict[ObjectKey, NotDecoded] = {}
+        self.not_decoded: dict[ObjectKey, NotDecoded] = {}
         self.position = 0
         self.lists = 0
         self.rewinds = 0
@@ -121,14 +121,14 @@ class Informer:
             for delta in popped.deltas:
                 assert not isinstance(delta, Added) or delta.is_initial == popped.is_first
                 self._apply(delta)
-            for refused in popped.decode_failures:
-                self._refuse(refused)
+            for failure in popped.decode_failures:
+                self._set_undecodable(failure)
             self.lists += 1
             self.rewinds += popped.rewound
             if popped.rewound:
                 self.position = 0
         elif isinstance(popped, NotDecoded):
-            self._refuse(popped)
+            self._set_undecodable(popped)
         elif not isinstance(popped, Progress):
             assert not (isinstance(popped, Added) and popped.is_initial)
             self._apply(popped)
@@ -142,27 +142,27 @@ class Informer:
             case Added(obj, key):
                 assert key not in self.objects
                 self.objects[key] = obj
-                self.aside.pop(key, None)
+                self.not_decoded.pop(key, None)
             case Updated(old, obj, key):
                 assert self.objects[key] is old
                 assert old.uid in (obj.uid, "")
                 self.objects[key] = obj
-                self.aside.pop(key, None)
+                self.not_decoded.pop(key, None)
             case Deleted(obj, key, is_missed=is_missed):
                 last = self.objects.pop(key)
                 assert obj is last if is_missed else last.uid in (obj.uid, "")
             case Sync(obj, key):
                 assert self.objects[key] is obj
 
-    def _refuse(self, refused: NotDecoded) -> None:
-        kept = self.aside.pop(refused.key, None)
-        if not refused.is_gone:
-            assert kept is None or kept.version != refused.version
-            self.aside[refused.key] = refused
+    def _set_undecodable(self, failure: NotDecoded) -> None:
+        kept = self.not_decoded.pop(failure.key, None)
+        if not failure.is_gone:
+            assert kept is None or kept.version != failure.version
+            self.not_decoded[failure.key] = failure
 
 
 class FifoMachine(RuleBasedStateMachine):
-    """A server, a reflector that receives it with all its hiccups, and an informer."""
+    """A server, a reflector with duplicate and late events, and an informer."""
 
     unstructured = False
 
@@ -189,9 +189,9 @@ class FifoMachine(RuleBasedStateMachine):
         self.fifo.warm_up(objects)
         self.informer = Informer({key_of(obj): obj for obj in objects})
 
-    @rule(name=st.sampled_from(NAMES), fits=st.sampled_from((True, True, True, False)))
-    def a_client_writes(self, name: str, fits: bool) -> None:
-        self.server.write(name, fits=fits)
+    @rule(name=st.sampled_from(NAMES), is_decodable=st.sampled_from((True, True, True, False)))
+    def a_client_writes(self, name: str, is_decodable: bool) -> None:
+        self.server.write(name, is_decodable=is_decodable)
 
     @rule(names=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2))
     def a_client_deletes(self, names: set[str]) -> None:
@@ -200,7 +200,7 @@ class FifoMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NAMES))
     def a_client_recreates(self, name: str) -> None:
         self.server.delete({name})
-        self.server.write(name, fits=True)
+        self.server.write(name, is_decodable=True)
 
     @rule()
     def the_reflector_lists(self) -> None:
@@ -209,7 +209,7 @@ class FifoMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.has_listed)
     @rule(back=st.integers(1, 5))
-    def a_list_comes_late(self, back: int) -> None:
+    def a_late_list_arrives(self, back: int) -> None:
         position = int(self.fifo.position)
         if position - back in self.server.states:
             self.record_list(position - back, rewound=False)
@@ -223,7 +223,7 @@ class FifoMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.has_listed and self.received)
     @rule(back=st.integers(1, 8))
-    def the_reflector_receives_something_again(self, back: int) -> None:
+    def the_reflector_receives_a_duplicate(self, back: int) -> None:
         self.receive(self.server.events[max(0, self.received - back)])
 
     @precondition(lambda self: self.has_listed)
@@ -239,7 +239,7 @@ class FifoMachine(RuleBasedStateMachine):
     def the_history_is_rewound(self, back: int, name: str, writes: bool) -> None:
         self.histories.append(self.server.rewound_to(max(10, self.server.version - back)))
         if writes:
-            self.server.write(name, fits=True)
+            self.server.write(name, is_decodable=True)
         self.record_list(self.server.version, rewound=True)
         self.received = len(self.server.events)
 
@@ -256,7 +256,7 @@ class FifoMachine(RuleBasedStateMachine):
                 break
             self.informer.apply(popped)
             if popped.version and int(popped.version) not in self.followed_server.batches:
-                self.compare(int(popped.version))
+                self.assert_state_at(int(popped.version))
 
     @rule()
     def the_informer_drains(self) -> None:
@@ -265,32 +265,32 @@ class FifoMachine(RuleBasedStateMachine):
         assert len(self.fifo) == 0
         assert dict(self.fifo.known) == self.informer.objects
         assert {key: kept.version for key, kept in self.fifo.decode_failures.items()} == {
-            key: kept.version for key, kept in self.informer.aside.items()
+            key: kept.version for key, kept in self.informer.not_decoded.items()
         }
 
     def teardown(self) -> None:
         if self.has_listed:
             self.the_reflector_receives_events(len(self.server.events))
             self.the_informer_drains()
-            self.compare(self.server.version)
+            self.assert_state_at(self.server.version)
 
-    def compare(self, version: int) -> None:
-        """What the informer knows is what the server had at ``version``."""
+    def assert_state_at(self, version: int) -> None:
+        """The informer has the objects that the server had at ``version``."""
         there = self.followed_server.states[version].items()
         keys = {ObjectKey("default", name): state for name, state in there}
         for key, state in keys.items():
             found = self.informer.objects.get(key)
-            if state.fits:
+            if state.is_decodable:
                 assert found == self.as_sent(key.name, state)
-                assert key not in self.informer.aside
+                assert key not in self.informer.not_decoded
             else:
-                assert self.informer.aside[key].version == str(state.version)
+                assert self.informer.not_decoded[key].version == str(state.version)
                 assert found is None or found.uid in (state.uid, "")
         assert self.informer.objects.keys() <= keys.keys()
-        assert self.informer.aside.keys() <= keys.keys()
+        assert self.informer.not_decoded.keys() <= keys.keys()
 
     def receive(self, event: Event) -> None:
-        if not event.state.fits:
+        if not event.state.is_decodable:
             error = undecodable(event.name, version=event.version, uid=event.state.uid)
             self.fifo.decode_failed(error, str(event.version), is_gone=event.is_gone)
         elif event.is_gone:
@@ -301,21 +301,21 @@ class FifoMachine(RuleBasedStateMachine):
     def record_list(self, version: int, *, rewound: bool) -> None:
         self.has_listed = True
         there = self.server.states[version].items()
-        good = [self.as_sent(name, state) for name, state in there if state.fits]
+        good = [self.as_sent(name, state) for name, state in there if state.is_decodable]
         bad = [
             undecodable(name, version=state.version, uid=state.uid)
             for name, state in there
-            if not state.fits
+            if not state.is_decodable
         ]
         self.fifo.replace(by_key(good), bad, str(version), rewound=rewound)
 
     def as_sent(self, name: str, state: State) -> Thing | Unstructured:
         obj = thing(name, version=state.version or "", uid=state.uid or None, size=state.size)
-        return as_any(obj) if self.unstructured else obj
+        return as_unstructured(obj) if self.unstructured else obj
 
 
 class UnstructuredMachine(FifoMachine):
-    """The same of objects without a class."""
+    """The same with unstructured objects."""
 
     unstructured = True
 

@@ -1,4 +1,4 @@
-"""Objects by key and by index; a bad index function spoils nothing but its own index."""
+"""The indexer finds objects by key and by index; an index function that fails affects no other."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -18,18 +18,18 @@ from steersman.cache.indexes import IndexFunction, by_label, by_namespace
 from steersman.errors import SteersmanError, UnknownIndex
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import Thing, thing
+from tests.unit.cache.sample_objects import Thing, thing
 
 
 class Failures(list[tuple[str, str, str]]):
-    """What was reported: index, key and error."""
+    """The reported failures: index, key and error."""
 
     def __call__(self, index: str, key: ObjectKey, error: Exception) -> None:
         self.append((index, str(key), str(error)))
 
 
 def indexer(**indexes: IndexFunction[Thing]) -> Indexer[Thing]:
-    """One whose functions are not supposed to fail."""
+    """An indexer whose index functions must not fail."""
 
     def failed(index: str, key: ObjectKey, error: Exception) -> None:
         raise AssertionError(f"{index} of {key}") from error
@@ -37,8 +37,8 @@ def indexer(**indexes: IndexFunction[Thing]) -> Indexer[Thing]:
     return Indexer(failed=failed, indexes=indexes)
 
 
-def picky(obj: Thing) -> Iterable[str]:
-    """Indexes by size, and does not like 13."""
+def index_by_size(obj: Thing) -> Iterable[str]:
+    """Indexes by size, and raises for 13."""
     if obj.spec.size == 13:
         raise ValueError("thirteen")
     yield str(obj.spec.size)
@@ -99,7 +99,7 @@ def test_an_index_can_be_added_again_with_the_same_function_only() -> None:
     store.add_index("namespace", by_namespace)
 
     with pytest.raises(ValueError, match="'namespace' already exists"):
-        store.add_index("namespace", picky)
+        store.add_index("namespace", index_by_size)
 
 
 def test_an_object_that_gives_a_value_twice_is_found_once() -> None:
@@ -150,7 +150,9 @@ def test_an_unknown_index_is_an_error_that_lists_the_existing_ones() -> None:
 
 def test_an_index_function_that_raises_keeps_the_object_out_of_that_index_only() -> None:
     failures = Failures()
-    store = Indexer[Thing](failed=failures, indexes={"size": picky, "namespace": by_namespace})
+    store = Indexer[Thing](
+        failed=failures, indexes={"size": index_by_size, "namespace": by_namespace}
+    )
     store.put(thing("a", size=1))
     bad = thing("a", size=13)
 
@@ -164,7 +166,7 @@ def test_an_index_function_that_raises_keeps_the_object_out_of_that_index_only()
 
 def test_a_failing_index_function_is_reported_once_until_it_works_again() -> None:
     failures = Failures()
-    store = Indexer[Thing](failed=failures, indexes={"size": picky})
+    store = Indexer[Thing](failed=failures, indexes={"size": index_by_size})
 
     for size in (13, 13, 1, 13):
         store.put(thing("a", size=size))
@@ -175,7 +177,7 @@ def test_a_failing_index_function_is_reported_once_until_it_works_again() -> Non
 
 
 @pytest.mark.parametrize("values", ["text", None, [None], [["x"]], [1, 1]], ids=repr)
-def test_an_index_function_that_returns_no_texts_is_reported(values: object) -> None:
+def test_an_index_function_that_returns_a_value_other_than_text_is_reported(values: object) -> None:
     failures = Failures()
     odd = cast(IndexFunction[Thing], lambda _: values)
     store = Indexer[Thing](failed=failures, indexes={"odd": odd})
@@ -198,7 +200,7 @@ def test_its_repr_has_the_number_of_objects_and_the_indexes() -> None:
 FUNCTIONS: dict[str, IndexFunction[Thing]] = {
     "namespace": by_namespace,
     "app": by_label("app"),
-    "size": picky,
+    "size": index_by_size,
     "digits": lambda obj: str(obj.spec.size).split("1"),
 }
 
@@ -211,7 +213,7 @@ def brute_force(function: IndexFunction[Thing], obj: Thing) -> set[str]:
 
 
 class Store(RuleBasedStateMachine):
-    """An indexer beside a dict."""
+    """An indexer beside a dict that has the same objects."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -256,13 +258,13 @@ class Store(RuleBasedStateMachine):
         self.store.add_index(index, FUNCTIONS[index])
 
     @invariant()
-    def it_has_the_same_objects(self) -> None:
+    def the_store_has_the_same_objects(self) -> None:
         assert {key_of(obj): obj for obj in self.store} == self.model
         assert set(self.store.keys()) == set(self.model)
         assert len(self.store) == len(self.model)
 
     @invariant()
-    def every_index_gives_what_a_search_through_everything_would(self) -> None:
+    def every_index_equals_a_full_search(self) -> None:
         for index in self.store.index_names:
             wanted: dict[str, dict[ObjectKey, Thing]] = {}
             for key, obj in self.model.items():

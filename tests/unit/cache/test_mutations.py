@@ -1,4 +1,4 @@
-"""A change of an object that belongs to the cache is found, and its value is not shown."""
+"""The mutation detector finds a changed object of the cache, and does not show the values."""
 
 from typing import Any, cast
 
@@ -11,13 +11,13 @@ from steersman.errors import CacheMutated
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import BOTH, AnyThing, Thing, as_any, built, thing
+from tests.unit.cache.sample_objects import BOTH, AnyThing, Thing, as_kind, as_unstructured, thing
 
 A = ObjectKey("default", "a")
 
 
 def body_of(obj: Unstructured) -> dict[str, Any]:
-    """The body, as someone sees it who does not ask the type checker."""
+    """The body as a mutable dictionary, past the type checker."""
     return cast(dict[str, Any], obj.body)
 
 
@@ -26,7 +26,7 @@ def labels_of(obj: Thing | Unstructured) -> dict[str, str]:
 
 
 def test_a_changed_label_is_found_with_its_path() -> None:
-    obj = built(AnyThing, thing("a", labels={"app": "web"}))
+    obj = as_kind(AnyThing, thing("a", labels={"app": "web"}))
     detector = MutationDetector()
     detector.remember(A, obj)
 
@@ -38,7 +38,7 @@ def test_a_changed_label_is_found_with_its_path() -> None:
 @pytest.mark.parametrize("kind", BOTH)
 def test_an_object_that_was_not_changed_is_not_reported(kind: type[Thing | Unstructured]) -> None:
     detector = MutationDetector()
-    detector.remember(A, built(kind, thing("a", labels={"app": "web"})))
+    detector.remember(A, as_kind(kind, thing("a", labels={"app": "web"})))
 
     assert detector.check() == []
     assert len(detector) == 1
@@ -63,7 +63,7 @@ def test_an_object_that_was_not_changed_is_not_reported(kind: type[Thing | Unstr
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_any_change_of_an_unstructured_object_is_found(change: Any, path: str) -> None:
-    obj = as_any(thing("a"))
+    obj = as_unstructured(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)
 
@@ -72,8 +72,8 @@ def test_any_change_of_an_unstructured_object_is_found(change: Any, path: str) -
     assert [each.path for each in detector.check()] == [path]
 
 
-def test_the_order_of_fields_is_no_change() -> None:
-    obj = as_any(thing("a"))
+def test_another_order_of_fields_is_not_a_change() -> None:
+    obj = as_unstructured(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)
 
@@ -84,7 +84,7 @@ def test_the_order_of_fields_is_no_change() -> None:
 
 
 def test_each_change_is_reported_once() -> None:
-    obj = as_any(thing("a"))
+    obj = as_unstructured(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)
 
@@ -96,14 +96,14 @@ def test_each_change_is_reported_once() -> None:
 
 
 def test_a_change_is_found_after_the_object_was_replaced_or_forgotten() -> None:
-    replaced, forgotten = as_any(thing("a")), as_any(thing("b"))
+    replaced, forgotten = as_unstructured(thing("a")), as_unstructured(thing("b"))
     detector = MutationDetector()
     detector.remember(key_of(replaced), replaced)
     detector.remember(key_of(forgotten), forgotten)
 
     body_of(replaced)["spec"]["size"] = 4
     body_of(forgotten)["spec"]["size"] = 5
-    detector.remember(key_of(replaced), as_any(thing("a", version=2)))
+    detector.remember(key_of(replaced), as_unstructured(thing("a", version=2)))
     detector.forget(key_of(forgotten))
 
     assert [each.key.name for each in detector.check()] == ["a", "b"]
@@ -111,7 +111,7 @@ def test_a_change_is_found_after_the_object_was_replaced_or_forgotten() -> None:
 
 
 def test_a_forgotten_object_may_be_changed() -> None:
-    obj = as_any(thing("a"))
+    obj = as_unstructured(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)
 
@@ -123,7 +123,7 @@ def test_a_forgotten_object_may_be_changed() -> None:
 
 
 def test_the_error_has_the_path_and_the_advice_and_never_the_value() -> None:
-    obj = as_any(thing("a"))
+    obj = as_unstructured(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)
     body_of(obj)["spec"]["size"] = "canary-91b2"
@@ -139,7 +139,7 @@ def test_the_error_has_the_path_and_the_advice_and_never_the_value() -> None:
     assert "canary-91b2" not in f"{error!r}{found!r}{detector!r}"
 
 
-def test_the_error_names_a_few_and_counts_the_rest() -> None:
+def test_the_error_names_a_few_changes_and_counts_the_rest() -> None:
     error = CacheMutated(changed=[(f"Thing default/{number}", "") for number in range(8)])
 
     assert "Thing default/4 at its root, 3 more." in str(error)
@@ -157,7 +157,7 @@ JSON = st.recursive(
 
 
 @given(before=JSON, after=JSON)
-def test_a_change_is_reported_exactly_if_there_is_one(before: Any, after: Any) -> None:
+def test_a_change_is_reported_if_and_only_if_values_differ(before: Any, after: Any) -> None:
     frame = {"apiVersion": "things.example.com/v1", "kind": "Thing", "metadata": {"name": "a"}}
     obj = AnyThing({**frame, "spec": before})
     detector = MutationDetector()
@@ -171,13 +171,13 @@ def test_a_change_is_reported_exactly_if_there_is_one(before: Any, after: Any) -
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Equal as JSON is: 1 is not true."""
-    return repr(sorted_all_through(one)) == repr(sorted_all_through(other))
+    """Equal as JSON values: 1 is not true."""
+    return repr(sorted_recursively(one)) == repr(sorted_recursively(other))
 
 
-def sorted_all_through(value: Any) -> Any:
+def sorted_recursively(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: sorted_all_through(value[name]) for name in sorted(value)}
+        return {name: sorted_recursively(value[name]) for name in sorted(value)}
     if isinstance(value, list):
-        return [sorted_all_through(each) for each in value]
+        return [sorted_recursively(each) for each in value]
     return value

@@ -1,4 +1,4 @@
-"""Our own writes over watch events: each way in which an old state could come back."""
+"""Own writes over watch events: each sequence in which an old state could reappear."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from steersman.cache import Indexer
 from steersman.cache.inflight_writes import InflightWrites, WriteToken
 from steersman.cache.own_writes import UNCONFIRMED_LIMIT, OwnWrites
 from steersman.names import ObjectKey
-from tests.unit.cache.things import Thing, thing
+from tests.unit.cache.sample_objects import Thing, thing
 
 WEB = ObjectKey("default", "web")
 
 
 class Cache:
-    """One place whose watch has reached position 10."""
+    """The own writes of a cache whose watch has reached version 10."""
 
     def __init__(self, *, is_limited: bool = False, overlays_new: bool = True) -> None:
         self.shown = Indexer[Thing](failed=lambda *_: None)
@@ -31,11 +31,11 @@ class Cache:
         else:
             self.writes.received(obj, WEB, version=str(version))
 
-    def hear_end(self, version: int, uid: str = "a") -> None:
+    def receive_deletion(self, version: int, uid: str = "a") -> None:
         self.writes.received_deletion(WEB, uid)
         self.writes.advance_to(str(version))
 
-    def write(
+    def record_write(
         self,
         version: int | str,
         uid: str = "a",
@@ -46,42 +46,44 @@ class Cache:
         with token or WriteToken(self.inflight) as token:
             self.writes.add_write(thing("web", version=version, uid=uid), token, belongs=belongs)
 
-    def end(self, uid: str = "a", version: str = "", *, token: WriteToken | None = None) -> None:
+    def record_deletion(
+        self, uid: str = "a", version: str = "", *, token: WriteToken | None = None
+    ) -> None:
         with token or WriteToken(self.inflight) as token:
             self.writes.add_deletion(WEB, uid, version, token)
 
-    def sent(self) -> WriteToken:
-        """A write that is not answered yet."""
+    def start_write(self) -> WriteToken:
+        """A write without a response yet."""
         return WriteToken(self.inflight).__enter__()
 
     @property
     def seen(self) -> tuple[str, str] | None:
-        """Uid and version of what is shown."""
+        """Uid and version of the object that readers get."""
         found = self.shown.get(WEB)
         return None if found is None else (found.uid, found.resource_version)
 
 
 @pytest.fixture
 def cache() -> Cache:
-    """One that receives everything."""
+    """A cache of all objects."""
     return Cache()
 
 
 @pytest.fixture
 def limited() -> Cache:
-    """One that receives objects with some label."""
+    """A cache of the objects with some label."""
     return Cache(is_limited=True)
 
 
 @pytest.fixture
 def selected() -> Cache:
-    """One that receives objects of which only the server knows which they are."""
+    """A cache whose selector only the server can evaluate."""
     return Cache(is_limited=True, overlays_new=False)
 
 
 def test_an_own_write_is_shown_until_its_event_is_received(cache: Cache) -> None:
     cache.receive(11)
-    cache.write(12)
+    cache.record_write(12)
 
     assert cache.seen == ("a", "12")
 
@@ -92,7 +94,7 @@ def test_an_own_write_is_shown_until_its_event_is_received(cache: Cache) -> None
 
 
 def test_an_older_event_does_not_replace_an_own_write(cache: Cache) -> None:
-    cache.write(13)
+    cache.record_write(13)
 
     cache.receive(11)
     cache.receive(12)
@@ -104,22 +106,22 @@ def test_a_response_after_its_event_changes_nothing(cache: Cache) -> None:
     cache.receive(12)
     cache.receive(14)
 
-    cache.write(12)
+    cache.record_write(12)
 
     assert cache.seen == ("a", "14")
     assert len(cache.writes) == 0
 
 
 def test_the_newer_of_two_responses_is_shown_in_either_order(cache: Cache) -> None:
-    cache.write(13)
-    cache.write(12)
+    cache.record_write(13)
+    cache.record_write(12)
 
     assert cache.seen == ("a", "13")
 
 
 def test_a_bookmark_ends_the_own_writes_before_it(limited: Cache) -> None:
     limited.receive(11)
-    limited.write(12, belongs=False)
+    limited.record_write(12, belongs=False)
     assert limited.seen is None
 
     limited.writes.received_deletion(WEB, "a")
@@ -133,27 +135,27 @@ def test_the_position_never_goes_back(cache: Cache) -> None:
     cache.receive(20)
     cache.writes.advance_to("15")
 
-    cache.write(17)
+    cache.record_write(17)
 
     assert cache.seen == ("a", "20")
 
 
 def test_an_own_deletion_hides_the_object_until_its_event_is_received(cache: Cache) -> None:
     cache.receive(11)
-    cache.end()
+    cache.record_deletion()
     assert cache.seen is None
 
     cache.receive(12)
     assert cache.seen is None
 
-    cache.hear_end(13)
+    cache.receive_deletion(13)
     assert cache.seen is None
     assert len(cache.writes) == 0
 
 
 def test_an_object_that_was_created_and_deleted_never_reappears(cache: Cache) -> None:
-    cache.write(11)
-    cache.end()
+    cache.record_write(11)
+    cache.record_deletion()
 
     cache.receive(11)
 
@@ -164,11 +166,11 @@ def test_a_deletion_event_before_the_response_leaves_no_overlay(
     cache: Cache,
 ) -> None:
     cache.receive(11)
-    token = cache.sent()
-    cache.hear_end(12)
+    token = cache.start_write()
+    cache.receive_deletion(12)
     cache.receive(13, "b")
 
-    cache.end(token=token)
+    cache.record_deletion(token=token)
 
     assert cache.seen == ("b", "13")
     assert len(cache.writes) == 0
@@ -176,20 +178,20 @@ def test_a_deletion_event_before_the_response_leaves_no_overlay(
 
 def test_the_response_to_an_earlier_write_does_not_restore_a_deleted_object(cache: Cache) -> None:
     cache.receive(11)
-    cache.end()
+    cache.record_deletion()
 
-    cache.write(12)
+    cache.record_write(12)
 
     assert cache.seen is None
 
 
 def test_a_recreated_object_is_shown(cache: Cache) -> None:
     cache.receive(11)
-    cache.end()
-    cache.write(13, "b")
+    cache.record_deletion()
+    cache.record_write(13, "b")
     assert cache.seen == ("b", "13")
 
-    cache.hear_end(12)
+    cache.receive_deletion(12)
     cache.receive(13, "b")
 
     assert cache.seen == ("b", "13")
@@ -201,16 +203,16 @@ def test_a_predecessor_does_not_reappear_when_its_successor_is_deleted(
     cache: Cache, version: str
 ) -> None:
     cache.receive(11)
-    cache.write(13, "b")
+    cache.record_write(13, "b")
 
-    cache.end("b", version)
+    cache.record_deletion("b", version)
     assert cache.seen is None
 
-    cache.hear_end(12)
+    cache.receive_deletion(12)
     cache.receive(13, "b")
     assert cache.seen is None
 
-    cache.hear_end(14, "b")
+    cache.receive_deletion(14, "b")
     assert len(cache.writes) == 0
 
 
@@ -220,7 +222,7 @@ def test_the_deletion_of_an_unknown_object_ends_its_predecessors(
 ) -> None:
     cache.receive(11)
 
-    cache.end("b", version)
+    cache.record_deletion("b", version)
 
     assert cache.seen is None
 
@@ -229,55 +231,55 @@ def test_the_deletion_of_an_unknown_object_ends_its_predecessors(
 def test_the_deletion_of_an_unknown_object_ends_predecessors_that_are_received_later(
     cache: Cache, version: str
 ) -> None:
-    cache.end("c", version)
+    cache.record_deletion("c", version)
 
     cache.receive(11, "a")
     assert cache.seen is None
-    cache.hear_end(12, "a")
+    cache.receive_deletion(12, "a")
     cache.receive(13, "b")
     assert cache.seen is None
-    cache.hear_end(14, "b")
+    cache.receive_deletion(14, "b")
     cache.receive(15, "c")
     assert cache.seen is None
-    cache.hear_end(16, "c")
+    cache.receive_deletion(16, "c")
     cache.receive(17, "d")
 
     assert cache.seen == ("d", "17")
 
 
 def test_the_deletion_of_an_unknown_object_ends_earlier_own_writes(cache: Cache) -> None:
-    cache.write(11)
+    cache.record_write(11)
 
-    cache.end("b")
+    cache.record_deletion("b")
 
     assert cache.seen is None
 
 
 def test_a_late_deletion_event_does_not_hide_a_later_object(cache: Cache) -> None:
-    token = cache.sent()
-    cache.write(14, "b")
+    token = cache.start_write()
+    cache.record_write(14, "b")
 
-    cache.end("a", token=token)
+    cache.record_deletion("a", token=token)
 
     assert cache.seen == ("b", "14")
 
 
 def test_a_late_deletion_event_does_not_hide_a_listed_object(cache: Cache) -> None:
-    token = cache.sent()
+    token = cache.start_write()
     cache.receive(14, "b", in_list=True)
     cache.writes.finish_list("15", rewound=False)
 
-    cache.end("a", token=token)
+    cache.record_deletion("a", token=token)
     cache.writes.finish_list("16", rewound=False)
 
     assert cache.seen == ("b", "14")
 
 
 def test_a_deletion_that_a_list_may_have_skipped_does_not_hide_a_later_object(cache: Cache) -> None:
-    token = cache.sent()
+    token = cache.start_write()
     cache.writes.finish_list("15", rewound=False)
 
-    cache.end("a", token=token)
+    cache.record_deletion("a", token=token)
     cache.receive(16, "b")
 
     assert cache.seen == ("b", "16")
@@ -285,7 +287,7 @@ def test_a_deletion_that_a_list_may_have_skipped_does_not_hide_a_later_object(ca
 
 def test_a_list_from_before_a_deletion_does_not_restore_the_object(cache: Cache) -> None:
     cache.receive(11)
-    cache.end()
+    cache.record_deletion()
 
     cache.writes.finish_list("12", rewound=False)
     cache.writes.finish_list("13", rewound=False)
@@ -294,8 +296,8 @@ def test_a_list_from_before_a_deletion_does_not_restore_the_object(cache: Cache)
 
 
 def test_a_list_without_the_deleted_object_confirms_the_deletion(cache: Cache) -> None:
-    cache.write(11)
-    cache.end()
+    cache.record_write(11)
+    cache.record_deletion()
 
     cache.writes.finish_list("20", rewound=False)
 
@@ -303,18 +305,18 @@ def test_a_list_without_the_deleted_object_confirms_the_deletion(cache: Cache) -
 
 
 def test_a_list_from_before_the_creation_does_not_confirm_the_deletion(cache: Cache) -> None:
-    cache.end()
+    cache.record_deletion()
 
     cache.writes.finish_list("11", rewound=False)
     cache.receive(12)
     assert cache.seen is None
 
-    cache.hear_end(13)
+    cache.receive_deletion(13)
     assert cache.seen is None
 
 
 def test_the_second_list_confirms_a_deletion_without_an_event(cache: Cache) -> None:
-    cache.end()
+    cache.record_deletion()
 
     cache.writes.finish_list("11", rewound=False)
     cache.writes.finish_list("12", rewound=False)
@@ -324,25 +326,25 @@ def test_the_second_list_confirms_a_deletion_without_an_event(cache: Cache) -> N
 
 def test_a_rewound_history_replaces_own_writes(cache: Cache) -> None:
     cache.receive(11)
-    cache.write(15)
-    token = cache.sent()
+    cache.record_write(15)
+    token = cache.start_write()
 
     cache.receive(5, in_list=True)
     cache.writes.finish_list("6", rewound=True)
     assert cache.seen == ("a", "5")
 
-    cache.write(16, token=token)
+    cache.record_write(16, token=token)
     assert cache.seen == ("a", "5")
-    cache.write(7)
+    cache.record_write(7)
     assert cache.seen == ("a", "7")
 
 
 def test_a_deletion_from_another_history_hides_nothing(cache: Cache) -> None:
-    token = cache.sent()
+    token = cache.start_write()
     cache.receive(5, in_list=True)
     cache.writes.finish_list("6", rewound=True)
 
-    cache.end(token=token)
+    cache.record_deletion(token=token)
 
     assert cache.seen == ("a", "5")
 
@@ -352,40 +354,44 @@ def test_a_write_with_a_version_that_is_no_number_is_not_overlaid(cache: Cache) 
     before_any_list.writes.position = "0"
 
     for each in (cache, before_any_list):
-        each.write("opaque")
+        each.record_write("opaque")
 
         assert each.seen is None
         assert len(each.writes) == 0
 
 
-def test_with_selectors_an_object_that_a_write_deselects_is_gone_at_once(limited: Cache) -> None:
+def test_with_selectors_an_object_that_a_write_deselects_disappears_immediately(
+    limited: Cache,
+) -> None:
     limited.receive(11)
 
-    limited.write(12, belongs=False)
+    limited.record_write(12, belongs=False)
     assert limited.seen is None
 
-    limited.write(13)
+    limited.record_write(13)
     assert limited.seen == ("a", "13")
 
 
-def test_with_selectors_a_deselected_object_is_not_taken_for_deleted(limited: Cache) -> None:
+def test_with_selectors_a_deselected_object_does_not_count_as_deleted(limited: Cache) -> None:
     limited.receive(11)
-    limited.end()
+    limited.record_deletion()
 
-    limited.hear_end(12)  # It left, and came back before we deleted it.
+    limited.receive_deletion(
+        12
+    )  # It was deselected, and selected again before the operator deleted it.
     limited.receive(13)
 
     assert limited.seen is None
 
 
-def test_with_selectors_an_object_deselected_before_the_response_is_not_taken_for_deleted(
+def test_with_selectors_an_object_deselected_before_the_response_does_not_count_as_deleted(
     limited: Cache,
 ) -> None:
     limited.receive(11)
-    token = limited.sent()
-    limited.hear_end(12)
+    token = limited.start_write()
+    limited.receive_deletion(12)
 
-    limited.end(token=token)
+    limited.record_deletion(token=token)
     limited.receive(13)
 
     assert limited.seen is None
@@ -396,7 +402,7 @@ def test_with_selectors_the_deletion_of_another_object_ends_its_predecessors(
 ) -> None:
     limited.receive(11)
 
-    limited.end("b")
+    limited.record_deletion("b")
 
     assert limited.seen is None
 
@@ -404,17 +410,17 @@ def test_with_selectors_the_deletion_of_another_object_ends_its_predecessors(
 def test_with_selectors_the_last_own_write_need_not_be_the_last_state(
     limited: Cache,
 ) -> None:
-    limited.write(11, belongs=True)
-    limited.end()
+    limited.record_write(11, belongs=True)
+    limited.record_deletion()
 
     limited.writes.advance_to("12")
-    limited.receive(13)  # A stranger had changed it before we deleted it.
+    limited.receive(13)  # Another client had changed it before the operator deleted it.
 
     assert limited.seen is None
 
 
 def test_a_deletion_at_a_version_before_the_position_is_not_remembered(limited: Cache) -> None:
-    limited.end(version="9")
+    limited.record_deletion(version="9")
 
     assert len(limited.writes) == 0
 
@@ -422,7 +428,7 @@ def test_a_deletion_at_a_version_before_the_position_is_not_remembered(limited: 
 def test_a_deletion_at_a_version_after_the_position_is_remembered_until_then(
     limited: Cache,
 ) -> None:
-    limited.end(version="15")
+    limited.record_deletion(version="15")
     assert len(limited.writes) == 1
 
     limited.writes.advance_to("16")
@@ -443,7 +449,7 @@ def test_the_number_of_unconfirmed_deletions_is_bounded(limited: Cache) -> None:
 def test_with_server_side_selectors_a_write_to_a_cached_object_is_overlaid(selected: Cache) -> None:
     selected.receive(11)
 
-    selected.write(12)
+    selected.record_write(12)
 
     assert selected.seen == ("a", "12")
 
@@ -451,8 +457,8 @@ def test_with_server_side_selectors_a_write_to_a_cached_object_is_overlaid(selec
 def test_with_server_side_selectors_a_new_object_waits_for_its_event(
     selected: Cache,
 ) -> None:
-    selected.write(12)
-    selected.write(14)
+    selected.record_write(12)
+    selected.record_write(14)
     assert selected.seen is None
 
     selected.receive(12)
@@ -462,21 +468,21 @@ def test_with_server_side_selectors_a_new_object_waits_for_its_event(
     assert selected.seen == ("a", "14")
 
 
-@pytest.mark.parametrize("end", [Cache.end, lambda _: None])
+@pytest.mark.parametrize("end", [Cache.record_deletion, lambda _: None])
 def test_with_server_side_selectors_a_recreated_object_counts_as_new(
     selected: Cache, end: Callable[[Cache], None]
 ) -> None:
     selected.receive(11)
     end(selected)
 
-    selected.write(13, "b")
+    selected.record_write(13, "b")
 
     assert selected.seen is None
 
 
 def test_an_own_write_stays_while_the_object_cannot_be_decoded(cache: Cache) -> None:
     cache.receive(11)
-    cache.write(12)
+    cache.record_write(12)
 
     cache.writes.received_decode_failure(WEB, "a")
     cache.writes.advance_to("13")
@@ -486,7 +492,7 @@ def test_an_own_write_stays_while_the_object_cannot_be_decoded(cache: Cache) -> 
 
 
 def test_an_undecodable_successor_ends_an_own_write(cache: Cache) -> None:
-    cache.write(12)
+    cache.record_write(12)
     cache.writes.received_decode_failure(WEB, "a")
     cache.writes.advance_to("13")
 
@@ -497,7 +503,7 @@ def test_an_undecodable_successor_ends_an_own_write(cache: Cache) -> None:
 
 def test_an_undecodable_successor_replaces_a_received_object(cache: Cache) -> None:
     cache.receive(11)
-    cache.write(12)
+    cache.record_write(12)
 
     cache.writes.received_decode_failure(WEB, "b")
     cache.writes.advance_to("14")
@@ -509,7 +515,7 @@ def test_own_writes_before_the_first_list_are_kept() -> None:
     cache = Cache()
     cache.writes.position = "0"
 
-    cache.write(12)
+    cache.record_write(12)
     cache.writes.finish_list("11", rewound=False)
 
     assert cache.seen == ("a", "12")

@@ -1,7 +1,7 @@
-"""Any history, received with any lag, and any answers to our own writes: we never see our own past.
+"""For any history, lag and order of responses, reads never go back behind an own write.
 
-The server is a list of moments for each name. What is shown must have been so at a moment that is
-no earlier than what our writes were answered with, and no earlier than what was shown before.
+The server has a list of revisions for each name. The object that the cache shows must be one of
+them, not older than the responses to own writes and not older than the object shown before.
 """
 
 from itertools import count
@@ -25,13 +25,13 @@ from steersman.cache import Indexer, by_namespace
 from steersman.cache.inflight_writes import InflightWrites, WriteToken
 from steersman.cache.own_writes import OwnWrites
 from steersman.names import ObjectKey
-from tests.unit.cache.things import Thing, thing
+from tests.unit.cache.sample_objects import Thing, thing
 
 NAMES: tuple[str, ...] = ("one", "two")
 
 
-class Moment(NamedTuple):
-    """What was there from a revision on; no uid: nothing."""
+class Revision(NamedTuple):
+    """The state of an object from a revision on; without a uid, there is none."""
 
     revision: int
     uid: str
@@ -39,16 +39,16 @@ class Moment(NamedTuple):
 
 
 class SentWrite(NamedTuple):
-    """A write of ours that the server has carried out, and whose answer is on its way."""
+    """An own write that the server has done, and whose response has not arrived."""
 
     token: WriteToken
     name: str
-    done: Moment
+    done: Revision
     ended_uid: str
     last_version: str
 
 
-NOTHING = Moment(0, "", False)
+NOTHING = Revision(0, "", False)
 
 
 def key_of(name: str) -> ObjectKey:
@@ -56,7 +56,7 @@ def key_of(name: str) -> ObjectKey:
 
 
 class OwnWritesMachine(RuleBasedStateMachine):
-    """All objects are received."""
+    """The cache has all objects."""
 
     is_limited = False
     overlays_new = True
@@ -75,9 +75,9 @@ class OwnWritesMachine(RuleBasedStateMachine):
         )
         self.revision = 10
         self.uids = count(1)
-        self.history: dict[str, list[Moment]] = {name: [NOTHING] for name in NAMES}
+        self.history: dict[str, list[Revision]] = {name: [NOTHING] for name in NAMES}
         self.received_up_to = 10
-        self.listing: tuple[int, dict[str, Moment]] | None = None
+        self.listing: tuple[int, dict[str, Revision]] | None = None
         self.known: dict[str, int] = dict.fromkeys(NAMES, 0)
         self.seen: dict[str, int] = dict.fromkeys(NAMES, 0)
         self.ended = set[str]()
@@ -85,39 +85,39 @@ class OwnWritesMachine(RuleBasedStateMachine):
         self.under: dict[str, str] = {}
         self.deliver_list({}, 10, rewound=False)
 
-    # What happens at the server
+    # The server
 
-    def now(self, name: str) -> Moment:
+    def newest(self, name: str) -> Revision:
         return self.history[name][-1]
 
-    def write(self, name: str, uid: str, belongs: bool) -> Moment:
+    def write(self, name: str, uid: str, belongs: bool) -> Revision:
         self.revision += 1
-        moment = Moment(self.revision, uid, belongs and bool(uid))
-        self.history[name].append(moment)
-        return moment
+        state = Revision(self.revision, uid, belongs and bool(uid))
+        self.history[name].append(state)
+        return state
 
-    def put(self, name: str, belongs: bool) -> Moment:
-        """Created, or changed if it is there."""
-        uid = self.now(name).uid or f"uid-{next(self.uids)}"
+    def put(self, name: str, belongs: bool) -> Revision:
+        """Create the object, or update it if it exists."""
+        uid = self.newest(name).uid or f"uid-{next(self.uids)}"
         return self.write(name, uid, belongs or not self.is_limited)
 
     @rule(name=st.sampled_from(NAMES), belongs=st.booleans())
-    def a_stranger_writes(self, name: str, belongs: bool) -> None:
+    def another_client_writes(self, name: str, belongs: bool) -> None:
         self.put(name, belongs)
 
     @rule(name=st.sampled_from(NAMES))
-    def a_stranger_deletes(self, name: str) -> None:
-        if self.now(name).uid:
+    def another_client_deletes(self, name: str) -> None:
+        if self.newest(name).uid:
             self.write(name, "", False)
 
     @rule()
-    def something_else_happens(self) -> None:
+    def another_object_is_written(self) -> None:
         self.revision += 1
 
-    # What we do
+    # Own writes
 
     @rule(target=sent, name=st.sampled_from(NAMES), belongs=st.booleans())
-    def we_write(self, name: str, belongs: bool) -> SentWrite:
+    def the_operator_writes(self, name: str, belongs: bool) -> SentWrite:
         token = WriteToken(self.inflight).__enter__()
         sent = SentWrite(token, name, self.put(name, belongs), "", "")
         self.writing.append(sent)
@@ -126,11 +126,11 @@ class OwnWritesMachine(RuleBasedStateMachine):
     @rule(
         target=sent,
         name=st.sampled_from(NAMES),
-        said=st.sampled_from(("nothing", "last state", "own version")),
+        returned=st.sampled_from(("nothing", "last state", "own version")),
     )
-    def we_delete(self, name: str, said: str) -> SentWrite:
+    def the_operator_deletes(self, name: str, returned: str) -> SentWrite:
         token = WriteToken(self.inflight).__enter__()
-        last = self.now(name)
+        last = self.newest(name)
         if not last.uid:
             last = self.put(name, belongs=True)
         done = self.write(name, "", False)
@@ -138,33 +138,33 @@ class OwnWritesMachine(RuleBasedStateMachine):
             "nothing": "",
             "last state": str(last.revision),
             "own version": str(done.revision),
-        }[said]
+        }[returned]
         return SentWrite(token, name, done, last.uid, version)
 
     @rule(one=consumes(sent))
-    def we_are_answered(self, one: SentWrite) -> None:
+    def a_response_arrives(self, one: SentWrite) -> None:
         self.writing = [each for each in self.writing if each is not one]
         if one.ended_uid:
             self.writes.add_deletion(key_of(one.name), one.ended_uid, one.last_version, one.token)
         else:
             obj = self.as_thing(one.name, one.done)
-            self.writes.add_write(obj, one.token, belongs=one.done.belongs or self.lays_by_server())
+            self.writes.add_write(obj, one.token, belongs=one.done.belongs or self.is_server_side())
         is_other_history = one.token.is_other_history(self.writes)
         one.token.__exit__(None, None, None)
         if is_other_history:
             return
         if one.ended_uid and not one.last_version and (self.is_limited or self.is_overtaking(one)):
-            # When it was is not known, and the watch may never report it: others that had the name
-            # before, and were never received, may still be received.
+            # The version of the deletion is unknown, and the watch may never report it:
+            # predecessors of the same name may still be received.
             self.ended.add(one.ended_uid)
         else:
             self.known[one.name] = max(self.known[one.name], one.done.revision)
 
     def is_overtaking(self, end: SentWrite) -> bool:
-        """Whether a write from before is still to be answered.
+        """Whether an earlier write has no response yet.
 
-        Which of the two was first, cannot be decided without a version. That the write was is
-        the rarer of the cases: another client has deleted what it made, and made what we deleted.
+        Without a version, the order of the two cannot be determined. That the write was first is
+        rare: another client must have deleted its object and created the one deleted here.
         """
         return any(
             each.name == end.name and each.done.revision < end.done.revision
@@ -172,32 +172,32 @@ class OwnWritesMachine(RuleBasedStateMachine):
         )
 
     @rule(one=consumes(sent))
-    def an_answer_is_lost(self, one: SentWrite) -> None:
+    def a_response_is_lost(self, one: SentWrite) -> None:
         self.writing = [each for each in self.writing if each is not one]
         one.token.__exit__(None, None, None)
 
-    def lays_by_server(self) -> bool:
+    def is_server_side(self) -> bool:
         return not self.overlays_new
 
-    # What we receive
+    # The watch
 
     @precondition(lambda self: self.listing is None and self.received_up_to < self.revision)
     @rule()
-    def the_next_thing_is_received(self) -> None:
+    def the_next_event_is_received(self) -> None:
         self.received_up_to += 1
-        for name, moments in self.history.items():
-            for moment in moments:
-                if moment.revision == self.received_up_to:
-                    self.receive(name, moment)
+        for name, states in self.history.items():
+            for state in states:
+                if state.revision == self.received_up_to:
+                    self.receive(name, state)
 
-    def receive(self, name: str, moment: Moment) -> None:
-        before, version = self.under.get(name, ""), str(moment.revision)
-        if before and (not moment.belongs or moment.uid != before):
+    def receive(self, name: str, state: Revision) -> None:
+        before, version = self.under.get(name, ""), str(state.revision)
+        if before and (not state.belongs or state.uid != before):
             self.writes.received_deletion(key_of(name), before)
             del self.under[name]
-        if moment.belongs:
-            self.writes.received(self.as_thing(name, moment), key_of(name), version=version)
-            self.under[name] = moment.uid
+        if state.belongs:
+            self.writes.received(self.as_thing(name, state), key_of(name), version=version)
+            self.under[name] = state.uid
         elif before:
             self.writes.advance_to(version)
 
@@ -208,27 +208,27 @@ class OwnWritesMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.listing is None)
     @rule()
-    def a_list_is_made(self) -> None:
-        self.listing = self.revision, {name: self.now(name) for name in NAMES}
+    def the_reflector_lists(self) -> None:
+        self.listing = self.revision, {name: self.newest(name) for name in NAMES}
 
     @precondition(lambda self: self.listing is not None)
     @rule()
     def the_list_is_received(self) -> None:
         assert self.listing is not None
-        version, moments = self.listing
+        version, states = self.listing
         self.listing = None
-        self.deliver_list(moments, version, rewound=False)
+        self.deliver_list(states, version, rewound=False)
 
-    def deliver_list(self, moments: dict[str, Moment], version: int, *, rewound: bool) -> None:
+    def deliver_list(self, states: dict[str, Revision], version: int, *, rewound: bool) -> None:
         there: list[tuple[ObjectKey, Thing]] = []
         for name in NAMES:
-            moment, before = moments.get(name, NOTHING), self.under.get(name, "")
-            if before and (not moment.belongs or moment.uid != before):
+            state, before = states.get(name, NOTHING), self.under.get(name, "")
+            if before and (not state.belongs or state.uid != before):
                 self.writes.received_deletion(key_of(name), before)
                 del self.under[name]
-            if moment.belongs:
-                there.append((key_of(name), self.as_thing(name, moment)))
-                self.under[name] = moment.uid
+            if state.belongs:
+                there.append((key_of(name), self.as_thing(name, state)))
+                self.under[name] = state.uid
         self.writes.received_list(there)
         self.writes.finish_list(str(version), rewound=rewound)
         self.received_up_to = version
@@ -243,17 +243,17 @@ class OwnWritesMachine(RuleBasedStateMachine):
             self.known[name] = self.seen[name] = 0
         self.ended.clear()
         self.listing = None
-        self.deliver_list({name: self.now(name) for name in NAMES}, self.revision, rewound=True)
-        # From here on it is another history, in which the same revisions mean something else.
+        self.deliver_list({name: self.newest(name) for name in NAMES}, self.revision, rewound=True)
+        # The same revisions have other contents in the restored history.
         self.uids = count(next(self.uids) + 1000)
 
-    # What is shown
+    # The objects that readers get
 
-    def as_thing(self, name: str, moment: Moment) -> Thing:
-        return thing(name, version=moment.revision, uid=moment.uid)
+    def as_thing(self, name: str, state: Revision) -> Thing:
+        return thing(name, version=state.revision, uid=state.uid)
 
     @invariant()
-    def nothing_that_is_shown_is_our_past(self) -> None:
+    def no_shown_object_is_older_than_an_own_write(self) -> None:
         if not hasattr(self, "shown"):
             return
         for name in NAMES:
@@ -268,49 +268,49 @@ class OwnWritesMachine(RuleBasedStateMachine):
             self.seen[name] = version
 
     def absent_since(self, name: str) -> int:
-        # Where only the server knows what belongs, what is new is not there before it is received.
+        # If only the server can evaluate the selector, a new object appears with its event.
         earliest = max(self.known[name] if self.overlays_new else 0, self.seen[name])
-        moments = self.history[name]
-        start = max(index for index, each in enumerate(moments) if each.revision <= earliest)
-        for moment in moments[start:]:
-            if not moment.belongs:
-                return max(earliest, moment.revision)
+        states = self.history[name]
+        start = max(index for index, each in enumerate(states) if each.revision <= earliest)
+        for state in states[start:]:
+            if not state.belongs:
+                return max(earliest, state.revision)
         raise AssertionError(f"{name} was always there since {earliest}, and is not shown")
 
     @invariant()
-    def the_index_says_the_same(self) -> None:
+    def the_index_has_the_same_objects(self) -> None:
         if hasattr(self, "shown"):
             assert {each.name for each in self.shown.by_index("namespace", "default")} == {
                 each.name for each in self.shown
             }
 
     def teardown(self) -> None:
-        """Once all is received, no overlay is left."""
+        """Once all events are received, no overlay is left."""
         if not hasattr(self, "shown"):
             return
         if self.listing is not None:
             self.the_list_is_received()
         while self.received_up_to < self.revision:
-            self.the_next_thing_is_received()
+            self.the_next_event_is_received()
         self.a_bookmark_is_received()
         for _ in range(2):
-            self.a_list_is_made()
+            self.the_reflector_lists()
             self.the_list_is_received()
         assert len(self.writes) == 0
-        there = {name: self.now(name) for name in NAMES}
+        there = {name: self.newest(name) for name in NAMES}
         assert {obj.name: obj.resource_version for obj in self.shown} == {
-            name: str(moment.revision) for name, moment in there.items() if moment.belongs
+            name: str(state.revision) for name, state in there.items() if state.belongs
         }
 
 
 class LabelledMachine(OwnWritesMachine):
-    """Those with some label are."""
+    """The cache has the objects with some label."""
 
     is_limited = True
 
 
 class SelectedMachine(OwnWritesMachine):
-    """Those are of which only the server knows why."""
+    """The cache has objects by a selector that only the server can evaluate."""
 
     is_limited = True
     overlays_new = False

@@ -1,4 +1,4 @@
-"""Errors as the client raises them."""
+"""Sample errors of the client."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from steersman.errors import (
 
 
 def answered(kind: type[ApiError], code: int, message: str = "because", **rest: Any) -> ApiError:
-    """The server said no."""
+    """An error status returned by the server."""
     return kind(wanted="watch ConfigMap default/*", code=code, reason="", message=message, **rest)
 
 

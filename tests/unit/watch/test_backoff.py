@@ -1,4 +1,4 @@
-"""How long to wait, and what is news."""
+"""How long the reflector waits after failures, and which failures it reports."""
 
 from random import Random
 
@@ -9,15 +9,15 @@ from steersman.watch.backoff import FailureStreak, wait_seconds
 from tests.unit.watch.errors import BUSY, DROPPED, FORBIDDEN, MISSING, UNAVAILABLE
 
 
-class Never(Random):
-    """Chance adds nothing."""
+class NoJitter(Random):
+    """No jitter."""
 
     def random(self) -> float:
         return 0.0
 
 
-class Always(Random):
-    """Chance adds all it can."""
+class FullJitter(Random):
+    """The maximum of jitter."""
 
     def random(self) -> float:
         return 1.0
@@ -32,25 +32,25 @@ def waits(error: SteersmanError, rng: Random) -> list[float]:
 
 
 def test_waits_double_up_to_half_a_minute() -> None:
-    assert waits(DROPPED, Never()) == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0]
+    assert waits(DROPPED, NoJitter()) == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0]
 
 
 def test_jitter_at_most_doubles_a_wait() -> None:
-    assert waits(DROPPED, Always())[:3] == [1.6, 3.2, 6.4]
+    assert waits(DROPPED, FullJitter())[:3] == [1.6, 3.2, 6.4]
 
 
 def test_the_wait_after_many_failures_is_finite() -> None:
-    assert waited(10**9, DROPPED, Never()) == 30.0
+    assert waited(10**9, DROPPED, NoJitter()) == 30.0
 
 
 def test_a_missing_kind_is_listed_every_few_seconds() -> None:
-    assert waits(MISSING, Never()) == [2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0]
+    assert waits(MISSING, NoJitter()) == [2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0]
 
 
 def test_retry_after_is_the_shortest_wait() -> None:
-    assert waits(BUSY, Never())[:2] == [17.0, 17.0]
-    assert waits(BUSY, Always())[0] == 17.8
-    assert waits(BUSY, Never())[6] == 30.0
+    assert waits(BUSY, NoJitter())[:2] == [17.0, 17.0]
+    assert waits(BUSY, FullJitter())[0] == 17.8
+    assert waits(BUSY, NoJitter())[6] == 30.0
 
 
 @pytest.mark.parametrize("asked_seconds", [3600.0, 1e300, float("inf")])
@@ -59,21 +59,21 @@ def test_retry_after_is_followed_for_a_minute_at_most(asked_seconds: float) -> N
         wanted="list Pod *", code=429, reason="", message="", retry_after_seconds=asked_seconds
     )
 
-    assert waited(1, error, Never()) == 60.0
-    assert waited(1, error, Always()) == 60.8
+    assert waited(1, error, NoJitter()) == 60.0
+    assert waited(1, error, FullJitter()) == 60.8
 
 
-def news_in(errors: list[SteersmanError]) -> list[int]:
+def reported_in(errors: list[SteersmanError]) -> list[int]:
     streak = FailureStreak()
     return [number for number, error in enumerate(errors, start=1) if streak.add(error)]
 
 
 def test_repeated_failures_are_reported_less_and_less_often() -> None:
-    assert news_in([DROPPED] * 40) == [1, 2, 4, 8, 16, 32]
+    assert reported_in([DROPPED] * 40) == [1, 2, 4, 8, 16, 32]
 
 
 def test_another_kind_of_failure_is_reported() -> None:
-    assert news_in([DROPPED, DROPPED, DROPPED, FORBIDDEN, FORBIDDEN, FORBIDDEN]) == [1, 2, 4, 5]
+    assert reported_in([DROPPED, DROPPED, DROPPED, FORBIDDEN, FORBIDDEN, FORBIDDEN]) == [1, 2, 4, 5]
 
 
 @pytest.mark.parametrize("error", [DROPPED, UNAVAILABLE])

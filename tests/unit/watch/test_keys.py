@@ -1,11 +1,11 @@
-"""An object's key is its namespace and its name, whatever class it has."""
+"""The key of an object is its namespace and name, whatever its class."""
 
 import pytest
 
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import BOTH, Thing, built, thing
+from tests.unit.cache.sample_objects import BOTH, Thing, as_kind, thing
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -13,7 +13,7 @@ from tests.unit.cache.things import BOTH, Thing, built, thing
 def test_the_key_of_an_object_is_its_namespace_and_its_name(
     kind: type[Thing | Unstructured], namespace: str | None
 ) -> None:
-    obj = built(kind, thing("web", namespace=namespace))
+    obj = as_kind(kind, thing("web", namespace=namespace))
 
     key = key_of(obj)
 

@@ -1,11 +1,11 @@
-"""Pages and events become one list, in which nothing is twice and nothing is lost."""
+"""The list builder merges pages and events into one list without duplicates or gaps."""
 
 from steersman.client import DecodeFailure, ObjectDeleted, ObjectWritten
 from steersman.errors import InvalidObject
 from steersman.kinds import DecodedList
 from steersman.watch import identity_in
 from steersman.watch.list_builder import ListBuilder
-from tests.unit.watch.kit import ConfigMap, invalid, obj, page
+from tests.unit.watch.scripted import ConfigMap, invalid, obj, page
 
 
 def nameless(uid: str) -> InvalidObject:
@@ -37,7 +37,7 @@ def test_an_object_decoded_on_one_page_counts_as_decoded() -> None:
     assert builder.decode_failures == []
 
 
-def test_undecodable_objects_without_a_name_are_kept_apart_from_each_other() -> None:
+def test_undecodable_objects_without_a_name_are_separate() -> None:
     listed, streamed = ListBuilder[ConfigMap](), ListBuilder[ConfigMap]()
     one, two = nameless("one"), nameless("two")
 

@@ -1,4 +1,4 @@
-"""Where a reflector stands, for all that it can receive."""
+"""The position of a reflector after each input."""
 
 from typing import get_args
 
@@ -101,7 +101,7 @@ TABLE: list[tuple[Position, Input, Position]] = [
     (FINE, Missing(), MustList("7", missing=1, why="missing")),
 ]
 
-# Every kind of position meets everything that can be received.
+# The table covers every input in every kind of position.
 assert {(type(position), type(received)) for position, received, _ in TABLE} == {
     (position, received) for position in get_args(Position) for received in get_args(Input)
 }
@@ -127,7 +127,7 @@ INPUT_LISTS = st.lists(INPUTS, max_size=40)
 
 
 def reached(position: Position) -> str:
-    """The version that has been reached."""
+    """The version that a position has reached."""
     match position:
         case MayWatch(version) | MustProbe(version):
             return version
@@ -150,7 +150,7 @@ def steps(inputs: list[Input]) -> list[tuple[Position, Input, Position]]:
 def test_the_position_never_goes_back_within_one_history(inputs: list[Input]) -> None:
     for before, _, after in steps(inputs):
         if is_older(reached(after), reached(before)):
-            # Another history: the server had said often enough that it had not got so far.
+            # Another history: the server has reported often enough that it is behind this version.
             base = before.before if isinstance(before, Streaming) else before
             assert behind(base) >= LIMIT
 
@@ -220,6 +220,6 @@ def test_a_watch_never_resumes_from_a_version_far_ahead(version: str) -> None:
     after = advance_by_event(MayWatch("107"), version)
 
     assert after == MustList("107", why="out of order")
-    # If it is true, the list says so; and if it is not, what is known is gone on from.
+    # If the version exists, the list returns it; otherwise the watch resumes from the known one.
     assert advance(after, ListCompleted(version), too_large_limit=3) == MayWatch(version)
     assert advance(after, ListCompleted("108"), too_large_limit=3) == MayWatch("108")

@@ -1,4 +1,4 @@
-"""Settings that make no sense are refused."""
+"""The reflector's settings are validated."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from steersman.watch import ReflectorSettings
     ],
     ids=str,
 )
-def test_invalid_settings_are_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_are_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadSettings, match=next(iter(wrong))):
         ReflectorSettings(**wrong)
 

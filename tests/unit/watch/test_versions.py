@@ -1,4 +1,4 @@
-"""Which of some versions came first."""
+"""The order of resourceVersions."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ def test_leading_zeros_make_no_difference(a: int, b: int, zeros: int) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "abc", "-1", "1.5", "²", "٣", "12/7"])
-def test_a_version_that_is_no_number_is_never_older_or_newer(word: str) -> None:
+def test_a_version_that_is_not_a_number_is_never_older_or_newer(word: str) -> None:
     assert not is_older(word, "5")
     assert not is_older("5", word)
 

@@ -1,4 +1,4 @@
-"""Queues for tests, and ways to look into them."""
+"""Work queues for tests, and functions that run them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Hashable
@@ -15,26 +15,26 @@ from tests.clocks import FakeClock
 K = TypeVar("K", bound=Hashable)
 
 
-def a_queue(
+def new_queue(
     *,
     clock: Clock | None = None,
     observe: Observer = ignore,
     limiter: RateLimiter[str] | None = None,
 ) -> WorkQueue[str]:
-    """An empty queue, on a clock of its own if it does not matter which."""
+    """An empty queue, with its own clock unless one is given."""
     clock = clock or FakeClock()
     limiter = limiter or default_limiter(clock=clock, rng=Random(0))
     return WorkQueue("apps", limiter=limiter, clock=clock, observe=observe)
 
 
 async def settle() -> None:
-    """Let all tasks run until they wait."""
+    """Run all tasks until each of them waits."""
     for _ in range(12):
-        await asyncio.sleep(0)  # noqa: TID251 - it is about turns, not about time
+        await asyncio.sleep(0)  # noqa: TID251 - turns of the loop, not time
 
 
 async def everything_in(queue: WorkQueue[K]) -> list[K]:
-    """What a worker gets, one after the other, until it would have to wait."""
+    """The keys that a worker gets until it would have to wait."""
     taken: list[K] = []
     while queue.num_waiting:
         async with queue.take() as key:
@@ -43,17 +43,17 @@ async def everything_in(queue: WorkQueue[K]) -> list[K]:
 
 
 class Workers:
-    """Workers that note what they get, and hold it until they are released."""
+    """Workers that record their keys, and hold each until it is released."""
 
     def __init__(self, queue: WorkQueue[str], group: asyncio.TaskGroup) -> None:
         self._queue = queue
         self._group = group
-        self.got: list[str] = []
-        self.holding: list[str] = []
+        self.taken: list[str] = []
+        self.held: list[str] = []
         self.ended = 0
         self._release: dict[str, asyncio.Event] = {}
 
-    def hire(self, *, holds: bool = False) -> asyncio.Task[None]:
+    def start_worker(self, *, holds: bool = False) -> asyncio.Task[None]:
         return self._group.create_task(self._work(holds))
 
     def release(self, key: str) -> None:
@@ -63,14 +63,14 @@ class Workers:
         try:
             while True:
                 async with self._queue.take() as key:
-                    self.got.append(key)
+                    self.taken.append(key)
                     if holds:
                         released = self._release[key] = asyncio.Event()
-                        self.holding.append(key)
+                        self.held.append(key)
                         try:
                             await released.wait()
                         finally:
-                            self.holding.remove(key)
+                            self.held.remove(key)
         except QueueClosed:
             self.ended += 1
 

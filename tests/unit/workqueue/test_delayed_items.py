@@ -1,4 +1,4 @@
-"""Delayed keys are taken then, by any free worker."""
+"""Delayed keys are delivered when their delay ends, to any free worker."""
 
 from random import Random
 
@@ -10,28 +10,28 @@ from steersman.workqueue import (
     KeyBackoff,
 )
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
+from tests.unit.workqueue.queues import everything_in, new_queue, settle, working
 
 
-async def test_a_delayed_key_is_given_out_at_its_time_and_not_before() -> None:
+async def test_a_delayed_key_is_delivered_when_its_delay_ends_and_not_before() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
-        workers.hire()
+        workers.start_worker()
         queue.add_after("web", 10)
 
         clock.advance(9)
         await settle()
-        assert workers.got == []
+        assert workers.taken == []
 
         clock.advance(1)
         await settle()
-        assert workers.got == ["web"]
+        assert workers.taken == ["web"]
 
 
 async def test_of_several_due_times_for_one_key_the_earliest_wins() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     for seconds in (20, 10, 30):
         queue.add_after("web", seconds)
 
@@ -44,7 +44,7 @@ async def test_of_several_due_times_for_one_key_the_earliest_wins() -> None:
 
 async def test_of_several_priorities_for_a_delayed_key_the_highest_wins() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add_after("db", 5)
     queue.add_after("web", 10)
     queue.add_after("web", 20, priority=1)
@@ -56,21 +56,21 @@ async def test_of_several_priorities_for_a_delayed_key_the_highest_wins() -> Non
 
 
 async def test_a_worker_that_waits_for_a_delay_gets_a_key_added_meanwhile() -> None:
-    queue = a_queue()
+    queue = new_queue()
     async with working(queue) as workers:
         queue.add_after("later", 10)
-        workers.hire()
+        workers.start_worker()
         await settle()
 
         queue.add("web")
         await settle()
 
-        assert workers.got == ["web"]
+        assert workers.taken == ["web"]
 
 
 async def test_an_add_replaces_a_delayed_add() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add_after("web", 10, priority=3)
 
     queue.add("web")
@@ -83,7 +83,7 @@ async def test_an_add_replaces_a_delayed_add() -> None:
 
 async def test_a_delay_changes_only_the_priority_of_a_waiting_key() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add("db")
     queue.add("web")
 
@@ -96,7 +96,7 @@ async def test_a_delay_changes_only_the_priority_of_a_waiting_key() -> None:
 
 async def test_a_delay_that_ends_while_its_key_is_held_counts_as_an_add() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add("web")
 
     async with queue.take() as key:
@@ -110,7 +110,7 @@ async def test_a_delay_that_ends_while_its_key_is_held_counts_as_an_add() -> Non
 
 async def test_a_delay_outlasts_the_work_on_its_key() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add("web")
     async with queue.take() as key:
         queue.add_after(key, 10)
@@ -122,7 +122,7 @@ async def test_a_delay_outlasts_the_work_on_its_key() -> None:
 
 async def test_keys_are_ordered_by_the_time_they_were_due_whenever_they_are_taken() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add_after("second", 2)
     queue.add_after("first", 1)
     clock.advance(5)
@@ -131,9 +131,9 @@ async def test_keys_are_ordered_by_the_time_they_were_due_whenever_they_are_take
     assert await everything_in(queue) == ["first", "second", "third"]
 
 
-async def test_a_key_added_while_held_gets_in_line_when_it_is_done() -> None:
+async def test_a_key_added_while_held_is_enqueued_when_it_is_done() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add("web")
     async with queue.take() as key:
         queue.add(key)
@@ -143,8 +143,8 @@ async def test_a_key_added_while_held_gets_in_line_when_it_is_done() -> None:
     assert await everything_in(queue) == ["due before that", "web"]
 
 
-async def test_a_delay_of_zero_adds_at_once() -> None:
-    queue = a_queue()
+async def test_a_delay_of_zero_enqueues_immediately() -> None:
+    queue = new_queue()
 
     queue.add_after("web", 0)
     queue.add_after("db", -1)
@@ -153,8 +153,8 @@ async def test_a_delay_of_zero_adds_at_once() -> None:
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf")])
-async def test_a_delay_without_an_end_is_refused(seconds: float) -> None:
-    queue = a_queue()
+async def test_an_infinite_delay_is_rejected(seconds: float) -> None:
+    queue = new_queue()
 
     with pytest.raises(ValueError, match="finite number of seconds"):
         queue.add_after("web", seconds)
@@ -164,10 +164,10 @@ async def test_a_delay_without_an_end_is_refused(seconds: float) -> None:
 
 async def test_an_earlier_delay_is_noticed_by_a_worker_that_sleeps_until_a_later_one() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
-        workers.hire()
-        workers.hire()
+        workers.start_worker()
+        workers.start_worker()
         queue.add_after("later", 100)
         await settle()
         queue.add_after("sooner", 1)
@@ -175,19 +175,19 @@ async def test_an_earlier_delay_is_noticed_by_a_worker_that_sleeps_until_a_later
 
         clock.advance(1)
         await settle()
-        assert workers.got == ["sooner"]
+        assert workers.taken == ["sooner"]
 
         clock.advance(99)
         await settle()
-        assert workers.got == ["sooner", "later"]
+        assert workers.taken == ["sooner", "later"]
 
 
-async def test_idle_workers_have_one_timer_between_them() -> None:
+async def test_idle_workers_share_one_timer() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
         for _ in range(20):
-            workers.hire()
+            workers.start_worker()
         queue.add_after("web", 100)
         queue.add_after("db", 200)
         await settle()
@@ -195,14 +195,14 @@ async def test_idle_workers_have_one_timer_between_them() -> None:
         assert len(clock._timeouts) == 1
 
 
-async def test_delays_end_in_time_when_the_worker_that_watched_them_is_cancelled() -> None:
+async def test_delays_end_in_time_when_the_worker_with_the_timer_is_cancelled() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
         queue.add_after("web", 10)
-        watch = workers.hire()
+        watch = workers.start_worker()
         await settle()
-        workers.hire()
+        workers.start_worker()
         await settle()
 
         watch.cancel()
@@ -210,32 +210,32 @@ async def test_delays_end_in_time_when_the_worker_that_watched_them_is_cancelled
         clock.advance(10)
         await settle()
 
-        assert workers.got == ["web"]
+        assert workers.taken == ["web"]
 
 
-async def test_delays_end_in_time_when_the_worker_that_watched_them_is_busy() -> None:
+async def test_delays_end_in_time_when_the_worker_with_the_timer_is_busy() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
         queue.add_after("web", 10)
         queue.add_after("db", 20)
-        workers.hire(holds=True)
+        workers.start_worker(holds=True)
         await settle()
-        workers.hire(holds=True)
+        workers.start_worker(holds=True)
 
         for _ in range(2):
             clock.advance(10)
             await settle()
 
-        assert workers.holding == ["web", "db"]
+        assert workers.held == ["web", "db"]
         workers.release("web")
         workers.release("db")
 
 
-async def test_failures_make_a_key_wait_longer_each_time_until_it_is_forgotten() -> None:
+async def test_each_failure_lengthens_the_wait_of_a_key_until_it_is_forgotten() -> None:
     clock = FakeClock()
     backoff = KeyBackoff[str](BackoffPolicy(first_seconds=1, jitter=0), rng=Random(0))
-    queue = a_queue(clock=clock, limiter=backoff)
+    queue = new_queue(clock=clock, limiter=backoff)
 
     waited: list[float] = []
     for _ in range(3):
@@ -256,7 +256,7 @@ async def test_failures_make_a_key_wait_longer_each_time_until_it_is_forgotten()
 
 
 async def test_a_delay_ends_with_the_system_clock_too() -> None:
-    queue = a_queue(clock=SystemClock())
+    queue = new_queue(clock=SystemClock())
     queue.add_after("later", 3600)
     queue.add_after("sooner", 0.005)
 

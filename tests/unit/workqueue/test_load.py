@@ -1,4 +1,4 @@
-"""Many keys, bad keys, and what is left of them."""
+"""Work queues with many keys and with failing keys, and the memory that they keep."""
 
 import gc
 import sys
@@ -17,11 +17,11 @@ from steersman.workqueue import (
     default_limiter,
 )
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
+from tests.unit.workqueue.queues import everything_in, new_queue, settle, working
 
 
-async def healthy_p99_seconds(*, poison: int, limiter: RateLimiter[str] | None = None) -> float:
-    """How long healthy keys wait for the one worker, in half a minute with so many that fail."""
+async def healthy_p99_seconds(*, failing: int, limiter: RateLimiter[str] | None = None) -> float:
+    """The p99 wait of healthy keys for the only worker, over 30 s, beside failing keys."""
     clock, rng = FakeClock(), Random(1)
     waits: list[float] = []
 
@@ -29,15 +29,15 @@ async def healthy_p99_seconds(*, poison: int, limiter: RateLimiter[str] | None =
         if isinstance(observation, KeyTaken) and "healthy" in str(observation.key):
             waits.append(observation.waited_seconds)
 
-    queue = a_queue(clock=clock, observe=observe, limiter=limiter)
-    for n in range(poison):
+    queue = new_queue(clock=clock, observe=observe, limiter=limiter)
+    for n in range(failing):
         queue.add(f"poison-{n}")
     ends_at = clock.monotonic() + 30
-    comes_at = clock.monotonic()
+    next_at = clock.monotonic()
     while clock.monotonic() < ends_at:
-        while comes_at <= clock.monotonic():
+        while next_at <= clock.monotonic():
             queue.add(f"healthy-{rng.randrange(1000)}")
-            comes_at += rng.expovariate(150)
+            next_at += rng.expovariate(150)
         if queue.num_waiting:
             async with queue.take() as key:
                 clock.advance(0.003)
@@ -51,16 +51,16 @@ async def healthy_p99_seconds(*, poison: int, limiter: RateLimiter[str] | None =
 
 @pytest.mark.timeout(20)
 async def test_keys_that_fail_do_not_delay_keys_that_succeed() -> None:
-    alone = await healthy_p99_seconds(poison=0)
-    among_poison = await healthy_p99_seconds(poison=10)
-    without_backoff = await healthy_p99_seconds(poison=10, limiter=MaxOf())
+    alone = await healthy_p99_seconds(failing=0)
+    beside_failing = await healthy_p99_seconds(failing=10)
+    without_backoff = await healthy_p99_seconds(failing=10, limiter=MaxOf())
 
-    assert among_poison < alone + 0.010
+    assert beside_failing < alone + 0.010
     assert without_backoff > alone + 0.050
 
 
-def weight(root: object) -> int:
-    """How many bytes hang on an object, code left out."""
+def reachable_bytes(root: object) -> int:
+    """The bytes of everything that an object refers to, code excluded."""
     seen: dict[int, object] = {}
     waiting = [root]
     while waiting:
@@ -76,7 +76,7 @@ async def test_nothing_is_stored_for_a_key_that_is_done_and_forgotten() -> None:
     clock = FakeClock()
     limiter = default_limiter(clock=clock, rng=Random(0))
     queue = WorkQueue[ObjectKey]("apps", limiter=limiter, clock=clock, observe=ignore)
-    before = weight(queue)
+    before = reachable_bytes(queue)
 
     for n in range(100_000):
         queue.add_rate_limited(ObjectKey("default", f"app-{n}"), priority=-(n % 2))
@@ -86,12 +86,12 @@ async def test_nothing_is_stored_for_a_key_that_is_done_and_forgotten() -> None:
         async with queue.take() as key:
             queue.forget(key)
 
-    assert weight(queue) < before + 5_000
+    assert reachable_bytes(queue) < before + 5_000
 
 
 async def test_replaced_delays_do_not_accumulate() -> None:
-    queue = a_queue()
-    before = weight(queue)
+    queue = new_queue()
+    before = reachable_bytes(queue)
 
     queue.add_after("db", 3600)
     for _ in range(2_000):
@@ -100,12 +100,12 @@ async def test_replaced_delays_do_not_accumulate() -> None:
         async with queue.take():
             pass
 
-    assert weight(queue) < before + 20_000
+    assert reachable_bytes(queue) < before + 20_000
 
 
 async def test_stale_delays_of_many_keys_are_dropped() -> None:
-    queue = a_queue()
-    before = weight(queue)
+    queue = new_queue()
+    before = reachable_bytes(queue)
 
     queue.add_after("db", 3600)
     for n in range(2_000):
@@ -114,23 +114,23 @@ async def test_stale_delays_of_many_keys_are_dropped() -> None:
         queue.add(f"app-{n}")
     await everything_in(queue)
 
-    assert weight(queue._delays._by_moment) < 20_000
-    assert weight(queue) < before + 200_000
+    assert reachable_bytes(queue._delays._by_moment) < 20_000
+    assert reachable_bytes(queue) < before + 200_000
 
 
 async def test_delays_that_are_moved_forward_leave_nothing_behind() -> None:
-    queue = a_queue()
-    before = weight(queue)
+    queue = new_queue()
+    before = reachable_bytes(queue)
 
     for n in range(2_000):
         queue.add_after("web", 3600 - n)
 
-    assert weight(queue) < before + 20_000
+    assert reachable_bytes(queue) < before + 20_000
 
 
 async def test_keys_taken_because_of_their_age_leave_nothing_behind() -> None:
-    queue = a_queue()
-    before = weight(queue)
+    queue = new_queue()
+    before = reachable_bytes(queue)
 
     queue.add("low-0", priority=LOW_PRIORITY)
     for n in range(5_000):
@@ -142,17 +142,17 @@ async def test_keys_taken_because_of_their_age_leave_nothing_behind() -> None:
         async with queue.take():
             pass
 
-    assert weight(queue) < before + 20_000
+    assert reachable_bytes(queue) < before + 20_000
 
 
 async def observations(seed: int) -> list[Observation]:
-    """What is observed while a queue is used at random."""
+    """The observations of a queue that is used at random."""
     clock, rng = FakeClock(), Random(seed)
     observed: list[Observation] = []
-    queue = a_queue(clock=clock, observe=observed.append)
+    queue = new_queue(clock=clock, observe=observed.append)
     async with working(queue) as workers:
         for _ in range(3):
-            workers.hire()
+            workers.start_worker()
         for _ in range(200):
             rng.choice([queue.add, queue.add_rate_limited])(rng.choice("abcdefgh"))
             clock.advance(rng.random() / 10)

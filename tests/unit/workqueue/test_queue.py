@@ -1,4 +1,4 @@
-"""What goes into a work queue comes out again: once, in order, to one worker."""
+"""The work queue delivers each key once, in order, to one worker."""
 
 import asyncio
 
@@ -9,46 +9,46 @@ from steersman.workqueue import (
     LOW_PRIORITY,
 )
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
+from tests.unit.workqueue.queues import everything_in, new_queue, settle, working
 
 
 async def test_a_key_is_never_with_two_workers_at_once() -> None:
-    queue = a_queue()
+    queue = new_queue()
     async with working(queue) as workers:
-        workers.hire(holds=True)
-        workers.hire(holds=True)
+        workers.start_worker(holds=True)
+        workers.start_worker(holds=True)
 
         queue.add("web")
         await settle()
         queue.add("web")
         await settle()
 
-        assert workers.holding == ["web"]
+        assert workers.held == ["web"]
         workers.release("web")
         await settle()
-        assert workers.got == ["web", "web"]
-        assert workers.holding == ["web"]
+        assert workers.taken == ["web", "web"]
+        assert workers.held == ["web"]
         workers.release("web")
 
 
 async def test_waiting_workers_get_added_keys() -> None:
-    queue = a_queue()
+    queue = new_queue()
     async with working(queue) as workers:
         for _ in range(3):
-            workers.hire(holds=True)
+            workers.start_worker(holds=True)
         await settle()
 
         queue.add("web")
         queue.add("db")
         await settle()
 
-        assert workers.holding == ["web", "db"]
+        assert workers.held == ["web", "db"]
         workers.release("web")
         workers.release("db")
 
 
 async def test_a_key_added_while_a_worker_holds_it_is_delivered_once_more_afterwards() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
 
     async with queue.take() as key:
@@ -60,22 +60,22 @@ async def test_a_key_added_while_a_worker_holds_it_is_delivered_once_more_afterw
 
 
 async def test_a_key_added_while_it_was_held_goes_to_a_waiting_worker() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
     key = await queue.get()
     async with working(queue) as workers:
-        workers.hire()
+        workers.start_worker()
         queue.add(key)
         await settle()
 
         queue.done(key)
         await settle()
 
-        assert workers.got == ["web"]
+        assert workers.taken == ["web"]
 
 
 async def test_a_key_added_many_times_before_its_delivery_is_delivered_once() -> None:
-    queue = a_queue()
+    queue = new_queue()
     for _ in range(3):
         queue.add("web")
         queue.add("db")
@@ -84,7 +84,7 @@ async def test_a_key_added_many_times_before_its_delivery_is_delivered_once() ->
 
 
 async def test_keys_of_one_priority_are_delivered_in_the_order_in_which_they_were_added() -> None:
-    queue = a_queue()
+    queue = new_queue()
     low = [f"low-{n}" for n in range(5)]
     high = [f"high-{n}" for n in range(4)]
     for key in low:
@@ -96,7 +96,7 @@ async def test_keys_of_one_priority_are_delivered_in_the_order_in_which_they_wer
 
 
 async def test_one_key_in_ten_is_the_one_that_has_waited_longest_whatever_its_priority() -> None:
-    queue = a_queue()
+    queue = new_queue()
     old = [f"old-{n}" for n in range(3)]
     for key in old:
         queue.add(key, priority=LOW_PRIORITY)
@@ -104,7 +104,7 @@ async def test_one_key_in_ten_is_the_one_that_has_waited_longest_whatever_its_pr
     taken: list[str] = []
     for n in range(100):
         queue.add(f"fresh-{n}-a")
-        queue.add(f"fresh-{n}-b")  # more comes in than goes out
+        queue.add(f"fresh-{n}-b")  # more keys are added than taken
         async with queue.take() as key:
             taken.append(key)
 
@@ -112,8 +112,8 @@ async def test_one_key_in_ten_is_the_one_that_has_waited_longest_whatever_its_pr
     assert sum(key.startswith("fresh") for key in taken) == 97
 
 
-async def test_a_key_added_again_with_a_higher_priority_moves_up_to_where_its_age_puts_it() -> None:
-    queue = a_queue()
+async def test_a_key_added_again_with_a_higher_priority_moves_ahead_by_its_age() -> None:
+    queue = new_queue()
     queue.add("old", priority=LOW_PRIORITY)
     queue.add("older than fresh", priority=LOW_PRIORITY)
     queue.add("fresh")
@@ -123,8 +123,8 @@ async def test_a_key_added_again_with_a_higher_priority_moves_up_to_where_its_ag
     assert await everything_in(queue) == ["older than fresh", "fresh", "old"]
 
 
-async def test_a_key_added_again_with_a_lower_priority_stays_where_it_is() -> None:
-    queue = a_queue()
+async def test_a_key_added_again_with_a_lower_priority_keeps_its_place() -> None:
+    queue = new_queue()
     queue.add("web", priority=5)
     queue.add("db", priority=3)
 
@@ -134,7 +134,7 @@ async def test_a_key_added_again_with_a_lower_priority_stays_where_it_is() -> No
 
 
 async def test_a_key_that_is_held_keeps_the_highest_priority_it_is_added_with() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
     async with queue.take():
         queue.add("db", priority=1)
@@ -145,7 +145,7 @@ async def test_a_key_that_is_held_keeps_the_highest_priority_it_is_added_with() 
 
 
 async def test_a_worker_can_put_a_key_back_with_the_priority_it_had() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web", priority=LOW_PRIORITY)
 
     async with queue.take() as key:
@@ -157,11 +157,11 @@ async def test_a_worker_can_put_a_key_back_with_the_priority_it_had() -> None:
 
 @pytest.mark.parametrize("woken_first", [True, False])
 async def test_no_key_is_lost_when_a_worker_is_cancelled_while_it_waits(woken_first: bool) -> None:
-    queue = a_queue()
+    queue = new_queue()
     async with working(queue) as workers:
-        first = workers.hire()
+        first = workers.start_worker()
         await settle()
-        workers.hire()
+        workers.start_worker()
         await settle()
 
         if woken_first:
@@ -172,13 +172,13 @@ async def test_no_key_is_lost_when_a_worker_is_cancelled_while_it_waits(woken_fi
             queue.add("web")
         await settle()
 
-        assert workers.got == ["web"]
+        assert workers.taken == ["web"]
 
 
 async def test_no_key_is_lost_when_a_worker_is_cancelled_while_working() -> None:
-    queue = a_queue()
+    queue = new_queue()
     async with working(queue) as workers:
-        worker = workers.hire(holds=True)
+        worker = workers.start_worker(holds=True)
         queue.add("web", priority=LOW_PRIORITY)
         await settle()
 
@@ -186,11 +186,11 @@ async def test_no_key_is_lost_when_a_worker_is_cancelled_while_working() -> None
         await settle()
 
     assert repr(queue) == "<WorkQueue 0 waiting, 0 held, 0 dirty, shut down>"
-    assert workers.got == ["web"]
+    assert workers.taken == ["web"]
 
 
-async def test_the_key_of_a_cancelled_block_goes_back_in_line_with_its_priority() -> None:
-    queue = a_queue()
+async def test_the_key_of_a_cancelled_block_is_enqueued_again_with_its_priority() -> None:
+    queue = new_queue()
     queue.add("web", priority=LOW_PRIORITY)
     with pytest.raises(asyncio.CancelledError):
         async with queue.take():
@@ -200,9 +200,9 @@ async def test_the_key_of_a_cancelled_block_goes_back_in_line_with_its_priority(
         assert (key, queue.processing_priority(key)) == ("web", LOW_PRIORITY)
 
 
-async def test_a_cancelled_block_that_has_put_its_key_back_already_changes_nothing() -> None:
+async def test_a_cancelled_block_that_has_already_put_its_key_back_changes_nothing() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     queue.add("web")
 
     async def put_back_and_hang() -> None:
@@ -221,7 +221,7 @@ async def test_a_cancelled_block_that_has_put_its_key_back_already_changes_nothi
 
 
 async def test_the_worker_handles_an_error_in_a_block() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
 
     with pytest.raises(KeyError):
@@ -232,7 +232,7 @@ async def test_the_worker_handles_an_error_in_a_block() -> None:
 
 
 async def test_a_key_that_is_not_held_cannot_be_done() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
 
     with pytest.raises(NotProcessing) as caught:
@@ -246,7 +246,7 @@ async def test_a_key_that_is_not_held_cannot_be_done() -> None:
 
 
 async def test_a_key_from_get_is_held_until_it_is_done() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
 
     key = await queue.get()
@@ -258,7 +258,7 @@ async def test_a_key_from_get_is_held_until_it_is_done() -> None:
 
 
 async def test_forgetting_a_key_keeps_it_in_the_queue() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.add("web")
 
     queue.forget("web")

@@ -1,4 +1,4 @@
-"""Whatever is done to a queue, and in whatever order, it does what a simple model does."""
+"""For any sequence of operations, the work queue behaves as a simple model does."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -29,37 +29,39 @@ SECONDS = st.integers(1, 8).map(float)
 
 @dataclass
 class Model:
-    """A queue of lists, looked through from the front each time."""
+    """A work queue made of lists that are searched from the front."""
 
     now_at: float
-    line: list[str] = field(default_factory=list)  # oldest first
+    waiting: list[str] = field(default_factory=list)  # oldest first
     dirty: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     delayed: list[tuple[float, int, str]] = field(default_factory=list)
-    priorities: dict[str, int] = field(default_factory=dict)  # of all but those only held
-    passed_over: int = 0
+    priorities: dict[str, int] = field(
+        default_factory=dict
+    )  # of all keys but those that are only held
+    since_oldest: int = 0
     number: int = 0
     phase: str = "open"
 
-    def item(self, key: str, priority: int) -> None:
+    def set_priority(self, key: str, priority: int) -> None:
         known = self.priorities.get(key)
         self.priorities[key] = priority if known is None else max(priority, known)
 
-    def enter(self, key: str) -> None:
-        place = self.dirty if key in self.held else self.line
+    def enqueue(self, key: str) -> None:
+        place = self.dirty if key in self.held else self.waiting
         if key not in place:
             place.append(key)
 
     def add(self, key: str, priority: int) -> None:
         if self.phase == "open":
-            self.item(key, priority)
+            self.set_priority(key, priority)
             self.delayed = [delay for delay in self.delayed if delay[2] != key]
-            self.enter(key)
+            self.enqueue(key)
 
     def add_after(self, key: str, seconds: float, priority: int) -> None:
         if self.phase == "open":
-            self.item(key, priority)
-            if key in self.line or key in self.dirty:
+            self.set_priority(key, priority)
+            if key in self.waiting or key in self.dirty:
                 return
             earlier = [d for d in self.delayed if d[2] == key and d[0] <= self.now_at + seconds]
             if not earlier:
@@ -72,15 +74,15 @@ class Model:
         for delay in sorted(self.delayed):
             if delay[0] <= self.now_at:
                 self.delayed.remove(delay)
-                self.enter(delay[2])
+                self.enqueue(delay[2])
 
     def take(self) -> tuple[str, int]:
-        oldest = self.line[0]
+        oldest = self.waiting[0]
         key = oldest
-        if self.passed_over < 9:
-            key = max(self.line, key=lambda each: self.priorities[each])
-        self.passed_over = 0 if key == oldest else self.passed_over + 1
-        self.line.remove(key)
+        if self.since_oldest < 9:
+            key = max(self.waiting, key=lambda each: self.priorities[each])
+        self.since_oldest = 0 if key == oldest else self.since_oldest + 1
+        self.waiting.remove(key)
         self.held.append(key)
         return key, self.priorities.pop(key)
 
@@ -88,13 +90,13 @@ class Model:
         self.held.remove(key)
         if key in self.dirty:
             self.dirty.remove(key)
-            self.line.append(key)
+            self.waiting.append(key)
         self.check_end()
 
     def put_back(self, key: str, priority: int) -> None:
         if self.phase != "ended" and all(delay[2] != key for delay in self.delayed):
-            self.item(key, priority)
-            self.enter(key)
+            self.set_priority(key, priority)
+            self.enqueue(key)
 
     def drain(self) -> None:
         if self.phase == "open":
@@ -105,19 +107,19 @@ class Model:
             self.check_end()
 
     def check_end(self) -> None:
-        if self.phase == "draining" and not (self.line or self.dirty or self.held):
+        if self.phase == "draining" and not (self.waiting or self.dirty or self.held):
             self.end()
 
     def end(self) -> None:
         self.phase = "ended"
-        self.line.clear()
+        self.waiting.clear()
         self.dirty.clear()
         self.delayed.clear()
         self.priorities.clear()
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """A queue and its model, and workers that do with their keys as they are run."""
+    """A queue, its model, and workers that hold their keys until a rule releases them."""
 
     @initialize(workers=st.integers(0, 3))
     def open(self, workers: int) -> None:
@@ -130,16 +132,16 @@ class QueueMachine(RuleBasedStateMachine):
             observe=ignore,
         )
         self.model = Model(self.clock.monotonic())
-        self.given: list[tuple[str, int]] = []  # by the queue, since the last look
+        self.delivered: list[tuple[str, int]] = []  # by the queue, since the last comparison
         self.held: dict[str, tuple[asyncio.Task[None], asyncio.Event, int]] = {}
         self.waiting: list[asyncio.Task[None]] = []
         self.drains: list[asyncio.Task[None]] = []
         for _ in range(workers):
-            self.hire()
+            self.start_worker()
 
     def teardown(self) -> None:
         if hasattr(self, "runner"):
-            self.runner.close()  # it cancels the remaining workers
+            self.runner.close()  # cancels the remaining workers
 
     @rule(key=KEYS, priority=PRIORITIES)
     def add(self, key: str, priority: int) -> None:
@@ -149,25 +151,25 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(key=KEYS, seconds=SECONDS, priority=PRIORITIES)
     def add_after(self, key: str, seconds: float, priority: int) -> None:
-        self.runner.run(self.later(key, seconds, priority))
+        self.runner.run(self.add_after_in_loop(key, seconds, priority))
         self.model.add_after(key, seconds, priority)
         self.compare()
 
     @rule(seconds=SECONDS)
     def advance(self, seconds: float) -> None:
-        self.runner.run(self.pass_time(seconds))
+        self.runner.run(self.advance_in_loop(seconds))
         self.model.advance(seconds)
         self.compare()
 
     @precondition(lambda self: len(self.waiting) < 4)
     @rule()
-    def hire(self) -> None:
+    def start_worker(self) -> None:
         self.waiting.append(self.runner.get_loop().create_task(self.work()))
         self.compare()
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data())
-    def cancel_one_who_waits(self, data: st.DataObject) -> None:
+    def cancel_a_waiting_worker(self, data: st.DataObject) -> None:
         worker = data.draw(st.sampled_from(self.waiting))
         self.waiting.remove(worker)
         worker.cancel()
@@ -175,7 +177,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.waiting)
     @rule(key=KEYS, priority=PRIORITIES, data=st.data())
-    def add_and_cancel_one_who_waits(self, key: str, priority: int, data: st.DataObject) -> None:
+    def add_and_cancel_a_waiting_worker(self, key: str, priority: int, data: st.DataObject) -> None:
         worker = data.draw(st.sampled_from(self.waiting))
         self.waiting.remove(worker)
         self.queue.add(key, priority=priority)
@@ -194,7 +196,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.held)
     @rule(data=st.data())
-    def cancel_one_worker(self, data: st.DataObject) -> None:
+    def cancel_a_busy_worker(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.held)))
         worker, _, priority = self.held.pop(key)
         worker.cancel()
@@ -206,7 +208,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(chance=st.integers(0, 9), finish_waiting=st.booleans())
     def drain(self, chance: int, finish_waiting: bool) -> None:
         if chance:
-            return  # most runs are about an open queue
+            return  # most runs test an open queue
         drain = self.queue.drain(finish_waiting=finish_waiting)
         self.drains.append(self.runner.get_loop().create_task(drain))
         if finish_waiting:
@@ -229,24 +231,24 @@ class QueueMachine(RuleBasedStateMachine):
         assert all(drain.done() is ended for drain in self.drains)
 
     @invariant()
-    def what_the_queue_says_of_itself_is_true(self) -> None:
-        assert self.queue.num_waiting == len(self.model.line)
-        assert self.queue.has_waiting == bool(self.model.line)
+    def the_counts_of_the_queue_are_correct(self) -> None:
+        assert self.queue.num_waiting == len(self.model.waiting)
+        assert self.queue.has_waiting == bool(self.model.waiting)
         assert self.queue.num_dirty == len(self.model.dirty)
         assert self.queue.num_processing == len(self.model.held) == len(self.held)
         assert self.queue.num_delayed == len(self.model.delayed)
 
     def compare(self) -> None:
-        """Let the workers go on; they must get what those of the model get, in that order."""
+        """Run the workers: they must get the same keys as those of the model, in the same order."""
         self.runner.run(settle())
-        workers_waiting = len(self.given) + len(self.waiting)
-        expected = [self.model.take() for _ in range(min(workers_waiting, len(self.model.line)))]
-        assert self.given == expected
-        self.given.clear()
+        workers_waiting = len(self.delivered) + len(self.waiting)
+        expected = [self.model.take() for _ in range(min(workers_waiting, len(self.model.waiting)))]
+        assert self.delivered == expected
+        self.delivered.clear()
         if self.model.phase == "ended":
             assert not self.waiting
         else:
-            assert not (self.waiting and self.model.line)
+            assert not (self.waiting and self.model.waiting)
 
     async def work(self) -> None:
         worker = asyncio.current_task()
@@ -256,17 +258,17 @@ class QueueMachine(RuleBasedStateMachine):
                 assert key not in self.held
                 self.waiting.remove(worker)
                 priority = self.queue.processing_priority(key)
-                self.given.append((key, priority))
+                self.delivered.append((key, priority))
                 released = asyncio.Event()
                 self.held[key] = (worker, released, priority)
                 await released.wait()
         except QueueClosed:
             self.waiting.remove(worker)
 
-    async def later(self, key: str, seconds: float, priority: int) -> None:
+    async def add_after_in_loop(self, key: str, seconds: float, priority: int) -> None:
         self.queue.add_after(key, seconds, priority=priority)
 
-    async def pass_time(self, seconds: float) -> None:
+    async def advance_in_loop(self, seconds: float) -> None:
         self.clock.advance(seconds)
 
 

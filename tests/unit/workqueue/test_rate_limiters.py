@@ -1,4 +1,4 @@
-"""How long a key has to wait, by each limiter and by all of them."""
+"""The delay of a key by each rate limiter, and by several together."""
 
 from random import Random
 
@@ -21,14 +21,14 @@ def backoff(**changes: float) -> KeyBackoff[str]:
     return KeyBackoff(BackoffPolicy(**{"jitter": 0.0} | changes), rng=Random(0))
 
 
-def test_each_failure_doubles_the_wait_of_its_key_up_to_the_longest() -> None:
+def test_each_failure_doubles_the_wait_of_its_key_up_to_the_maximum() -> None:
     limiter = backoff(first_seconds=0.005, max_seconds=0.03)
 
     assert [limiter.wait_seconds("web") for _ in range(5)] == [0.005, 0.01, 0.02, 0.03, 0.03]
     assert limiter.wait_seconds("db") == 0.005
 
 
-def test_the_default_is_that_of_client_go() -> None:
+def test_the_default_backoff_is_that_of_client_go() -> None:
     limiter = backoff()
 
     waits = [limiter.wait_seconds("web") for _ in range(2000)]
@@ -37,7 +37,7 @@ def test_the_default_is_that_of_client_go() -> None:
     assert waits[-1] == 1000
 
 
-def test_a_forgotten_key_starts_with_the_first_wait() -> None:
+def test_a_forgotten_key_starts_with_the_initial_wait() -> None:
     limiter = backoff()
     for _ in range(3):
         limiter.wait_seconds("web")
@@ -61,7 +61,7 @@ def test_jitter_shortens_a_wait_by_its_share_at_most(
     assert whole * (1 - jitter) <= wait <= whole
 
 
-def test_keys_that_failed_together_do_not_come_back_together() -> None:
+def test_keys_that_fail_together_are_retried_at_different_times() -> None:
     limiter = KeyBackoff[int](BackoffPolicy(), rng=Random(0))
 
     assert len({limiter.wait_seconds(key) for key in range(100)}) == 100
@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_waits() -> None:
         {"jitter": float("nan")},
     ],
 )
-def test_an_invalid_backoff_is_refused(wrong: dict[str, float]) -> None:
+def test_an_invalid_backoff_is_rejected(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="backoff must satisfy"):
         BackoffPolicy(**wrong)
 
@@ -94,12 +94,12 @@ def test_an_invalid_backoff_is_refused(wrong: dict[str, float]) -> None:
 @pytest.mark.parametrize(
     ("per_second", "burst"), [(0, 1), (-1, 1), (float("inf"), 1), (float("nan"), 1), (1, 0)]
 )
-def test_an_invalid_bucket_is_refused(per_second: float, burst: int) -> None:
+def test_an_invalid_bucket_is_rejected(per_second: float, burst: int) -> None:
     with pytest.raises(ValueError, match="a bucket must satisfy"):
         BucketPolicy(per_second=per_second, burst=burst)
 
 
-def test_a_bucket_lets_a_burst_through_and_then_so_many_a_second() -> None:
+def test_a_bucket_allows_a_burst_and_then_its_rate_per_second() -> None:
     bucket = TokenBucket(BucketPolicy(per_second=10, burst=3), clock=FakeClock())
 
     waits = [bucket.wait_seconds(key) for key in "abcdef"]
@@ -120,7 +120,7 @@ def test_a_bucket_fills_over_time_up_to_its_burst() -> None:
     assert [bucket.wait_seconds(key) for key in "abcd"] == pytest.approx([0, 0, 0, 0.1])
 
 
-def test_a_bucket_knows_nothing_about_single_keys() -> None:
+def test_a_bucket_does_not_distinguish_keys() -> None:
     bucket = TokenBucket(BucketPolicy(), clock=FakeClock())
     bucket.wait_seconds("web")
 
@@ -140,7 +140,7 @@ def test_of_several_limiters_the_longest_wait_wins() -> None:
     assert limiter.num_requeues("web") == 4
 
 
-def test_what_is_forgotten_is_forgotten_by_all_limiters() -> None:
+def test_a_forgotten_key_is_forgotten_by_all_limiters() -> None:
     one, other = backoff(), backoff()
     limiter = MaxOf(one, other)
     limiter.wait_seconds("web")
@@ -150,12 +150,12 @@ def test_what_is_forgotten_is_forgotten_by_all_limiters() -> None:
     assert (one.num_requeues("web"), other.num_requeues("web")) == (0, 0)
 
 
-def test_no_limiter_is_no_wait() -> None:
+def test_without_a_limiter_there_is_no_wait() -> None:
     assert MaxOf[str]().wait_seconds("web") == 0
     assert MaxOf[str]().num_requeues("web") == 0
 
 
-def test_the_default_limits_each_key_and_all_of_them() -> None:
+def test_the_default_limits_each_key_and_all_keys_together() -> None:
     limiter = default_limiter(clock=FakeClock(), rng=Random(0))
 
     waits = [limiter.wait_seconds(f"app-{n}") for n in range(200)]

@@ -7,7 +7,7 @@ from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.garbagecollector.graph import DependencyGraph
 from steersman_cluster.workloads.garbagecollector.graph_builder import GraphBuilder
-from tests.unit.cache.things import by_key
+from tests.unit.cache.sample_objects import by_key
 from tests.unit.workloads.garbagecollector.owners import (
     ENDING,
     empty_graph,

@@ -1,4 +1,4 @@
-"""What the tests of the reflector share: a source with a script, and a sink that remembers."""
+"""Helpers for the tests of the reflector: a scripted source, and a sink that records its calls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -32,22 +32,21 @@ def obj(name: str, version: str | int, **data: str) -> ConfigMap:
 
 
 def wrote(name: str, version: str | int) -> Event:
-    """It was written."""
+    """An event: the object was created or updated."""
     return ObjectWritten(obj(name, version))
 
 
 def removed(name: str, version: str | int) -> Event:
-    """It is gone."""
+    """An event: the object was deleted."""
     return ObjectDeleted(obj(name, version))
 
 
 def bookmark(version: str | int, *, ends: bool = False) -> Event:
-    """A bookmark."""
     return Bookmark(str(version), ends)
 
 
 def invalid(name: str) -> InvalidObject:
-    """It does not fit its class."""
+    """The error for an object that does not decode."""
     return InvalidObject(
         ref=f"ConfigMap default/{name}",
         into="ConfigMap",
@@ -57,7 +56,7 @@ def invalid(name: str) -> InvalidObject:
 
 
 def undecodable(name: str, version: str | int, *, is_gone: bool = False) -> Event:
-    """It was written, and does not fit its class."""
+    """An event with an object that does not decode."""
     return DecodeFailure(invalid(name), str(version), is_gone)
 
 
@@ -72,27 +71,27 @@ def page(*objects: ConfigMap, version: str | int, decode_failures: Sequence[str]
     )
 
 
-# A function is called when its turn comes: the clock is moved, or something is waited for.
+# A function is called in its place: it advances the clock, or waits.
 Piece: TypeAlias = Event | SteersmanError | Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The answer to a list: its pages, or where one of them should be, an error."""
+    """The response to a list: its pages, or an error in the place of one."""
 
     pages: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """The answer to a watch: events, errors, and what happens in between; then it ends."""
+    """The response to a watch, which ends after these events, errors and functions."""
 
     pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Probing:
-    """The answer to a probe."""
+    """The response to a probe."""
 
     error: SteersmanError | None = None
 
@@ -101,22 +100,22 @@ Answer: TypeAlias = Listing | Watching | Probing | SteersmanError
 
 
 def listing(*pages: Any) -> Listing:
-    """The answer to a list."""
+    """The response to a list."""
     return Listing(pages)
 
 
 def watching(*pieces: Piece) -> Watching:
-    """The answer to a watch."""
+    """The response to a watch."""
     return Watching(pieces)
 
 
 def ended(*pieces: Piece) -> tuple[Answer, ...]:
-    """A watch that ends in good order, and a server that knows as much as we do afterwards."""
+    """A watch that ends normally, and a probe that confirms the version."""
     return watching(*pieces), Probing()
 
 
 class ScriptedSource:
-    """Gives the answers of its script one after another; past its end, questions hang."""
+    """Returns the responses of its script in order; after the last, requests hang."""
 
     resource = "configmaps"
     ref = ObjectRef("ConfigMap", "default", "*")
@@ -124,9 +123,9 @@ class ScriptedSource:
     def __init__(self, *script: Answer, clock: FakeClock) -> None:
         self._script = list(script)
         self._clock = clock
-        self.played_out = asyncio.Event()
-        self.asked: list[str] = []
-        self.asked_at: list[float] = []
+        self.is_finished = asyncio.Event()
+        self.requested: list[str] = []
+        self.requested_at: list[float] = []
         self.timeouts: list[float] = []
         self.open_watches = 0
 
@@ -168,11 +167,11 @@ class ScriptedSource:
                 if asyncio.iscoroutine(outcome):
                     await outcome
 
-    async def _answer(self, question: str) -> Answer:
-        self.asked.append(question)
-        self.asked_at.append(self._clock.monotonic())
+    async def _answer(self, request: str) -> Answer:
+        self.requested.append(request)
+        self.requested_at.append(self._clock.monotonic())
         if not self._script:
-            self.played_out.set()
+            self.is_finished.set()
             await asyncio.Event().wait()
         answer = self._script.pop(0)
         if isinstance(answer, SteersmanError):
@@ -180,8 +179,8 @@ class ScriptedSource:
         return answer
 
 
-class Mirror:
-    """A sink that remembers the order of its calls."""
+class RecordingSink:
+    """Records its calls in order."""
 
     def __init__(self) -> None:
         self.objects: dict[str, str] = {}
@@ -218,23 +217,23 @@ class Mirror:
         self.received.append(f"reached {version}")
 
 
-class Scene:
-    """A reflector on a script."""
+class ReflectorRun:
+    """A reflector with a scripted source."""
 
     def __init__(
         self,
         *script: Answer,
         clock: FakeClock | None = None,
-        mirror: Mirror | None = None,
+        sink: RecordingSink | None = None,
         **settings: Any,
     ) -> None:
         self.clock = clock or FakeClock()
         self.source = ScriptedSource(*script, clock=self.clock)
-        self.mirror = mirror or Mirror()
+        self.sink = sink or RecordingSink()
         self.observed: list[Observation] = []
         self.reflector = Reflector(
             self.source,
-            self.mirror,
+            self.sink,
             clock=self.clock,
             rng=Random(0),
             observe=self.observed.append,
@@ -243,7 +242,7 @@ class Scene:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """While the block runs, so does the reflector."""
+        """Run the reflector during the block."""
         async with asyncio.TaskGroup() as group:
             task = group.create_task(self.reflector.run())
             try:
@@ -253,22 +252,22 @@ class Scene:
                 task.cancel()
 
     async def play(self) -> None:
-        """Let the script be played to its end."""
+        """Run the script to its end."""
         async with self.running():
-            await self.source.played_out.wait()
+            await self.source.is_finished.wait()
             await turns()
 
     def seen(self, kind: type[Any]) -> list[Any]:
-        """The observations of one kind."""
+        """The observations of one type."""
         return [each for each in self.observed if isinstance(each, kind)]
 
     @property
-    def asked(self) -> list[str]:
-        """The questions, in order; the last is one that has no answer."""
-        return self.source.asked[:-1]
+    def requested(self) -> list[str]:
+        """The requests in order, without the last, which has no response."""
+        return self.source.requested[:-1]
 
     @property
     def waits(self) -> list[float]:
-        """How much time passed between one question and the next."""
-        moments = self.source.asked_at
+        """The times between successive requests."""
+        moments = self.source.requested_at
         return [after - before for before, after in pairwise(moments)]

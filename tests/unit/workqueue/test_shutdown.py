@@ -1,4 +1,4 @@
-"""How a work queue comes to its end, and its workers with it."""
+"""The shutdown of a work queue and of its workers."""
 
 import asyncio
 
@@ -6,16 +6,16 @@ import pytest
 
 from steersman.errors import QueueClosed
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, settle, working
+from tests.unit.workqueue.queues import new_queue, settle, working
 
 
 @pytest.mark.parametrize("way", ["shut_down", "drain", "finish_waiting"])
 async def test_workers_end_when_the_queue_is_closed(way: str) -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
-        workers.hire()
-        workers.hire()
+        workers.start_worker()
+        workers.start_worker()
         queue.add_after("web", 10)
         await settle()
 
@@ -31,7 +31,7 @@ async def test_workers_end_when_the_queue_is_closed(way: str) -> None:
 
 
 async def test_a_key_added_to_a_closed_queue_is_dropped() -> None:
-    queue = a_queue()
+    queue = new_queue()
     queue.shut_down()
 
     queue.add("web")
@@ -41,8 +41,8 @@ async def test_a_key_added_to_a_closed_queue_is_dropped() -> None:
     assert repr(queue) == "<WorkQueue 0 waiting, 0 held, 0 dirty, shut down>"
 
 
-async def test_a_key_that_is_held_can_be_done_after_the_end() -> None:
-    queue = a_queue()
+async def test_a_held_key_can_be_done_after_the_shutdown() -> None:
+    queue = new_queue()
     queue.add("web")
     async with queue.take() as key:
         queue.add(key)
@@ -53,9 +53,9 @@ async def test_a_key_that_is_held_can_be_done_after_the_end() -> None:
 
 
 async def test_draining_waits_for_held_keys_and_drops_waiting_ones() -> None:
-    queue = a_queue()
+    queue = new_queue()
     async with working(queue) as workers:
-        workers.hire(holds=True)
+        workers.start_worker(holds=True)
         for key in ("web", "db", "cache"):
             queue.add(key)
         await settle()
@@ -67,18 +67,18 @@ async def test_draining_waits_for_held_keys_and_drops_waiting_ones() -> None:
             assert not draining.done()
             workers.release("web")
 
-        assert workers.got == ["web"]
+        assert workers.taken == ["web"]
 
 
 async def test_draining_can_finish_waiting_keys() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with working(queue) as workers:
-        workers.hire(holds=True)
-        workers.hire()
+        workers.start_worker(holds=True)
+        workers.start_worker()
         queue.add("web")
         await settle()
-        queue.add("web")  # as well as being held
+        queue.add("web")  # dirty: added while held
         queue.add_after("later", 10)
 
         async with asyncio.TaskGroup() as group:
@@ -89,18 +89,18 @@ async def test_draining_can_finish_waiting_keys() -> None:
             assert workers.ended == 0
             workers.release("web")
             await settle()
-            if "web" in workers.holding:
+            if "web" in workers.held:
                 workers.release("web")
             await settle()
             assert draining.done()
 
-        assert workers.got == ["web", "web"]
+        assert workers.taken == ["web", "web"]
         assert workers.ended == 2
 
 
-async def test_a_drain_that_takes_too_long_can_be_cut_short() -> None:
+async def test_a_drain_can_be_cancelled() -> None:
     clock = FakeClock()
-    queue = a_queue(clock=clock)
+    queue = new_queue(clock=clock)
     async with asyncio.TaskGroup() as group:
         queue.add("not taken")
 
@@ -119,7 +119,7 @@ async def test_a_drain_that_takes_too_long_can_be_cut_short() -> None:
 
 
 async def test_draining_an_idle_queue_takes_no_time() -> None:
-    queue = a_queue()
+    queue = new_queue()
 
     await queue.drain(finish_waiting=True)
     await queue.drain()

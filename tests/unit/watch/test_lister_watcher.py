@@ -1,4 +1,4 @@
-"""What is asked of the server, and that it is asked of all three questions alike."""
+"""The requests of a ``ListerWatcher``: list, watch and probe."""
 
 from contextlib import suppress
 

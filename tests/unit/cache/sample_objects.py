@@ -1,4 +1,4 @@
-"""Objects to put into caches, typed and unstructured."""
+"""Sample objects for caches, typed and unstructured."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 def by_key(objects: Sequence[Obj]) -> Mapping[ObjectKey, Obj]:
-    """As a reflector hands a list over, in which nothing is twice."""
+    """A list as the reflector passes it on: each key once."""
     keyed = {key_of(each): each for each in objects}
     assert len(keyed) == len(objects)
     return keyed
@@ -29,7 +29,7 @@ class Status(Part):
 
 
 class Thing(CustomResource[Spec, Status], group="things.example.com", version="v1"):
-    """A kind of nothing in particular."""
+    """A custom resource for the tests."""
 
 
 AnyThing = Unstructured.of("things.example.com/v1", "Thing")
@@ -71,8 +71,8 @@ def thing(
     )
 
 
-def as_any(obj: Thing) -> Unstructured:
-    """The same thing, unstructured."""
+def as_unstructured(obj: Thing) -> Unstructured:
+    """The same object, unstructured."""
     given = obj.metadata
     metadata: dict[str, Any] = {"name": given.name, "uid": given.uid}
     if given.namespace:
@@ -104,7 +104,7 @@ def as_any(obj: Thing) -> Unstructured:
 def undecodable(
     name: str, *, version: int | str = "", uid: str = "", namespace: str | None = "default"
 ) -> InvalidObject:
-    """What a Thing of this name that does not decode gives."""
+    """The error for a Thing of this name that cannot be decoded."""
     metadata = {
         "name": name,
         "namespace": namespace,
@@ -122,6 +122,6 @@ def undecodable(
 BOTH = (Thing, Unstructured)
 
 
-def built(kind: type[Resource | Unstructured], obj: Thing) -> Any:
+def as_kind(kind: type[Resource | Unstructured], obj: Thing) -> Any:
     """``obj`` as an object of ``kind``."""
-    return as_any(obj) if issubclass(kind, Unstructured) else obj
+    return as_unstructured(obj) if issubclass(kind, Unstructured) else obj
