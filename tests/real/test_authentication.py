@@ -17,7 +17,7 @@ from steersman.kinds import authentication_v1
 from steersman.observe import CredentialsRenewed, Observation, Observer, ignore
 from steersman_cluster.testing import RealControlPlane
 from tests.certificates import Authority
-from tests.unit.client.access.plugins import V1, V1BETA1, answer, plugin, printing
+from tests.unit.client.access.plugins import V1, V1BETA1, exec_credential, plugin, printing
 
 
 def kubeconfig(
@@ -146,7 +146,7 @@ async def test_an_exec_plugin_provides_a_token(
     version: str, control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     token = control_plane.credentials.admin_token
-    source = printing(answer(token=token, api_version=version))
+    source = printing(exec_credential(token=token, api_version=version))
     given = exec_user(tmp_path, source, api_version=version)
 
     user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
@@ -159,7 +159,7 @@ async def test_an_exec_plugin_provides_a_certificate(
 ) -> None:
     pair = control_plane.credentials
     source = printing(
-        answer(
+        exec_credential(
             clientCertificateData=pair.client_certificate_file.read_text(),
             clientKeyData=pair.client_key_file.read_text(),
         )
@@ -176,10 +176,10 @@ async def test_an_exec_plugin_runs_again_after_a_401_to_its_certificate(
 ) -> None:
     stranger = Authority().client("stranger")
     pair = control_plane.credentials
-    first = answer(
+    first = exec_credential(
         clientCertificateData=stranger.certificate.decode(), clientKeyData=stranger.key.decode()
     )
-    then = answer(
+    then = exec_credential(
         clientCertificateData=pair.client_certificate_file.read_text(),
         clientKeyData=pair.client_key_file.read_text(),
     )

@@ -1,4 +1,4 @@
-"""Every command, as far as it can be asked without doing anything."""
+"""Every command: its help, its completion and its errors."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ finally:
 
 
 def commands(group: click.Group = steersman, *path: str) -> Iterator[tuple[str, ...]]:
-    """The words that lead to each of them."""
+    """All commands, each with its path of words."""
     with click.Context(group) as context:
         for name in group.list_commands(context):
             found = group.get_command(context, name)
@@ -32,16 +32,16 @@ def commands(group: click.Group = steersman, *path: str) -> Iterator[tuple[str, 
                 yield from commands(found, *path, name)
 
 
-def asked(*arguments: str) -> Result:
+def run(*arguments: str) -> Result:
     return CliRunner().invoke(steersman, arguments, prog_name="steersman")
 
 
 @pytest.mark.parametrize("path", list(commands()), ids=" ".join)
 def test_every_command_describes_its_purpose_with_an_example(path: tuple[str, ...]) -> None:
-    answer = asked(*path, "--help")
+    result = run(*path, "--help")
 
-    assert answer.exit_code == 0
-    usage, _, rest = answer.output.partition("\n\n")
+    assert result.exit_code == 0
+    usage, _, rest = result.output.partition("\n\n")
     assert usage.startswith(f"Usage: steersman {' '.join(path)}")
     about, _, examples = rest.partition("Example")
     assert about.strip()
@@ -86,10 +86,10 @@ def test_help_is_shown_before_anything_heavy_is_loaded() -> None:
 
 
 def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
-    answer = asked("crate", "api")
+    result = run("crate", "api")
 
-    assert answer.exit_code == 2
-    assert "No such command 'crate'" in answer.output
+    assert result.exit_code == 2
+    assert "No such command 'crate'" in result.output
 
 
 @pytest.mark.parametrize(
@@ -105,39 +105,39 @@ def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
         (("chrat",), "generate chart"),
     ],
 )
-def test_a_mistyped_command_is_refused_with_a_suggestion(
+def test_a_mistyped_command_is_rejected_with_a_suggestion(
     words: tuple[str, ...], meant: str
 ) -> None:
-    answer = asked(*words)
+    result = run(*words)
 
-    assert answer.exit_code == 2
-    assert f"Did you mean {meant}?" in answer.output
+    assert result.exit_code == 2
+    assert f"Did you mean {meant}?" in result.output
 
 
 @pytest.mark.parametrize("word", ["xyz", "replay", "simulate"])
-def test_an_unknown_command_is_refused_without_a_suggestion(word: str) -> None:
-    answer = asked(word)
+def test_an_unknown_command_is_rejected_without_a_suggestion(word: str) -> None:
+    result = run(word)
 
-    assert answer.exit_code == 2
-    assert f"No such command '{word}'.\n" in answer.output
+    assert result.exit_code == 2
+    assert f"No such command '{word}'.\n" in result.output
 
 
 def test_the_version_is_printed() -> None:
-    answer = asked("--version")
+    result = run("--version")
 
-    assert answer.exit_code == 0
-    assert answer.output.startswith("steersman, version ")
+    assert result.exit_code == 0
+    assert result.output.startswith("steersman, version ")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_command_prints_a_shell_script(shell: str) -> None:
-    answer = asked("completion", shell)
+    result = run("completion", shell)
 
-    assert answer.exit_code == 0
-    assert "_STEERSMAN_COMPLETE" in answer.stdout
+    assert result.exit_code == 0
+    assert "_STEERSMAN_COMPLETE" in result.stdout
 
 
-def test_a_completion_request_is_answered() -> None:
+def test_a_completion_request_lists_candidates() -> None:
     environ = {"_STEERSMAN_COMPLETE": "bash_complete", "COMP_WORDS": "steersman ge"}
 
     finished = subprocess.run(
@@ -154,16 +154,16 @@ def test_a_completion_request_is_answered() -> None:
 def test_every_setting_of_a_manager_is_an_option_of_run() -> None:
     from steersman.manager import SETTINGS
 
-    said = asked("run", "--help").output
+    said = run("run", "--help").output
 
     assert [each.flag for each in SETTINGS if f"  {each.flag} " not in said] == []
 
 
-def test_a_mistyped_option_is_refused_with_a_suggestion() -> None:
-    answer = asked("run", "x.py", "--contxt=a")
+def test_a_mistyped_option_is_rejected_with_a_suggestion() -> None:
+    result = run("run", "x.py", "--contxt=a")
 
-    assert answer.exit_code == 2
-    assert "--context" in answer.output
+    assert result.exit_code == 2
+    assert "--context" in result.output
 
 
 def test_outside_a_project_a_target_is_required(
@@ -171,9 +171,9 @@ def test_outside_a_project_a_target_is_required(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    answer = asked("run")
+    result = run("run")
 
-    assert str(answer.exception) == (
+    assert str(result.exception) == (
         "TARGET is missing, and this directory is not part of a project. Name a module:attribute"
         " or a file, or change to the directory of a project: `steersman init DIR` creates one."
     )

@@ -1,4 +1,4 @@
-"""What several commands have in common."""
+"""Functions that several commands share: progress messages and lists of files."""
 
 import threading
 from io import StringIO
@@ -11,7 +11,7 @@ LONG = 3600.0
 
 
 class Terminal(StringIO):
-    """A stream that says it is a terminal, and when something is written to it."""
+    """A stream that claims to be a terminal, and records when it is written to."""
 
     def __init__(self) -> None:
         super().__init__()

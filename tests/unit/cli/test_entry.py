@@ -1,4 +1,4 @@
-"""The command line where it cannot work, and what it says then."""
+"""The entry point where the command line cannot run."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from steersman.cli.entry import write_any_letter
 
-# A module that is ``None`` is one that is not there.
+# An import of a module that is ``None`` fails.
 WITHOUT_CLICK = """
 import sys
 sys.modules["click"] = None
@@ -17,7 +17,7 @@ main()
 """
 
 
-def test_without_click_it_says_what_to_install() -> None:
+def test_without_click_the_error_says_what_to_install() -> None:
     finished = subprocess.run(
         [sys.executable, "-c", WITHOUT_CLICK], capture_output=True, text=True, check=False
     )

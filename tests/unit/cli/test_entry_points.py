@@ -1,4 +1,4 @@
-"""Commands of other distributions, which are found by the group ``steersman.commands``."""
+"""Commands of other distributions, found by the entry point group ``steersman.commands``."""
 
 import importlib.metadata
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Puts a distribution with one command and one module on the path."""
+    """Install a distribution with one command and one module on the path."""
 
     def install(distribution: str, *, command: str, value: str, source: str = "") -> None:
         home = tmp_path / distribution
@@ -40,7 +40,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No distribution offers a command."""
+    """No distribution has a command."""
     empty = importlib.metadata.EntryPoints(())
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: empty)
 
@@ -54,7 +54,7 @@ def names_in_help() -> list[str]:
     return [line.split()[0] for line in commands.splitlines()]
 
 
-def offered_to_a_shell() -> list[str]:
+def completion_candidates() -> list[str]:
     shell = BashComplete(RootGroup("steersman"), {}, "steersman", "_STEERSMAN_COMPLETE")
     return [each.value for each in shell.get_completions([], "")]
 
@@ -68,7 +68,7 @@ def test_help_lists_the_commands_of_all_distributions_in_order_of_first_use(
         *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "completion"),
         "greet",
     ]
-    assert offered_to_a_shell() == names_in_help()
+    assert completion_candidates() == names_in_help()
 
 
 def test_a_command_of_another_distribution_runs(install: Install) -> None:
@@ -82,12 +82,12 @@ def test_a_command_of_another_distribution_runs(install: Install) -> None:
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("up", "--port=0")])
 @pytest.mark.parametrize("name", ["dev", "demo", "cluster"])
 @pytest.mark.usefixtures("nothing_installed")
-def test_a_command_that_is_not_installed_is_refused_with_what_to_install(
+def test_the_error_for_a_command_that_is_not_installed_says_what_to_install(
     name: str, arguments: tuple[str, ...]
 ) -> None:
     answer = run(name, *arguments)
 
-    # Not 2, which is for wrong usage: the command line is right, as it is without click.
+    # Not 2, which means wrong usage: as without click, the command line is valid.
     assert answer.exit_code == 1
     assert answer.stderr == (
         f"steersman: `{name}` comes with steersman-cluster, which is not installed\n"
@@ -98,10 +98,10 @@ def test_a_command_that_is_not_installed_is_refused_with_what_to_install(
 @pytest.mark.usefixtures("nothing_installed")
 def test_help_and_completion_omit_commands_that_are_not_installed() -> None:
     assert names_in_help() == ["init", "create", "generate", "run", "upgrade", "completion"]
-    assert offered_to_a_shell() == names_in_help()
+    assert completion_candidates() == names_in_help()
 
 
-def test_a_command_of_two_distributions_is_refused_with_their_names(install: Install) -> None:
+def test_the_error_for_a_command_of_two_distributions_has_their_names(install: Install) -> None:
     install("greeter", command="greet", value="greeter_one:greet", source=COMMAND)
     install("welcome", command="greet", value="greeter_two:greet", source=COMMAND)
 
@@ -123,7 +123,7 @@ def test_a_command_of_two_distributions_is_refused_with_their_names(install: Ins
         ("greet = 'hello'", "it is not a click command"),
     ],
 )
-def test_a_command_that_does_not_load_is_refused_with_its_distribution(
+def test_the_error_for_a_command_that_does_not_load_has_its_distribution(
     install: Install, source: str, problem: str
 ) -> None:
     module = f"greeter_{abs(hash(source))}"

@@ -1,4 +1,4 @@
-"""Definitions found in files, and modules of models written whole or not at all."""
+"""Definitions in files, and the modules of models: all of them are written, or none."""
 
 import ast
 import json
@@ -32,7 +32,7 @@ def test_definitions_in_a_list_are_found_in_json_too(kind: str) -> None:
     assert len(names_of(text)) == 2
 
 
-def test_a_date_in_a_definition_is_a_text() -> None:
+def test_a_date_in_a_definition_is_read_as_text() -> None:
     text = yaml.safe_dump(definition(fields(day={"type": "string", "default": "DAY"})))
 
     (found,) = definitions_in(text.replace("DAY", "2026-01-01"), source="crds.yaml")
@@ -61,7 +61,7 @@ def test_a_date_in_a_definition_is_a_text() -> None:
     ],
     ids=range(11),
 )
-def test_a_file_without_a_definition_is_refused(text: str, why: str) -> None:
+def test_a_file_without_a_definition_is_rejected(text: str, why: str) -> None:
     with pytest.raises(BadDefinition, match=r"^crds\.yaml is not a Custom") as error:
         definitions_in(text, source="crds.yaml")
 
@@ -112,7 +112,7 @@ def test_two_kinds_of_the_same_name_have_separate_modules() -> None:
         of_versions(version("v1", served=False)),
     ],
 )
-def test_a_definition_without_a_served_version_is_refused(broken: Any) -> None:
+def test_a_definition_without_a_served_version_is_rejected(broken: Any) -> None:
     with pytest.raises(BadDefinition, match="none of its versions is served"):
         models_tree([broken])
 

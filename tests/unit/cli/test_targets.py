@@ -1,4 +1,4 @@
-"""TARGET on a command line, and the operator that it leads to."""
+"""The TARGET of a command line, and the operator that it names."""
 
 import sys
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ MANAGER = "manager = sm.Manager(controllers=[one, two])\n"
 
 
 @pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    """What is imported here is forgotten again."""
+def _forget_imports() -> Iterator[None]:
+    """Forget the modules that a test imports."""
     path, modules = list(sys.path), set(sys.modules)
     yield
     sys.path[:] = path
@@ -47,7 +47,7 @@ def names(target: str, directory: Path) -> list[str]:
     return [each.name for each in load_manager(target, directory=directory).controllers]
 
 
-def refusal(target: str, directory: Path) -> str:
+def error_for(target: str, directory: Path) -> str:
     with pytest.raises(BadTarget) as refused:
         load_manager(target, directory=directory)
     return str(refused.value)
@@ -96,29 +96,29 @@ def test_a_file_in_a_package_can_import_its_siblings(tmp_path: Path) -> None:
     assert names("src/packed_op/main.py", tmp_path) == ["one"]
 
 
-def test_a_missing_file_is_refused_with_a_similar_name(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_suggests_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path / "shop.py", OPERATOR)
 
-    assert refusal("shopp.py", tmp_path) == (
+    assert error_for("shopp.py", tmp_path) == (
         "shopp.py is not an operator: the file shopp.py does not exist, but shop.py does."
         " Name an existing file, or a module."
     )
 
 
-def test_a_missing_module_is_refused(tmp_path: Path) -> None:
-    assert "the module nowhere_op is neither in this directory nor installed" in refusal(
+def test_a_missing_module_is_rejected(tmp_path: Path) -> None:
+    assert "the module nowhere_op is neither in this directory nor installed" in error_for(
         "nowhere_op.x:y", tmp_path
     )
 
 
-def test_a_target_that_is_neither_a_file_nor_a_module_is_refused(tmp_path: Path) -> None:
-    assert "neither a file nor the name of a module" in refusal("my-operator", tmp_path)
+def test_a_target_that_is_neither_a_file_nor_a_module_is_rejected(tmp_path: Path) -> None:
+    assert "neither a file nor the name of a module" in error_for("my-operator", tmp_path)
 
 
 def test_an_error_in_the_authors_code_is_shown_with_its_line(tmp_path: Path) -> None:
     write(tmp_path / "wrong.py", "import steersman as sm\n\ncontroller = sm.Controler(1)\n")
 
-    assert refusal("wrong.py", tmp_path) == (
+    assert error_for("wrong.py", tmp_path) == (
         "wrong.py is not an operator: importing it fails: AttributeError: module"
         " 'steersman' has no attribute 'Controler' (wrong.py, line 3: `controller ="
         " sm.Controler(1)`). Correct it and try again."
@@ -132,7 +132,7 @@ def test_an_error_of_steersman_is_shown_at_the_authors_line(tmp_path: Path) -> N
         "three = sm.Controller(core_v1.ConfigMap, reconcile=reconcile, workers=0)\n",
     )
 
-    said = refusal("bad.py", tmp_path)
+    said = error_for("bad.py", tmp_path)
 
     assert "(bad.py, line 11: `three = sm.Controller(" in said
     assert "workers" in said
@@ -141,7 +141,7 @@ def test_an_error_of_steersman_is_shown_at_the_authors_line(tmp_path: Path) -> N
 def test_a_syntax_error_is_shown_with_its_line(tmp_path: Path) -> None:
     write(tmp_path / "typo.py", "x = 1\nasync deff reconcile():\n")
 
-    said = refusal("typo.py", tmp_path)
+    said = error_for("typo.py", tmp_path)
 
     assert "SyntaxError: invalid syntax (typo.py, line 2: `async deff reconcile():`)" in said
 
@@ -149,32 +149,32 @@ def test_a_syntax_error_is_shown_with_its_line(tmp_path: Path) -> None:
 def test_an_import_error_names_the_missing_module(tmp_path: Path) -> None:
     write(tmp_path / "wants.py", "import nowhere_to_be_found\n")
 
-    assert "No module named 'nowhere_to_be_found' (wants.py, line 1: `import" in refusal(
+    assert "No module named 'nowhere_to_be_found' (wants.py, line 1: `import" in error_for(
         "wants", tmp_path
     )
 
 
-def test_a_module_that_calls_exit_is_refused(tmp_path: Path) -> None:
+def test_a_module_that_calls_exit_is_rejected(tmp_path: Path) -> None:
     write(tmp_path / "ends.py", "import sys\nsys.exit(3)\n")
 
-    said = refusal("ends.py", tmp_path)
+    said = error_for("ends.py", tmp_path)
 
     assert "importing it ends the program (ends.py, line 2: `sys.exit(3)`)" in said
     assert 'Put what runs it under `if __name__ == "__main__":`.' in said
 
 
-def test_a_missing_attribute_is_refused_with_a_similar_name(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_attribute_suggests_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path / "near.py", OPERATOR, ANOTHER, MANAGER)
 
-    said = refusal("near.py:manger", tmp_path)
+    said = error_for("near.py:manger", tmp_path)
 
     assert "near.py has no manger. Did you mean near.py:manager?" in said
 
 
-def test_an_attribute_that_is_not_an_operator_is_refused(tmp_path: Path) -> None:
+def test_an_attribute_that_is_not_an_operator_is_rejected(tmp_path: Path) -> None:
     write(tmp_path / "what.py", OPERATOR)
 
-    assert "reconcile is a function, not a Manager, a Controller or" in refusal(
+    assert "reconcile is a function, not a Manager, a Controller or" in error_for(
         "what.py:reconcile", tmp_path
     )
 
@@ -182,15 +182,15 @@ def test_an_attribute_that_is_not_an_operator_is_refused(tmp_path: Path) -> None
 def test_all_candidates_are_named(tmp_path: Path) -> None:
     write(tmp_path / "many.py", OPERATOR, ANOTHER)
 
-    said = refusal("many.py", tmp_path)
+    said = error_for("many.py", tmp_path)
 
     assert "it contains several candidates: one, two. Name one of them: many.py:one." in said
 
 
-def test_a_module_without_an_operator_is_refused(tmp_path: Path) -> None:
+def test_a_module_without_an_operator_is_rejected(tmp_path: Path) -> None:
     write(tmp_path / "none.py", "x = 1\n")
 
-    assert "it does not contain a Manager, a Controller or a list of controllers" in refusal(
+    assert "it does not contain a Manager, a Controller or a list of controllers" in error_for(
         "none.py", tmp_path
     )
 
@@ -218,10 +218,10 @@ def test_the_manager_of_a_named_object_is_found(tmp_path: Path) -> None:
     write(tmp_path / "shown.py", OPERATOR, SHOWN, "del one\n")
 
     assert names("shown.py:shown", tmp_path) == ["one"]
-    assert "shown.py has no show. Did you mean shown.py:shown?" in refusal(
+    assert "shown.py has no show. Did you mean shown.py:shown?" in error_for(
         "shown.py:show", tmp_path
     )
-    assert "it does not contain a Manager" in refusal("shown.py", tmp_path)
+    assert "it does not contain a Manager" in error_for("shown.py", tmp_path)
 
 
 def test_an_object_is_loaded_by_its_class_and_name(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_an_object_is_loaded_by_its_class_and_name(tmp_path: Path) -> None:
     assert load_object("shop.py:one", Controller, directory=tmp_path).name == "one"
 
 
-def test_an_object_of_another_class_is_refused(tmp_path: Path) -> None:
+def test_an_object_of_another_class_is_rejected(tmp_path: Path) -> None:
     write(tmp_path / "shop.py", OPERATOR)
 
     for attribute, found in (("one", "an object of Controller"), ("two", "nothing")):

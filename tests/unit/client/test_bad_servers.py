@@ -1,4 +1,4 @@
-"""Whatever a server sends over a real connection, the caller gets one typed error, in time."""
+"""For any response over a real connection, the caller gets one typed error before the deadline."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
 from tests.raw_server import Answer, ok, raw_server, says
 
-# Longer than any test.
+# Longer than the time limit of a test.
 LONG_SECONDS = 3600.0
 
 CUT_OFF = b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"kind": "Pod"'
@@ -79,7 +79,7 @@ async def client_of(
         (says(ok(b"no", status="418 Teapot")), ApiError, "418"),
     ],
 )
-async def test_a_bad_answer_to_a_get_is_one_typed_error(
+async def test_a_bad_response_to_a_get_is_one_typed_error(
     answer: Answer, error: type[SteersmanError], says_why: str
 ) -> None:
     async with client_of(answer) as client:
@@ -108,7 +108,7 @@ async def test_a_stalled_response_fails_at_the_deadline() -> None:
         (STREAM + b"nonsense\r\n", Unreachable, "not HTTP"),
     ],
 )
-async def test_a_bad_answer_to_a_watch_is_one_typed_error(
+async def test_a_bad_response_to_a_watch_is_one_typed_error(
     body: bytes, error: type[SteersmanError], says_why: str
 ) -> None:
     async def watch(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Every verb, as it is sent."""
+"""The request that each verb sends."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -24,11 +24,11 @@ from steersman.kinds import (
     policy_v1,
 )
 from tests.transports import Answer, Scripted, saying
-from tests.unit.client.kit import (
+from tests.unit.client.scripted_client import (
     TYPED,
-    Fixture,
     Galaxy,
     LooseWidget,
+    ScriptedClient,
     Widget,
     WidgetSpec,
     widget,
@@ -54,7 +54,7 @@ NAME_FIELD = Fields.equal({"metadata.name": "web"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A verb, and the request it must become."""
+    """A call, and the request that it must send."""
 
     verb: Verb
     sent: str
@@ -214,7 +214,7 @@ WRITING = {
             preconditions=Preconditions(uid="u-1", resource_version="7"),
             propagation="Foreground",
             grace_seconds=0,
-            # In the body: the server would not look for it in the query as well, and would delete.
+            # In the body: given a body, the server ignores the query, and would delete.
             dry_run=True,
         ),
         sent=f"DELETE {HOME}/web",
@@ -331,12 +331,12 @@ WRITING = {
 @pytest.mark.parametrize("name", [*READING, *WRITING])
 async def test_each_verb_has_the_request_that_the_server_expects(name: str) -> None:
     case = {**READING, **WRITING}[name]
-    world = Fixture(case.answer)
+    fixture = ScriptedClient(case.answer)
 
-    await case.verb(world.client)
+    await case.verb(fixture.client)
 
-    (request,) = world.server.requests
-    assert world.server.sent == [case.sent]
+    (request,) = fixture.server.requests
+    assert fixture.server.sent == [case.sent]
     assert (None if request.body is None else json.loads(request.body)) == case.body
     headers = dict(request.headers)
     assert headers.get("Content-Type") == case.content_type
@@ -347,11 +347,11 @@ async def test_each_verb_has_the_request_that_the_server_expects(name: str) -> N
 @pytest.mark.parametrize("name", WRITING)
 async def test_every_method_of_a_dry_run_client_is_a_dry_run(name: str) -> None:
     case = WRITING[name]
-    world = Fixture(case.answer, settings=ClientSettings(dry_run=True))
+    fixture = ScriptedClient(case.answer, settings=ClientSettings(dry_run=True))
 
-    await case.verb(world.client)
+    await case.verb(fixture.client)
 
-    (request,) = world.server.requests
+    (request,) = fixture.server.requests
     if request.method == "DELETE":
         assert json.loads(request.body or b"{}")["dryRun"] == ["All"]
     else:
@@ -359,16 +359,16 @@ async def test_every_method_of_a_dry_run_client_is_a_dry_run(name: str) -> None:
 
 
 async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write() -> None:
-    world = Fixture(saying(widget()), settings=ClientSettings(dry_run=True))
+    fixture = ScriptedClient(saying(widget()), settings=ClientSettings(dry_run=True))
 
-    await world.client.create(TYPED, dry_run=False)
+    await fixture.client.create(TYPED, dry_run=False)
 
-    assert world.server.sent == [f"POST {HOME}?{STRICT}"]
+    assert fixture.server.sent == [f"POST {HOME}?{STRICT}"]
 
 
-async def test_unknown_fields_can_be_warned_about_instead_of_refused() -> None:
-    world = Fixture(saying(widget()), settings=ClientSettings(field_validation="Warn"))
+async def test_unknown_fields_can_cause_warnings_instead_of_errors() -> None:
+    fixture = ScriptedClient(saying(widget()), settings=ClientSettings(field_validation="Warn"))
 
-    await world.client.create(TYPED)
+    await fixture.client.create(TYPED)
 
-    assert ("fieldValidation", "Warn") in world.server.requests[0].query
+    assert ("fieldValidation", "Warn") in fixture.server.requests[0].query

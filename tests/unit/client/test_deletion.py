@@ -1,4 +1,4 @@
-"""What an answer to a delete, or to the end of a finalizer, says of an object."""
+"""The result of a delete request, or of a write that removes a finalizer."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ TYPED = {"Namespace": core_v1.Namespace, "Secret": core_v1.Secret}
 
 
 def both(kind: str, marks: dict[str, Any]) -> tuple[Resource, Unstructured]:
-    """An object as its class, and as any object."""
+    """An object, typed and unstructured."""
     codec = Codec()
     body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", "uid": "u-1", **marks}}
     data = codec.encode(body)
@@ -72,7 +72,7 @@ def test_a_dry_run_of_a_deletion_never_reports_an_object_as_gone(marks: dict[str
         pytest.param("Namespace", ENDING, False, id="namespace"),
     ],
 )
-def test_a_write_that_removes_the_last_finalizer_ends_the_object(
+def test_a_write_that_removes_the_last_finalizer_reports_the_object_as_gone(
     kind: str, marks: dict[str, Any], gone: bool
 ) -> None:
     for obj in both(kind, marks):

@@ -1,4 +1,4 @@
-"""What the server serves, in the one form and in the other."""
+"""Discovery of the served resources, aggregated and by group."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from steersman.client import Discovery, ServedResource
 from steersman.errors import Forbidden, InvalidResponse, UnknownKind
 from steersman.names import GroupVersionKind, ResourceType
 from tests.transports import Answer, Scripted, refusing, saying
-from tests.unit.client.kit import Fixture
+from tests.unit.client.scripted_client import ScriptedClient
 
 PODS = ServedResource(
     resource_type=ResourceType(
@@ -91,7 +91,7 @@ AGGREGATED_GROUPS = aggregated(
         v2=[{"resource": "scalers", "responseKind": {"kind": "Scaler"}, "scope": "Namespaced"}],
         v1=[{"resource": "scalers", "responseKind": {"kind": "Scaler"}, "scope": "Namespaced"}],
     ),
-    # The server behind this one is away, and was never asked successfully.
+    # The server behind this APIService is down, and was never reached.
     group("dead.example.com", v1=None),
 )
 
@@ -149,19 +149,19 @@ OLD: dict[str, Answer] = {
 
 
 async def test_aggregated_discovery_takes_one_request_for_each_root() -> None:
-    world = Fixture(AGGREGATED_CORE, AGGREGATED_GROUPS)
+    fixture = ScriptedClient(AGGREGATED_CORE, AGGREGATED_GROUPS)
 
-    discovery = await world.client.discover()
+    discovery = await fixture.client.discover()
 
     assert discovery == Discovery((PODS, NODES, scaler("v2"), scaler("v1")))
-    assert world.server.sent == ["GET /api", "GET /apis"]
-    assert "APIGroupDiscoveryList" in dict(world.server.requests[0].headers)["Accept"]
+    assert fixture.server.sent == ["GET /api", "GET /apis"]
+    assert "APIGroupDiscoveryList" in dict(fixture.server.requests[0].headers)["Accept"]
 
 
 async def test_a_server_without_aggregated_discovery_is_queried_for_each_group() -> None:
-    world = Fixture(answering=lambda request: OLD[request.path])
+    fixture = ScriptedClient(answering=lambda request: OLD[request.path])
 
-    discovery = await world.client.discover()
+    discovery = await fixture.client.discover()
 
     assert discovery.resources == (PODS, NODES, scaler("v2"), scaler("v1"))
 
@@ -169,9 +169,9 @@ async def test_a_server_without_aggregated_discovery_is_queried_for_each_group()
 @pytest.mark.parametrize("dead", [refusing(503), refusing(404, "NotFound"), refusing(500)])
 async def test_an_unavailable_api_does_not_hide_the_others(dead: Scripted) -> None:
     answers = {**OLD, "/apis/dead.example.com/v1": dead}
-    world = Fixture(answering=lambda request: answers[request.path])
+    fixture = ScriptedClient(answering=lambda request: answers[request.path])
 
-    discovery = await world.client.discover()
+    discovery = await fixture.client.discover()
 
     assert discovery.named("scalers") is not None
     assert discovery.of_kind("dead.example.com/v1", "Ghost") is None
@@ -181,9 +181,9 @@ async def test_an_unavailable_api_does_not_hide_the_others(dead: Scripted) -> No
 async def test_aggregated_discovery_names_a_version_whose_server_is_unavailable() -> None:
     dead = {"metadata": {"name": "dead.example.com"}}
     stale = {**dead, "versions": [{"version": "v1", "freshness": "Stale"}]}
-    world = Fixture(AGGREGATED_CORE, aggregated(stale))
+    fixture = ScriptedClient(AGGREGATED_CORE, aggregated(stale))
 
-    discovery = await world.client.discover()
+    discovery = await fixture.client.discover()
 
     assert discovery.stale == ("dead.example.com/v1",)
     assert discovery.resources == (PODS, NODES)
@@ -191,7 +191,7 @@ async def test_aggregated_discovery_names_a_version_whose_server_is_unavailable(
 
 async def test_an_error_at_the_root_is_raised() -> None:
     with pytest.raises(Forbidden, match="could not discover resources under /api"):
-        await Fixture(refusing(403, "Forbidden")).client.discover()
+        await ScriptedClient(refusing(403, "Forbidden")).client.discover()
 
 
 @pytest.mark.parametrize(
@@ -206,9 +206,9 @@ async def test_an_error_at_the_root_is_raised() -> None:
         b"[" * 9999,
     ],
 )
-async def test_an_answer_that_is_no_discovery_document_is_a_bad_answer(body: bytes) -> None:
+async def test_a_response_that_is_not_a_discovery_document_is_an_error(body: bytes) -> None:
     with pytest.raises(InvalidResponse, match="not a discovery document"):
-        await Fixture(Answer(body=body)).client.discover()
+        await ScriptedClient(Answer(body=body)).client.discover()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""An import of the client loads what is used."""
+"""An import of the client loads only the modules that are used."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ LOADED = "import sys; import steersman.client; {more}; print(*sys.modules)"
 
 
 def loaded_after(more: str) -> set[str]:
-    """The modules in a fresh interpreter that has imported the client and done ``more``."""
+    """The modules that a new interpreter loads when it imports the client and runs ``more``."""
     program = [sys.executable, "-c", LOADED.format(more=more)]
     finished = subprocess.run(program, check=True, capture_output=True, text=True)
     return set(finished.stdout.split())

@@ -1,4 +1,4 @@
-"""From a kind to where the server has it."""
+"""The REST mapper: from a kind to its resource."""
 
 import asyncio
 
@@ -10,18 +10,18 @@ from steersman.errors import BadValue, UnknownKind, Unreachable
 from steersman.wire import Request
 from tests.clocks import FakeClock
 from tests.transports import Answer, Scripted, saying
-from tests.unit.client.kit import Fixture, widget
+from tests.unit.client.scripted_client import ScriptedClient, widget
 
 
 class Server:
-    """An API server that serves these kinds of example.com/v1, and can be given more."""
+    """An API server that serves these kinds of example.com/v1; more can be added."""
 
     def __init__(self, *kinds: str) -> None:
         self.kinds = [*kinds]
         self.fails = False
         self.clock = FakeClock()
-        self.world = Fixture(answering=self.answer, clock=self.clock)
-        self.mapper = RestMapper(self.world.client)
+        self.fixture = ScriptedClient(answering=self.answer, clock=self.clock)
+        self.mapper = RestMapper(self.fixture.client)
 
     def answer(self, request: Request) -> Scripted:
         if self.fails:
@@ -36,12 +36,12 @@ class Server:
         }
         served = [group] if request.path == "/apis" else []
         body = saying({"kind": "APIGroupDiscoveryList", "items": served}).body
-        # Slow enough that all who ask at once are still waiting when the answer comes.
+        # Slow enough that all concurrent callers still wait when the response arrives.
         return Answer(after=lambda: self.clock.sleep(REFRESH_SECONDS), body=body)
 
     @property
     def discoveries(self) -> int:
-        return self.world.server.sent.count("GET /apis")
+        return self.fixture.server.sent.count("GET /apis")
 
 
 async def test_discovery_is_requested_once_for_all_kinds() -> None:
@@ -74,7 +74,7 @@ async def test_an_unknown_kind_does_not_repeat_discovery_too_often() -> None:
             await server.mapper.of_kind("example.com/v1", "Ghost")
         server.clock.advance(REFRESH_SECONDS / 10)
 
-    # At the start, and then at most once in each span of REFRESH_SECONDS.
+    # At the start, and then at most once in REFRESH_SECONDS.
     assert server.discoveries == 1 + 2
 
 
@@ -123,7 +123,7 @@ async def test_an_object_from_a_file_gets_a_class_with_its_resource() -> None:
     assert obj.body == widget()
 
 
-async def test_a_document_that_is_not_an_object_is_refused() -> None:
+async def test_a_document_that_is_not_an_object_is_rejected() -> None:
     with pytest.raises(BadValue, match="a Kubernetes object"):
         await Server().mapper.unstructured({"hello": "world"})
 

@@ -1,7 +1,7 @@
 """Canaries in every place that holds a secret, and every way in which a call can fail.
 
-What is looked through: messages, reprs, arguments and tracebacks of errors, those of their causes,
-observations, and log lines in both styles.
+Searched are messages, reprs, arguments and tracebacks of errors and of their causes, observations,
+and log lines in both styles.
 """
 
 import base64
@@ -46,7 +46,7 @@ from steersman.observe import Observation, fan_out, log_to
 from steersman.wire import Transport
 from tests.clocks import FakeClock
 from tests.transports import Answer, Scripted, ScriptedTransport, refusing
-from tests.unit.client.access.plugins import answer, plugin, printing
+from tests.unit.client.access.plugins import exec_credential, plugin, printing
 
 CANARY = "c4n4ry-s3cr3t"
 ENCODED = base64.b64encode(CANARY.encode()).decode()
@@ -72,11 +72,11 @@ TYPED = core_v1.Secret(
 )
 
 
-class Listener:
-    """Observes, logs in both styles, and remembers all that was said."""
+class OutputRecorder:
+    """Observes, logs in both styles, and records all texts."""
 
     def __init__(self, clock: FakeClock) -> None:
-        self._said: list[str] = []
+        self._texts: list[str] = []
         self._logs = [io.StringIO(), io.StringIO()]
         self.observe = fan_out(
             self._note,
@@ -85,17 +85,17 @@ class Listener:
         )
 
     def _note(self, observation: Observation) -> None:
-        self._said += [repr(observation), str(observation)]
+        self._texts += [repr(observation), str(observation)]
 
     def receive(self, error: BaseException) -> None:
-        self._said.extend(words_of(error))
+        self._texts.extend(texts_of(error))
 
     @property
-    def everything(self) -> str:
-        return "\n".join([*self._said, *(log.getvalue() for log in self._logs)])
+    def output(self) -> str:
+        return "\n".join([*self._texts, *(log.getvalue() for log in self._logs)])
 
 
-def words_of(error: BaseException) -> Iterator[str]:
+def texts_of(error: BaseException) -> Iterator[str]:
     yield "".join(traceback.format_exception(error))
     cause: BaseException | None = error
     while cause is not None:
@@ -103,18 +103,18 @@ def words_of(error: BaseException) -> Iterator[str]:
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
 
-def assert_silent(everything: str) -> None:
-    assert everything
-    assert CANARY not in everything
-    assert ENCODED not in everything
+def assert_no_secret(output: str) -> None:
+    assert output
+    assert CANARY not in output
+    assert ENCODED not in output
 
 
-def client_on(transport: Transport, clock: FakeClock, listener: Listener) -> Client:
+def client_on(transport: Transport, clock: FakeClock, recorder: OutputRecorder) -> Client:
     return Client(
         transport,
         clock=clock,
         rng=Random(0),
-        observe=listener.observe,
+        observe=recorder.observe,
         settings=ClientSettings(object_limit_bytes=50_000, page_limit_bytes=50_000),
     )
 
@@ -123,7 +123,7 @@ def config(
     login: Login | None = None,
     certificate: ClientCertificate | None = None,
     *,
-    # Without TLS, because the authorities of a system take long to load.
+    # Without TLS, because the system's root certificates take long to load.
     server: str = "http://127.0.0.1:8080",
 ) -> ClusterConfig:
     return ClusterConfig(
@@ -203,8 +203,8 @@ UNDECODABLE: dict[str, dict[str, Any]] = {
 }
 
 
-def shaped(verb: str, obj: bytes) -> bytes:
-    """The answer to ``verb`` that has this object in it."""
+def response_body(verb: str, obj: bytes) -> bytes:
+    """The body of the response to ``verb`` that contains this object."""
     if verb == "watch":
         return b'{"type": "ADDED", "object": ' + obj + b"}\n"
     if verb.startswith("list"):
@@ -216,38 +216,38 @@ def shaped(verb: str, obj: bytes) -> bytes:
 @pytest.mark.parametrize("failure", [*FAILURES, *NONSENSE, "slow"])
 async def test_no_secret_appears_in_an_error_or_an_observation(verb: str, failure: str) -> None:
     clock = FakeClock()
-    listener = Listener(clock)
+    recorder = OutputRecorder(clock)
     scripts = {
         **FAILURES,
-        **{name: Answer(body=shaped(verb, obj)) for name, obj in NONSENSE.items()},
+        **{name: Answer(body=response_body(verb, obj)) for name, obj in NONSENSE.items()},
         "slow": Answer(after=lambda: clock.sleep(1_000_000)),
     }
     server = ScriptedTransport(answering=lambda _: scripts[failure])
     credentials = ConfiguredCredentials(
-        config(Token(token=CANARY)), clock=clock, observe=listener.observe
+        config(Token(token=CANARY)), clock=clock, observe=recorder.observe
     )
-    client = client_on(AuthenticatedTransport(server, credentials=credentials), clock, listener)
+    client = client_on(AuthenticatedTransport(server, credentials=credentials), clock, recorder)
 
     with pytest.raises(SteersmanError) as caught:
         await VERBS[verb](client)
-    listener.receive(caught.value)
+    recorder.receive(caught.value)
 
     sent = [dict(request.headers) for request in server.requests]
     assert all(headers["Authorization"] == f"Bearer {CANARY}" for headers in sent)
-    assert_silent(listener.everything)
+    assert_no_secret(recorder.output)
 
 
 @pytest.mark.parametrize("line", [b'{"type": "%s\xff", "object": {}}\n', b'{"%s\xff": 1}\n'])
 async def test_no_secret_appears_when_an_event_cannot_be_decoded(line: bytes) -> None:
     clock = FakeClock()
-    listener = Listener(clock)
-    client = client_on(ScriptedTransport(Answer(body=line % WORDS)), clock, listener)
+    recorder = OutputRecorder(clock)
+    client = client_on(ScriptedTransport(Answer(body=line % WORDS)), clock, recorder)
 
     with pytest.raises(SteersmanError) as caught:
         await watched(client)
-    listener.receive(caught.value)
+    recorder.receive(caught.value)
 
-    assert_silent(listener.everything)
+    assert_no_secret(recorder.output)
 
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])
@@ -256,16 +256,16 @@ async def test_no_secret_appears_when_an_object_cannot_be_decoded(
     verb: str, undecodable: str
 ) -> None:
     clock = FakeClock()
-    listener = Listener(clock)
-    body = shaped(verb, secret(**UNDECODABLE[undecodable]))
-    client = client_on(ScriptedTransport(Answer(body=body)), clock, listener)
+    recorder = OutputRecorder(clock)
+    body = response_body(verb, secret(**UNDECODABLE[undecodable]))
+    client = client_on(ScriptedTransport(Answer(body=body)), clock, recorder)
 
     with pytest.raises(InvalidObject) as caught:
         await VERBS[verb](client)
-    listener.receive(caught.value)
+    recorder.receive(caught.value)
 
-    assert_silent(listener.everything)
-    # The object is in the error's attribute.
+    assert_no_secret(recorder.output)
+    # Only the error's attribute has the object.
     assert caught.value.body == LOOSE_BODY | UNDECODABLE[undecodable]
 
 
@@ -309,24 +309,26 @@ async def test_no_secret_appears_when_an_object_cannot_be_decoded(
     ids=lambda holder: type(holder).__name__,
 )
 def test_no_secret_appears_in_a_repr(holder: object) -> None:
-    assert_silent(repr(holder))
-    assert_silent(str(holder))
+    assert_no_secret(repr(holder))
+    assert_no_secret(str(holder))
 
 
-async def failing(login: Login | None, certificate: ClientCertificate | None = None) -> str:
-    """All that is said while a client with these credentials cannot even begin."""
+async def output_of_failed_start(
+    login: Login | None, certificate: ClientCertificate | None = None
+) -> str:
+    """All output of a client that cannot start because of these credentials."""
     clock = FakeClock()
-    listener = Listener(clock)
+    recorder = OutputRecorder(clock)
     credentials = ConfiguredCredentials(
         config(login, certificate, server="https://kube.example.com"),
         clock=clock,
-        observe=listener.observe,
+        observe=recorder.observe,
     )
     transport = AuthenticatedTransport(ScriptedTransport(), credentials=credentials)
     with pytest.raises(SteersmanError) as caught:
-        await client_on(transport, clock, listener).discover()
-    listener.receive(caught.value)
-    return listener.everything + repr(credentials) + repr(transport)
+        await client_on(transport, clock, recorder).discover()
+    recorder.receive(caught.value)
+    return recorder.output + repr(credentials) + repr(transport)
 
 
 PLUGINS = {
@@ -334,13 +336,17 @@ PLUGINS = {
     "prints nonsense": printing(CANARY),
     "prints bytes": f"import sys; sys.stdout.buffer.write(b'\\xff' + {CANARY.encode()!r})",
     "prints another kind": printing(f'{{"kind": "{CANARY}", "apiVersion": "{CANARY}"}}'),
-    "prints a token of the wrong type": printing(answer(token={"a": CANARY})),
-    "prints a token with a newline": printing(answer(token=f"{CANARY}\n{CANARY}")),
-    "prints a bad key": printing(answer(clientCertificateData=CANARY, clientKeyData=CANARY)),
-    "prints half a pair": printing(answer(token=CANARY, clientKeyData=CANARY)),
-    "prints a time that is none": printing(answer(token=CANARY, expirationTimestamp=CANARY)),
+    "prints a token of the wrong type": printing(exec_credential(token={"a": CANARY})),
+    "prints a token with a newline": printing(exec_credential(token=f"{CANARY}\n{CANARY}")),
+    "prints a bad key": printing(
+        exec_credential(clientCertificateData=CANARY, clientKeyData=CANARY)
+    ),
+    "prints half a pair": printing(exec_credential(token=CANARY, clientKeyData=CANARY)),
+    "prints a time that is none": printing(
+        exec_credential(token=CANARY, expirationTimestamp=CANARY)
+    ),
     "prints an old token": printing(
-        answer(token=CANARY, expirationTimestamp="2020-01-01T00:00:00Z")
+        exec_credential(token=CANARY, expirationTimestamp="2020-01-01T00:00:00Z")
     ),
     "prints too much": f"print({CANARY!r} * 100_000)",
 }
@@ -350,14 +356,14 @@ PLUGINS = {
 async def test_no_secret_of_a_credential_plugin_appears(does: str, tmp_path: Path) -> None:
     login = plugin(tmp_path, PLUGINS[does], args=(CANARY,), environment={"SECRET": CANARY})
 
-    assert_silent(await failing(login))
+    assert_no_secret(await output_of_failed_start(login))
 
 
 async def test_no_secret_appears_when_a_plugin_cannot_be_started(tmp_path: Path) -> None:
     login = plugin(tmp_path, "", args=(f"{CANARY}\0",), environment={"SECRET": CANARY})
     login.command.unlink()
 
-    assert_silent(await failing(login))
+    assert_no_secret(await output_of_failed_start(login))
 
 
 @pytest.mark.parametrize(
@@ -367,20 +373,22 @@ async def test_no_secret_appears_when_a_token_is_invalid(token: str, tmp_path: P
     path = tmp_path / "token"
     path.write_text(f"{token}{CANARY}", encoding="utf-8")
 
-    assert_silent(await failing(Token(token=token)))
+    assert_no_secret(await output_of_failed_start(Token(token=token)))
     if token.strip() == token:
-        assert_silent(await failing(TokenFile(path=path)))
+        assert_no_secret(await output_of_failed_start(TokenFile(path=path)))
 
 
 async def test_no_secret_appears_when_a_key_cannot_be_read() -> None:
     key = f"-----BEGIN PRIVATE KEY-----\n{ENCODED}\n-----END PRIVATE KEY-----\n".encode()
 
-    assert_silent(await failing(None, ClientCertificate(certificate=CANARY.encode(), key=key)))
+    assert_no_secret(
+        await output_of_failed_start(None, ClientCertificate(certificate=CANARY.encode(), key=key))
+    )
 
 
 async def test_no_secret_appears_when_the_network_fails() -> None:
     clock = FakeClock()
-    listener = Listener(clock)
+    recorder = OutputRecorder(clock)
     nowhere = ClusterConfig(
         server="https://127.0.0.1:1",
         source="the test",
@@ -388,9 +396,9 @@ async def test_no_secret_appears_when_the_network_fails() -> None:
         proxy_url=f"http://me:{CANARY}@127.0.0.1:1",
     )
 
-    async with connect(nowhere, clock=clock, rng=Random(0), observe=listener.observe) as client:
+    async with connect(nowhere, clock=clock, rng=Random(0), observe=recorder.observe) as client:
         with pytest.raises(SteersmanError) as caught:
             await client.create(TYPED)
-    listener.receive(caught.value)
+    recorder.receive(caught.value)
 
-    assert_silent(listener.everything)
+    assert_no_secret(recorder.output)

@@ -1,4 +1,4 @@
-"""Patches as values."""
+"""Patches are values with a content type and a repr that shows no values."""
 
 import pytest
 from hypothesis import given
@@ -38,12 +38,12 @@ def test_a_json_patch_has_its_operations_in_order() -> None:
     ]
 
 
-def test_a_json_patch_without_operations_is_refused() -> None:
+def test_a_json_patch_without_operations_is_rejected() -> None:
     with pytest.raises(BadValue, match="at least one step"):
         JsonPatch()
 
 
-def test_a_path_that_is_not_a_json_pointer_is_refused() -> None:
+def test_a_path_that_is_not_a_json_pointer_is_rejected() -> None:
     with pytest.raises(BadValue, match="must begin with /"):
         JsonPatch.remove("spec/size")
 
@@ -75,7 +75,7 @@ def test_the_repr_of_a_patch_has_paths_but_no_values(patch: object, shown: str) 
     assert repr(patch) == shown
 
 
-def test_patches_are_equal_when_they_are_of_one_kind_and_change_the_same() -> None:
+def test_patches_of_one_type_with_the_same_changes_are_equal() -> None:
     strategic: object = StrategicMergePatch({"a": 1})
 
     assert MergePatch({"a": 1}) == MergePatch({"a": 1})

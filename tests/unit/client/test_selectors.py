@@ -1,4 +1,4 @@
-"""Selectors: what goes on the wire, what they match, and what cannot be one."""
+"""Selectors: their text, the objects that they match, and invalid ones."""
 
 import re
 from collections.abc import Callable
@@ -113,14 +113,14 @@ def test_a_label_selector_is_parsed_with_optional_whitespace(text: str, selector
         "a\x00",
     ],
 )
-def test_a_malformed_label_selector_is_refused(text: str) -> None:
+def test_a_malformed_label_selector_is_rejected(text: str) -> None:
     with pytest.raises(BadValue):
         Labels.parse(text)
 
 
-# By the square of its length, it would take longer than a test may.
+# Quadratic time would exceed the time limit of a test.
 @pytest.mark.parametrize("letter", [",", "(", "a,", "a in (", " ", "(,", "),"])
-def test_a_very_long_malformed_selector_is_refused_quickly(letter: str) -> None:
+def test_a_very_long_malformed_selector_is_rejected_quickly(letter: str) -> None:
     with pytest.raises(BadValue):
         Labels.parse(letter * 100_000 + "(")
 
@@ -203,7 +203,7 @@ def test_a_field_selector_is_written_as_the_server_reads_it(selector: Fields, te
 def test_no_field_value_can_inject_another_term(value: str) -> None:
     written = str(Fields.equal({"a": value})).removeprefix("a=")
 
-    # Once what is escaped has been taken out, nothing is left that means something.
+    # Without the escaped characters, no separator is left.
     assert not set(re.sub(r"\\[\\,=]", "", written)) & set("\\,=")
     assert re.sub(r"\\([\\,=])", r"\1", written) == value
 

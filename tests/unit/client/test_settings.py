@@ -1,4 +1,4 @@
-"""Settings are valid from birth."""
+"""Invalid settings of a client cannot be created."""
 
 from typing import Any, get_type_hints
 
@@ -36,7 +36,9 @@ def test_invalid_settings_cannot_be_created(wrong: dict[str, Any]) -> None:
         {"user": "a", "extra": {"b": ("c\r",)}},
     ],
 )
-def test_an_impersonation_that_is_no_valid_header_cannot_be_created(wrong: dict[str, Any]) -> None:
+def test_an_impersonation_with_an_invalid_header_value_cannot_be_created(
+    wrong: dict[str, Any],
+) -> None:
     with pytest.raises(BadValue, match="a user to impersonate"):
         Impersonation(**wrong)
 

@@ -1,4 +1,4 @@
-"""Waiting for something to become true, and trying again after a conflict."""
+"""Waiting for a condition, and retries after a conflict."""
 
 from collections.abc import Awaitable
 from random import Random
@@ -20,7 +20,14 @@ from steersman.errors import (
 from steersman.kinds import Condition, Unstructured, apps_v1
 from tests.clocks import FakeClock
 from tests.transports import Answer, Piece, refusing, saying
-from tests.unit.client.kit import Fixture, Widget, WidgetSpec, WidgetStatus, widget, widgets
+from tests.unit.client.scripted_client import (
+    ScriptedClient,
+    Widget,
+    WidgetSpec,
+    WidgetStatus,
+    widget,
+    widgets,
+)
 
 
 def large(obj: Widget) -> bool:
@@ -31,13 +38,13 @@ def event(type: str, obj: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"type": type, "object": obj}) + b"\n"
 
 
-async def wait(world: Fixture, **options: Any) -> Widget:
+async def wait(fixture: ScriptedClient, **options: Any) -> Widget:
     return await wait_for(
-        world.client, Widget, "web", large, namespace="default", within_seconds=30, **options
+        fixture.client, Widget, "web", large, namespace="default", within_seconds=30, **options
     )
 
 
-def for_ever(clock: FakeClock) -> Piece:
+def forever(clock: FakeClock) -> Piece:
     def hang() -> Awaitable[None]:
         return clock.sleep(1_000_000)
 
@@ -45,12 +52,12 @@ def for_ever(clock: FakeClock) -> Piece:
 
 
 async def test_a_condition_that_is_met_returns_immediately() -> None:
-    world = Fixture(saying(widgets(widget(size=9))))
+    fixture = ScriptedClient(saying(widgets(widget(size=9))))
 
-    found = await wait(world)
+    found = await wait(fixture)
 
     assert found.spec.size == 9
-    assert world.server.sent == [
+    assert fixture.server.sent == [
         "GET /apis/example.com/v1/namespaces/default/widgets?limit=500&fieldSelector="
         "metadata.name%3Dweb"
     ]
@@ -58,26 +65,26 @@ async def test_a_condition_that_is_met_returns_immediately() -> None:
 
 async def test_an_object_is_watched_from_its_resource_version_until_the_condition_is_met() -> None:
     events = event("MODIFIED", widget(size=4)) + event("MODIFIED", widget(size=9))
-    world = Fixture(saying(widgets(widget(), version="12")), Answer(body=events))
+    fixture = ScriptedClient(saying(widgets(widget(), version="12")), Answer(body=events))
 
-    found = await wait(world)
+    found = await wait(fixture)
 
     assert found.spec.size == 9
-    assert dict(world.server.requests[1].query)["resourceVersion"] == "12"
-    assert world.server.open_answers == 0
+    assert dict(fixture.server.requests[1].query)["resourceVersion"] == "12"
+    assert fixture.server.open_answers == 0
 
 
 async def test_a_missing_object_can_be_waited_for() -> None:
-    world = Fixture(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
+    fixture = ScriptedClient(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
 
-    assert (await wait(world)).spec.size == 9
+    assert (await wait(fixture)).spec.size == 9
 
 
 async def test_a_recreated_object_is_waited_for_too() -> None:
     events = event("DELETED", widget()) + event("ADDED", widget(size=9))
-    world = Fixture(saying(widgets(widget())), Answer(body=events))
+    fixture = ScriptedClient(saying(widgets(widget())), Answer(body=events))
 
-    assert (await wait(world)).spec.size == 9
+    assert (await wait(fixture)).spec.size == 9
 
 
 @pytest.mark.parametrize(
@@ -95,88 +102,90 @@ async def test_a_recreated_object_is_waited_for_too() -> None:
 async def test_a_watch_that_ends_early_is_followed_by_another_read(
     ending: Answer | Unreachable,
 ) -> None:
-    world = Fixture(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
+    fixture = ScriptedClient(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
 
-    assert (await wait(world)).spec.size == 9
+    assert (await wait(fixture)).spec.size == 9
 
 
 async def test_a_timeout_is_an_error_with_the_last_object() -> None:
     clock = FakeClock()
     began_at = clock.monotonic()
-    world = Fixture(
+    fixture = ScriptedClient(
         saying(widgets(widget())),
-        Answer(body=[event("MODIFIED", widget(version="13")), for_ever(clock)]),
+        Answer(body=[event("MODIFIED", widget(version="13")), forever(clock)]),
         clock=clock,
     )
 
     with pytest.raises(WaitTimeout) as caught:
-        await wait(world, waited_for="a large size")
+        await wait(fixture, waited_for="a large size")
 
     assert str(caught.value) == (
         "waited 30 s for a large size of Widget default/web without success; last seen: version 13."
     )
     assert clock.monotonic() - began_at == 30
-    assert world.server.open_answers == 0
+    assert fixture.server.open_answers == 0
 
 
 async def test_the_error_for_an_object_that_never_existed_says_so() -> None:
     clock = FakeClock()
-    world = Fixture(saying(widgets()), Answer(body=[for_ever(clock)]), clock=clock)
+    fixture = ScriptedClient(saying(widgets()), Answer(body=[forever(clock)]), clock=clock)
 
     with pytest.raises(WaitTimeout, match="last seen: nothing"):
-        await wait(world)
+        await wait(fixture)
 
 
 async def test_an_api_error_ends_the_wait() -> None:
     with pytest.raises(Forbidden):
-        await wait(Fixture(refusing(403, "Forbidden")))
+        await wait(ScriptedClient(refusing(403, "Forbidden")))
     with pytest.raises(Forbidden):
-        await wait(Fixture(saying(widgets()), refusing(403, "Forbidden")))
+        await wait(ScriptedClient(saying(widgets()), refusing(403, "Forbidden")))
 
 
 async def test_an_object_that_cannot_be_decoded_ends_the_wait() -> None:
     with pytest.raises(InvalidObject):
-        await wait(Fixture(saying(widgets(widget(size="large")))))
+        await wait(ScriptedClient(saying(widgets(widget(size="large")))))
     with pytest.raises(InvalidObject):
-        await wait(Fixture(saying(widgets()), Answer(body=event("ADDED", widget(size="large")))))
+        await wait(
+            ScriptedClient(saying(widgets()), Answer(body=event("ADDED", widget(size="large"))))
+        )
 
 
 async def test_a_namespaced_object_requires_a_namespace() -> None:
-    world = Fixture()
+    fixture = ScriptedClient()
 
     with pytest.raises(BadName, match="pass a namespace"):
-        await wait_for(world.client, Widget, "web", large, within_seconds=1)
+        await wait_for(fixture.client, Widget, "web", large, within_seconds=1)
 
-    assert world.server.requests == []
+    assert fixture.server.requests == []
 
 
 async def test_wait_until_gone_returns_after_the_deletion() -> None:
     events = event("MODIFIED", widget()) + event("DELETED", widget())
-    world = Fixture(saying(widgets(widget())), Answer(body=events))
+    fixture = ScriptedClient(saying(widgets(widget())), Answer(body=events))
 
-    await wait_until_gone(world.client, Widget, "web", namespace="default", within_seconds=30)
+    await wait_until_gone(fixture.client, Widget, "web", namespace="default", within_seconds=30)
 
-    assert len(world.server.requests) == 2
-    assert world.server.open_answers == 0
+    assert len(fixture.server.requests) == 2
+    assert fixture.server.open_answers == 0
 
 
 async def test_with_a_uid_a_recreated_object_counts_as_gone() -> None:
-    world = Fixture(saying(widgets(widget(uid="u-2"))))
+    fixture = ScriptedClient(saying(widgets(widget(uid="u-2"))))
 
     await wait_until_gone(
-        world.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
+        fixture.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
     )
 
-    assert len(world.server.requests) == 1
+    assert len(fixture.server.requests) == 1
 
 
 async def test_an_object_that_is_not_deleted_is_an_error_after_the_wait() -> None:
     clock = FakeClock()
-    world = Fixture(saying(widgets(widget())), Answer(body=[for_ever(clock)]), clock=clock)
+    fixture = ScriptedClient(saying(widgets(widget())), Answer(body=[forever(clock)]), clock=clock)
 
     with pytest.raises(WaitTimeout, match="for the end of Widget default/web"):
         await wait_until_gone(
-            world.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
+            fixture.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
         )
 
 
@@ -272,8 +281,8 @@ async def test_only_conflicts_are_retried() -> None:
 
 async def test_the_wait_continues_while_the_server_is_down() -> None:
     away = Unreachable("connection refused", may_have_happened=False)
-    world = Fixture(*[away] * 20, saying(widgets(widget(size=9))))
+    fixture = ScriptedClient(*[away] * 20, saying(widgets(widget(size=9))))
 
-    found = await wait(world)
+    found = await wait(fixture)
 
     assert found.spec.size == 9

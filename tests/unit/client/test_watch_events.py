@@ -1,4 +1,4 @@
-"""What a watch receives, line by line."""
+"""The events of a watch, line by line."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from steersman.errors import (
 )
 from steersman.kinds import Codec, Unstructured
 from tests.transports import Answer, Piece, refusing
-from tests.unit.client.kit import TYPED, Fixture, LooseWidget, Widget, widget
+from tests.unit.client.scripted_client import TYPED, LooseWidget, ScriptedClient, Widget, widget
 
 WANTED = "watch Widget default/*"
 
@@ -52,12 +52,12 @@ def status(code: int, reason: str) -> dict[str, Any]:
 
 
 async def received(
-    world: Fixture, kind: type[Any] = Widget
+    fixture: ScriptedClient, kind: type[Any] = Widget
 ) -> tuple[list[WatchEvent[Any]], SteersmanError | None]:
-    """Every event of a watch, and the error that ended it."""
+    """All events of a watch, and the error that ended it."""
     found: list[WatchEvent[Any]] = []
     try:
-        async with world.client.watch(kind, namespace="default") as events:
+        async with fixture.client.watch(kind, namespace="default") as events:
             async for event in events:
                 found.append(event)  # noqa: PERF401 - what was received before an error counts
     except SteersmanError as error:
@@ -118,7 +118,7 @@ def test_a_deleted_object_that_cannot_be_decoded_is_reported_as_deleted() -> Non
 async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch() -> None:
     body = line("ADDED", widget(size="large")) + line("ADDED", widget("api"))
 
-    events, error = await received(Fixture(Answer(body=body)))
+    events, error = await received(ScriptedClient(Answer(body=body)))
 
     assert [type(event) for event in events] == [DecodeFailure, ObjectWritten]
     assert error is None
@@ -152,16 +152,16 @@ def test_an_empty_error_event_raises_a_server_error() -> None:
 async def test_a_watch_is_never_resumed_and_a_410_never_hidden(
     answer: Answer, kind: type[SteersmanError]
 ) -> None:
-    world = Fixture(answer)
+    fixture = ScriptedClient(answer)
 
-    _, error = await received(world)
+    _, error = await received(fixture)
 
     assert type(error) is kind
-    assert len(world.server.requests) == 1
+    assert len(fixture.server.requests) == 1
 
 
 async def test_a_watch_that_the_server_closes_ends_without_an_error() -> None:
-    events, error = await received(Fixture(Answer(body=line("BOOKMARK", bookmark("9")))))
+    events, error = await received(ScriptedClient(Answer(body=line("BOOKMARK", bookmark("9")))))
 
     assert events == [Bookmark("9")]
     assert error is None
@@ -170,7 +170,9 @@ async def test_a_watch_that_the_server_closes_ends_without_an_error() -> None:
 async def test_chunk_boundaries_do_not_change_the_events() -> None:
     body = line("ADDED", widget("é")) + b"\n" + line("DELETED", widget("é"))
 
-    events, _ = await received(Fixture(Answer(body=[body[at : at + 1] for at in range(len(body))])))
+    events, _ = await received(
+        ScriptedClient(Answer(body=[body[at : at + 1] for at in range(len(body))]))
+    )
 
     assert [type(event) for event in events] == [ObjectWritten, ObjectDeleted]
 
@@ -189,9 +191,9 @@ async def test_events_are_received_in_order_despite_other_lines(
         line("ERROR", status(410, "Expired")),
         line("ADDED", widget("b")),
     ]
-    world = Fixture(Answer(body=b"".join(lines) if at_once else list(lines)))
+    fixture = ScriptedClient(Answer(body=b"".join(lines) if at_once else list(lines)))
 
-    events, error = await received(world, kind)
+    events, error = await received(fixture, kind)
 
     assert [_summary(each) for each in events] == ["new 7", "wrote 8", "up to 8", "removed 9"]
     assert type(error) is Expired
@@ -220,7 +222,7 @@ def test_an_event_cannot_be_changed(event: Any) -> None:
 async def test_a_stream_that_ends_within_a_line_is_an_error() -> None:
     whole = line("ADDED", widget())
 
-    events, error = await received(Fixture(Answer(body=[whole, whole[:40]])))
+    events, error = await received(ScriptedClient(Answer(body=[whole, whole[:40]])))
 
     assert len(events) == 1
     assert type(error) is Unreachable
@@ -247,8 +249,8 @@ async def test_a_stream_that_ends_within_a_line_is_an_error() -> None:
         line("X" * 1000, widget()),
     ],
 )
-async def test_an_invalid_event_is_a_bad_answer(nonsense: bytes) -> None:
-    events, error = await received(Fixture(Answer(body=[line("ADDED", widget()), nonsense])))
+async def test_an_invalid_event_is_an_error(nonsense: bytes) -> None:
+    events, error = await received(ScriptedClient(Answer(body=[line("ADDED", widget()), nonsense])))
 
     assert len(events) == 1
     assert type(error) is InvalidResponse
@@ -256,26 +258,26 @@ async def test_an_invalid_event_is_a_bad_answer(nonsense: bytes) -> None:
 
 
 @pytest.mark.parametrize("piece_bytes", [1000, 2500])
-async def test_an_oversized_event_is_refused_before_it_is_complete(
+async def test_an_oversized_event_is_rejected_before_it_is_complete(
     piece_bytes: int,
 ) -> None:
     endless: list[Piece] = [b"x" * piece_bytes] * 2
-    world = Fixture(
+    fixture = ScriptedClient(
         Answer(body=[*endless, AssertionError("read on")]),
         settings=ClientSettings(object_limit_bytes=1500),
     )
 
-    _, error = await received(world)
+    _, error = await received(fixture)
 
     assert type(error) is InvalidResponse
     assert "longer than 1500 bytes" in str(error)
 
 
 async def test_the_events_end_when_the_block_is_left() -> None:
-    world = Fixture(Answer(body=line("ADDED", widget()) * 2))
+    fixture = ScriptedClient(Answer(body=line("ADDED", widget()) * 2))
 
-    async with world.client.watch(Widget) as events:
+    async with fixture.client.watch(Widget) as events:
         await anext(events)
 
     assert [event async for event in events] == []
-    assert world.server.open_answers == 0
+    assert fixture.server.open_answers == 0

@@ -1,4 +1,4 @@
-"""A kind to try things on, and what controllers of it see."""
+"""Sample kinds for the tests of controllers, and their objects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,24 +7,20 @@ from steersman.kinds import CustomResource, Part, Unstructured, meta_v1
 
 
 class Spec(Part):
-    """What is wanted."""
-
     size: int = 1
     image_name: str | None = None
 
 
 class Status(Part):
-    """What is."""
-
     ready_replicas: int | None = None
 
 
 class App(CustomResource[Spec, Status], group="app.example.com", version="v1"):
-    """A kind in a namespace."""
+    """A namespaced kind."""
 
 
 class Fleet(CustomResource[Spec, Status], group="app.example.com", version="v1", namespaced=False):
-    """A kind in no namespace."""
+    """A cluster-scoped kind."""
 
 
 def app(
@@ -36,7 +32,7 @@ def app(
     namespace: str | None = "here",
     **metadata: Any,
 ) -> App:
-    """An App; its generation is its size."""
+    """An App whose generation is its size."""
     metadata.setdefault("generation", size)
     meta = meta_v1.ObjectMeta(
         name=name, namespace=namespace, uid=f"uid-{name}", resource_version=version, **metadata
@@ -45,7 +41,7 @@ def app(
 
 
 def widget(body: Mapping[str, Any] | None = None, **metadata: Any) -> Unstructured:
-    """An Unstructured object of a kind without a class."""
+    """An unstructured object of a kind without a class."""
     meta = {"name": "one", "namespace": "here", "resourceVersion": "1", **metadata}
     return Unstructured(
         {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta, **(body or {})}

@@ -31,7 +31,7 @@ def test_each_predicate_checks_the_field_of_its_name() -> None:
         assert [each for each in ALL if each(old, new)] == [mine]
 
 
-def test_labels_that_are_empty_are_no_labels() -> None:
+def test_empty_labels_equal_missing_labels() -> None:
     assert not changed.labels(app(labels={}), app(labels=None))
     assert not changed.annotations(widget(), widget(annotations={}))
 
@@ -81,13 +81,13 @@ def test_one_of_several_fields_is_enough() -> None:
     assert not predicate(app(), app(annotations={"a": "b"}))
 
 
-def test_a_field_that_the_kind_does_not_have_is_an_error_that_names_those_it_has() -> None:
+def test_the_error_for_an_unknown_field_lists_the_fields_of_the_kind() -> None:
     with pytest.raises(BadValue, match=r"'sise' is not a field of Spec: .*size"):
         changed.fields("spec.sise")(app(), app())
 
 
 @pytest.mark.parametrize("path", ["", "spec.", ".spec", "a..b", (), ("spec", ""), ("a", 1), 3])
-def test_a_bad_path_is_refused_when_it_is_made(path: str) -> None:
+def test_an_invalid_path_is_rejected_when_the_predicate_is_created(path: str) -> None:
     with pytest.raises(BadValue, match="is not a path to a field"):
         changed.fields(path)
 
@@ -118,7 +118,7 @@ def test_any_function_of_two_objects_is_a_predicate() -> None:
     assert not predicate(app(size=2), app(size=1))
 
 
-def test_not_a_change_lets_a_new_object_pass() -> None:
+def test_a_negated_change_passes_a_new_object() -> None:
     either = changed.any_of(changed.labels, changed.fields("spec.size"))
 
     assert changed.not_(changed.labels)(None, app())
@@ -151,12 +151,12 @@ def test_predicates_with_equal_arguments_are_equal_and_have_a_repr() -> None:
 
 
 @pytest.mark.parametrize("make", [changed.any_of, changed.all_of, changed.fields])
-def test_a_predicate_of_nothing_is_refused(make: object) -> None:
+def test_a_predicate_without_arguments_is_rejected(make: object) -> None:
     with pytest.raises(BadValue, match="at least"):
         make()  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("make", [changed.any_of, changed.all_of, changed.not_])
-def test_a_value_that_is_no_function_is_refused(make: object) -> None:
+def test_a_value_that_is_not_a_function_is_rejected(make: object) -> None:
     with pytest.raises(BadValue, match="function"):
         make("spec.size")  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""What a controller's declaration says, and what it refuses."""
+"""The declaration of a controller, and the declarations that are rejected."""
 
 import functools
 from typing import Any
@@ -28,14 +28,14 @@ def test_names_come_from_the_kind_and_never_from_a_function() -> None:
     assert controller.finalizer == "toys.example.com/widget"
 
 
-def test_a_second_controller_of_a_kind_has_names_of_its_own() -> None:
+def test_a_second_controller_of_a_kind_has_its_own_names() -> None:
     controller = sm.Controller(Widget, reconcile=reconcile, name="painter")
 
     assert controller.field_manager == "painter.toys.example.com"
     assert controller.finalizer == "toys.example.com/painter"
 
 
-def test_a_controller_of_a_core_kind_has_names_that_the_server_takes() -> None:
+def test_a_controller_of_a_core_kind_has_names_that_the_server_accepts() -> None:
     async def label(obj: core_v1.Pod, ctx: sm.Context) -> sm.Outcome:
         return sm.Done()
 
@@ -54,7 +54,7 @@ def test_owned_kinds_can_be_classes_or_owns() -> None:
     assert controller.cached_kinds == (Widget, core_v1.ConfigMap, apps_v1.Deployment)
 
 
-def nowhere(obj: Any, cached: sm.CacheReader) -> list[Widget]:
+def no_keys(obj: Any, cached: sm.CacheReader) -> list[Widget]:
     return []
 
 
@@ -118,22 +118,22 @@ def test_a_plain_function_is_recognized(function: Any, is_blocking: bool) -> Non
         (
             {
                 "owns": (autoscaling_v1.HorizontalPodAutoscaler,),
-                "watches": (sm.Watch(autoscaling_v2.HorizontalPodAutoscaler, to=nowhere),),
+                "watches": (sm.Watch(autoscaling_v2.HorizontalPodAutoscaler, to=no_keys),),
             },
             "by two classes, HorizontalPodAutoscaler and HorizontalPodAutoscaler",
         ),
         (
             {
                 "owns": (sm.Owns(core_v1.ConfigMap, labels=Labels.equal({"a": "b"})),),
-                "watches": (sm.Watch(core_v1.ConfigMap, to=nowhere),),
+                "watches": (sm.Watch(core_v1.ConfigMap, to=no_keys),),
             },
             "it declares v1 ConfigMap twice, with different selectors",
         ),
         (
             {
                 "watches": (
-                    sm.Watch(core_v1.ConfigMap, to=nowhere, indexes={"by": lambda obj: ()}),
-                    sm.Watch(core_v1.ConfigMap, to=nowhere, indexes={"by": lambda obj: ()}),
+                    sm.Watch(core_v1.ConfigMap, to=no_keys, indexes={"by": lambda obj: ()}),
+                    sm.Watch(core_v1.ConfigMap, to=no_keys, indexes={"by": lambda obj: ()}),
                 )
             },
             "it has two indexes 'by' of v1 ConfigMap",
@@ -158,7 +158,7 @@ def test_a_plain_function_is_recognized(function: Any, is_blocking: bool) -> Non
         ),
     ],
 )
-def test_an_invalid_controller_is_refused_when_it_is_declared(wrong: Any, says: str) -> None:
+def test_an_invalid_controller_is_rejected_when_it_is_declared(wrong: Any, says: str) -> None:
     declared: dict[str, Any] = {"reconcile": reconcile, **wrong}
 
     with pytest.raises(BadController, match="the controller") as raised:
@@ -168,7 +168,7 @@ def test_an_invalid_controller_is_refused_when_it_is_declared(wrong: Any, says: 
 
 
 def traced(function: Any) -> Any:
-    """The same function, behind one that takes whatever it is given."""
+    """The same function, wrapped in one with arbitrary parameters."""
 
     @functools.wraps(function)
     def call(*args: Any, **rest: Any) -> Any:
@@ -177,14 +177,14 @@ def traced(function: Any) -> Any:
     return call
 
 
-def test_a_decorated_function_is_checked_by_the_function_inside() -> None:
-    async def alone(obj: Widget) -> sm.Outcome:
+def test_a_decorated_function_is_checked_by_the_wrapped_function() -> None:
+    async def without_context(obj: Widget) -> sm.Outcome:
         return sm.Done()
 
     sm.Controller(Widget, reconcile=traced(plain))
 
-    with pytest.raises(BadController, match="alone cannot be called with an object and a context"):
-        sm.Controller(Widget, reconcile=traced(alone))
+    with pytest.raises(BadController, match="without_context cannot be called with an object and a context"):
+        sm.Controller(Widget, reconcile=traced(without_context))
 
 
 async def with_default(obj: Widget, ctx: sm.Context, more: int = 1) -> sm.Outcome:
@@ -203,7 +203,7 @@ async def with_three(obj: Widget, ctx: sm.Context, more: int) -> sm.Outcome:
     return sm.Done()
 
 
-async def with_a_name_more(obj: Widget, ctx: sm.Context, *, loud: bool) -> sm.Outcome:
+async def with_another_name(obj: Widget, ctx: sm.Context, *, loud: bool) -> sm.Outcome:
     return sm.Done()
 
 
@@ -212,13 +212,13 @@ def test_a_function_may_have_further_optional_parameters(function: Any) -> None:
     assert sm.Controller(Widget, reconcile=function).reconcile is function
 
 
-@pytest.mark.parametrize("function", [with_three, with_a_name_more])
-def test_a_function_with_further_required_parameters_is_refused(function: Any) -> None:
+@pytest.mark.parametrize("function", [with_three, with_another_name])
+def test_a_function_with_further_required_parameters_is_rejected(function: Any) -> None:
     with pytest.raises(BadController, match="cannot be called with an object and a context"):
         sm.Controller(Widget, reconcile=function)
 
 
-def test_a_class_without_a_kind_is_refused() -> None:
+def test_a_class_without_a_kind_is_rejected() -> None:
     with pytest.raises(BadController, match="is not a kind"):
         sm.Controller(sm.Part, reconcile=reconcile)  # type: ignore[type-var, arg-type]
 

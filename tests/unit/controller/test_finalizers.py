@@ -1,4 +1,4 @@
-"""Patches for our finalizer."""
+"""The patches that add and remove the controller's finalizer."""
 
 from datetime import UTC, datetime
 from typing import Any

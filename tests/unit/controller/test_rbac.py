@@ -1,4 +1,4 @@
-"""What a controller needs the right to, read off its declaration."""
+"""The permissions that a controller needs, derived from its declaration."""
 
 from typing import Any
 
@@ -27,7 +27,9 @@ def controller(kind: Any = App, **declared: Any) -> Controller[Any]:
     return Controller(kind, reconcile=reconcile, **declared)
 
 
-def needed(*controllers: Controller[Any], lease: tuple[str, str] | None = None) -> list[str]:
+def permissions_of(
+    *controllers: Controller[Any], lease: tuple[str, str] | None = None
+) -> list[str]:
     return [str(rule) for rule in permissions(controllers, lease=lease, namespaces=())]
 
 
@@ -36,7 +38,7 @@ FINALIZERS = f"update {PLURAL}/finalizers in the whole cluster"
 
 
 def test_a_controller_reads_its_kind_and_patches_its_status() -> None:
-    assert needed(controller()) == [
+    assert permissions_of(controller()) == [
         f"get, list, watch {PLURAL} in the whole cluster",
         f"patch {PLURAL}/status in the whole cluster",
         EVENTS,
@@ -107,7 +109,7 @@ def test_a_controller_reads_its_kind_and_patches_its_status() -> None:
 def test_a_controller_gets_the_declared_permissions_only(
     declared: dict[str, Any], also: set[str]
 ) -> None:
-    assert set(needed(controller(**declared))) - set(needed(controller())) == also
+    assert set(permissions_of(controller(**declared))) - set(permissions_of(controller())) == also
 
 
 def test_reading_scales_permits_the_scale_of_any_kind() -> None:
@@ -118,7 +120,7 @@ def test_reading_scales_permits_the_scale_of_any_kind() -> None:
 
 
 def test_a_controller_with_an_event_source_writes_core_events() -> None:
-    wanted = needed(controller(event_source="deployment-controller"))
+    wanted = permissions_of(controller(event_source="deployment-controller"))
 
     assert "create, patch events in the whole cluster" in wanted
     assert EVENTS not in wanted
@@ -127,7 +129,9 @@ def test_a_controller_with_an_event_source_writes_core_events() -> None:
 def test_a_kind_without_a_class_may_have_a_status() -> None:
     thing = Unstructured.of("example.com/v1", "Thing")
 
-    assert "patch things.example.com/status in the whole cluster" in needed(controller(thing))
+    assert "patch things.example.com/status in the whole cluster" in permissions_of(
+        controller(thing)
+    )
 
 
 def test_with_namespaces_only_cluster_scoped_kinds_are_granted_everywhere() -> None:
@@ -153,7 +157,7 @@ def test_with_namespaces_only_cluster_scoped_kinds_are_granted_everywhere() -> N
 
 
 def test_only_the_own_lease_may_be_changed() -> None:
-    rules = [rule for rule in needed(lease=("apps", "operator")) if "leases" in rule]
+    rules = [rule for rule in permissions_of(lease=("apps", "operator")) if "leases" in rule]
 
     assert rules == [
         "create leases.coordination.k8s.io in namespace apps",
@@ -187,8 +191,8 @@ def test_rules_of_two_controllers_are_merged_by_resource() -> None:
 
 
 def test_the_order_of_declarations_makes_no_difference() -> None:
-    one = needed(controller(owns=(apps_v1.Deployment, core_v1.Service)))
-    other = needed(controller(owns=(core_v1.Service, apps_v1.Deployment)))
+    one = permissions_of(controller(owns=(apps_v1.Deployment, core_v1.Service)))
+    other = permissions_of(controller(owns=(core_v1.Service, apps_v1.Deployment)))
 
     assert one == other
 

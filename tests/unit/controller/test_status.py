@@ -1,4 +1,4 @@
-"""What is made of a status before it is applied."""
+"""The status that is applied, as prepared from the status that an author returns."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +25,7 @@ class Plain(Part):
 
 
 class App(CustomResource[Plain, Status], group="example.com", version="v1"):
-    """Something with a status."""
+    """A kind with a status."""
 
 
 AnyApp = Unstructured.of("example.com/v1", "App")
@@ -65,12 +65,12 @@ def test_the_observed_generation_is_that_of_the_reconciled_object() -> None:
     assert status_to_apply(app(), {"observedGeneration": 77}, now=NOW) == {"observedGeneration": 3}
 
 
-def test_a_status_without_that_field_does_not_get_it() -> None:
+def test_a_status_without_the_observed_generation_field_does_not_get_it() -> None:
     assert status_to_apply(app(), Plain(ready=1), now=NOW) == Plain(ready=1)
     assert status_to_apply(app(), {"ready": 1}, now=NOW) == {"ready": 1}
 
 
-def test_a_new_condition_is_since_now_to_the_second() -> None:
+def test_a_new_condition_gets_the_current_time_in_whole_seconds() -> None:
     status = status_to_apply(app(), Status(conditions=(condition("True"),)), now=NOW)
 
     assert times(status) == [SECOND]
@@ -92,7 +92,7 @@ def test_a_given_transition_time_is_kept_in_whole_seconds() -> None:
     assert times(after) == [BEFORE + timedelta(days=1)]
 
 
-def test_what_is_known_now_counts_and_not_what_was_looked_at() -> None:
+def test_the_current_object_counts_and_not_the_reconciled_one() -> None:
     status = Status(conditions=(condition("True"),))
 
     after = status_to_apply(
@@ -106,7 +106,7 @@ def test_what_is_known_now_counts_and_not_what_was_looked_at() -> None:
     assert after.observed_generation == 3
 
 
-def test_conditions_that_were_brought_along_keep_all_they_have() -> None:
+def test_conditions_of_an_inlined_status_are_unchanged() -> None:
     inlined = apps_v1.DeploymentStatus(
         conditions=(
             apps_v1.DeploymentCondition(
@@ -121,7 +121,7 @@ def test_conditions_that_were_brought_along_keep_all_they_have() -> None:
     assert status_to_apply(app(), inlined, now=NOW) == replace(inlined, observed_generation=3)
 
 
-def test_a_condition_in_a_dictionary_is_treated_alike() -> None:
+def test_a_condition_in_a_dictionary_is_treated_like_a_typed_one() -> None:
     since = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
     obj = any_app(
         {"type": "Ready", "status": "True", **since},
@@ -149,7 +149,7 @@ def test_a_condition_in_a_dictionary_is_treated_alike() -> None:
 
 
 @pytest.mark.parametrize("status", [Status(ready=1), {"ready": 1, "observedGeneration": 0}])
-def test_saying_the_same_twice_gives_the_same(status: Any) -> None:
+def test_the_same_status_gives_the_same_result_twice(status: Any) -> None:
     with_condition: Any = (
         replace(status, conditions=(condition("True"),))
         if isinstance(status, Status)
@@ -171,44 +171,46 @@ FAILED = condition("False", BEFORE)
 OF_OTHERS = condition("True", BEFORE, type="Audited")
 
 
-def said(*conditions: Condition, generation: int | None = 3, ready: int = 1) -> Status:
+def status_with(*conditions: Condition, generation: int | None = 3, ready: int = 1) -> Status:
     return Status(conditions=conditions, observed_generation=generation, ready=ready)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "is_so"),
+    ("before", "after", "expected"),
     [
-        (None, said(FAILED), True),
-        (Status(), said(FAILED), True),
-        (said(READY), said(READY, ready=2), True),
-        (said(READY, OF_OTHERS), said(READY, ready=2), True),
-        (said(READY, generation=None), said(READY, ready=2), True),
-        (said(READY), said(FAILED), False),
-        (said(READY), said(READY, condition("True", BEFORE, type="Degraded")), False),
-        (said(READY, generation=2), said(READY, ready=2), False),
+        (None, status_with(FAILED), True),
+        (Status(), status_with(FAILED), True),
+        (status_with(READY), status_with(READY, ready=2), True),
+        (status_with(READY, OF_OTHERS), status_with(READY, ready=2), True),
+        (status_with(READY, generation=None), status_with(READY, ready=2), True),
+        (status_with(READY), status_with(FAILED), False),
+        (status_with(READY), status_with(READY, condition("True", BEFORE, type="Degraded")), False),
+        (status_with(READY, generation=2), status_with(READY, ready=2), False),
     ],
 )
-def test_progress_is_what_leaves_every_condition_as_it_is_said_of_this_generation(
-    before: Status | None, after: Status, is_so: bool
+def test_a_status_is_progress_if_it_changes_no_condition_of_the_current_generation(
+    before: Status | None, after: Status, expected: bool
 ) -> None:
     obj = replace(app(), status=before)
-    assert is_progress(obj, after, before=obj) is is_so
+    assert is_progress(obj, after, before=obj) is expected
 
     plain = any_app()
     status = {} if before is None else {"status": msgspec.to_builtins(before)}
     untyped = AnyApp({**{k: v for k, v in plain.body.items() if k != "status"}, **status})
-    assert is_progress(untyped, msgspec.to_builtins(after), before=untyped) is is_so
+    assert is_progress(untyped, msgspec.to_builtins(after), before=untyped) is expected
 
 
 def test_conditions_of_any_shape_can_be_compared() -> None:
-    class Odd(Part):
+    class PhaseStatus(Part):
         phase: str
         conditions: tuple[str, ...] = ()
 
-    class Strange(CustomResource[Plain, Odd], group="example.com", version="v1"):
-        """Something whose status is required to have a phase."""
+    class Phased(CustomResource[Plain, PhaseStatus], group="example.com", version="v1"):
+        """A kind whose status requires a phase."""
 
-    obj = Strange(metadata=meta_v1.ObjectMeta(name="a"), spec=Plain(), status=Odd(phase="begun"))
+    obj = Phased(
+        metadata=meta_v1.ObjectMeta(name="a"), spec=Plain(), status=PhaseStatus(phase="begun")
+    )
 
-    assert is_progress(obj, Odd(phase="ended", conditions=("warm",)), before=obj) is False
-    assert is_progress(obj, Odd(phase="ended"), before=obj) is True
+    assert is_progress(obj, PhaseStatus(phase="ended", conditions=("warm",)), before=obj) is False
+    assert is_progress(obj, PhaseStatus(phase="ended"), before=obj) is True

@@ -1,4 +1,4 @@
-"""Plain functions in threads, and what happens when they do not end."""
+"""Plain functions run in threads, also functions that do not end."""
 
 import asyncio
 import signal
@@ -26,7 +26,7 @@ def observed() -> list[Observation]:
 
 @pytest.fixture
 def hang() -> Iterator[threading.Event]:
-    """What a function may wait for, at most as long as the test."""
+    """An event that functions wait for, set at the end of the test."""
     event = threading.Event()
     yield event
     event.set()
@@ -38,11 +38,11 @@ async def test_calls_of_a_function_in_a_thread_run_in_the_loop(
     loop_thread = threading.get_ident()
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
-    async def where() -> int:
+    async def call() -> int:
         return threading.get_ident()
 
     def function(caller: LoopCaller) -> tuple[int, int]:
-        return threading.get_ident(), caller.call(where)
+        return threading.get_ident(), caller.call(call)
 
     job = await threads.start(function, holder="one", ended=ended)
     own, asked = await job.result()
@@ -141,12 +141,12 @@ async def test_a_thread_that_waits_for_the_loop_is_released_when_its_task_ends(
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     asked = asyncio.Event()
 
-    async def hang_for_ever() -> None:
+    async def hang_forever() -> None:
         asked.set()
         await asyncio.Event().wait()
 
     def function(caller: LoopCaller) -> None:
-        caller.call(hang_for_ever)
+        caller.call(hang_forever)
 
     job = await threads.start(function, holder="one", ended=ended)
     async with asyncio.TaskGroup() as group:
@@ -161,7 +161,7 @@ async def test_a_thread_that_cannot_be_started_does_not_count_against_the_limit(
     observed: list[Observation],
 ) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
-    usual = threading.stack_size(2**46)  # more than any machine has to give
+    usual = threading.stack_size(2**46)  # more than any machine has
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
             await threads.start(lambda _: 1, holder="one", ended=ended)
@@ -191,7 +191,7 @@ def mask() -> set[int]:
     return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
-def test_a_thread_receives_no_signal_to_end() -> None:
+def test_a_thread_blocks_the_signals_that_end_the_program() -> None:
     before = mask()
     found: list[set[int]] = []
     thread = threading.Thread(target=lambda: found.append(mask()), daemon=True)

@@ -1,4 +1,4 @@
-"""The facts about the built-in kinds, as the tests of kinds see them."""
+"""The schemas of the built-in kinds."""
 
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ REF = "#/components/schemas/"
 
 @cache
 def schemas() -> dict[str, Any]:
-    """Every schema, by its full name."""
+    """All schemas, by full name."""
     return {
         name: schema
         for each in load_all_facts().values()
@@ -19,7 +19,7 @@ def schemas() -> dict[str, Any]:
 
 
 def referred(schema: dict[str, Any]) -> str | None:
-    """The name of the schema that this one only points to, if it does."""
+    """The name of the schema that this schema refers to, or None."""
     for each in (schema, *schema.get("allOf", ())):
         if "$ref" in each:
             return str(each["$ref"]).removeprefix(REF)

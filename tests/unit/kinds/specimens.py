@@ -1,4 +1,4 @@
-"""Objects made up from the schemas of a kind, and from nothing that our classes say about it."""
+"""Objects generated from the schemas of a kind, independently of the classes under test."""
 
 import base64
 from random import Random
@@ -9,7 +9,7 @@ from tests.unit.kinds.schemas import referred, schemas
 _APIMACHINERY = "io.k8s.apimachinery.pkg"
 _APIEXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 
-# Schemas that say less than what the server sends: some of what it does, the emptiest first.
+# Values for schemas that describe less than what the server sends; the emptiest value first.
 _KNOWN: dict[str, list[Any]] = {
     f"{_APIMACHINERY}.api.resource.Quantity": ["0", "100m", "1.50", "1536Mi", "1e3", "-5"],
     f"{_APIMACHINERY}.apis.meta.v1.FieldsV1": [{}, {"f:spec": {"f:a": {}}}, {".": {}, "v:1": {}}],
@@ -33,29 +33,29 @@ _WHOLE = {"int32": [0, 1, -1, 2**31 - 1, -(2**31)], "int64": [0, 7, -1, 2**63 - 
 _NUMBERS = [0, 0.5, -2, 1e30]
 _BYTES = [base64.b64encode(data).decode() for data in (b"", b"a", b"\x00\xff\x10")]
 
-# Whatever the schemas require, these are always there, and our classes insist on them.
+# The classes require these fields, even where the schemas do not.
 _CONDITION = {"type", "status"}
 _KIND = {"apiVersion", "kind", "metadata"}
 
 
-class Taste(Protocol):
-    """Decides what is open in an object."""
+class ValueChooser(Protocol):
+    """Chooses the optional fields, lengths and values of a generated object."""
 
     def has(self, depth: int) -> bool:
-        """Whether an optional field is there."""
+        """Whether an optional field is present."""
         ...
 
     def count(self) -> int:
-        """How many elements a list or map has."""
+        """The number of elements of a list or map."""
         ...
 
     def one_of(self, values: list[Any]) -> Any:
-        """A value among those that are possible, of which the first is the emptiest."""
+        """One of the possible values, of which the first is the emptiest."""
         ...
 
 
-class Least:
-    """Only what is required."""
+class RequiredOnly:
+    """Only the required fields."""
 
     def has(self, depth: int) -> bool:
         return False
@@ -67,15 +67,15 @@ class Least:
         return values[0]
 
 
-class Empty(Least):
-    """Every field, and each explicitly zero, false or empty."""
+class AllEmpty(RequiredOnly):
+    """All fields, each explicitly zero, false or empty."""
 
     def has(self, depth: int) -> bool:
         return True
 
 
-class Most(Least):
-    """Every field, with something in it."""
+class AllFilled(RequiredOnly):
+    """All fields, each with a value."""
 
     def has(self, depth: int) -> bool:
         return True
@@ -87,8 +87,8 @@ class Most(Least):
         return values[-1]
 
 
-class Chance:
-    """By the dice; the deeper, the less."""
+class RandomChooser:
+    """Random fields and values; fewer at greater depth."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -103,13 +103,13 @@ class Chance:
         return self._rng.choice(values)
 
 
-def specimen(component: str, taste: Taste) -> Any:
+def specimen(component: str, chooser: ValueChooser) -> Any:
     """An object of the schema with this full name."""
-    return _component(component, taste, ())
+    return _component(component, chooser, ())
 
 
 def without_nulls(value: Any) -> Any:
-    """The same, without the fields that are null."""
+    """The value without its null fields."""
     if isinstance(value, dict):
         return {key: without_nulls(each) for key, each in value.items() if each is not None}
     if isinstance(value, list):
@@ -117,9 +117,9 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
-def _component(name: str, taste: Taste, inside: tuple[str, ...]) -> Any:
+def _component(name: str, chooser: ValueChooser, inside: tuple[str, ...]) -> Any:
     if name in _KNOWN:
-        return taste.one_of(_KNOWN[name])
+        return chooser.one_of(_KNOWN[name])
     schema = schemas()[name]
     fields, required = schema.get("properties", {}).keys(), set(schema.get("required", ()))
     if name.endswith("Condition"):
@@ -127,48 +127,48 @@ def _component(name: str, taste: Taste, inside: tuple[str, ...]) -> Any:
     kinds = schema.get("x-kubernetes-group-version-kind", ())
     if kinds:
         required |= fields & _KIND
-    made = _value({**schema, "required": required}, taste, (*inside, name))
+    value = _value({**schema, "required": required}, chooser, (*inside, name))
     if kinds and "kind" in fields:
-        made["apiVersion"] = f"{kinds[0]['group']}/{kinds[0]['version']}".lstrip("/")
-        made["kind"] = kinds[0]["kind"]
-    return made
+        value["apiVersion"] = f"{kinds[0]['group']}/{kinds[0]['version']}".lstrip("/")
+        value["kind"] = kinds[0]["kind"]
+    return value
 
 
-def _value(schema: dict[str, Any], taste: Taste, inside: tuple[str, ...]) -> Any:
+def _value(schema: dict[str, Any], chooser: ValueChooser, inside: tuple[str, ...]) -> Any:
     if component := referred(schema):
-        return _component(component, taste, inside)
+        return _component(component, chooser, inside)
     if "enum" in schema:
-        return taste.one_of(schema["enum"])
+        return chooser.one_of(schema["enum"])
     match schema.get("type"), schema.get("format"):
         case "object", _ if "properties" in schema:
-            return _object(schema, taste, inside)
+            return _object(schema, chooser, inside)
         case "object", _:
             values = schema.get("additionalProperties", {"type": "string"})
-            return {_KEYS[n]: _value(values, taste, inside) for n in range(taste.count())}
+            return {_KEYS[n]: _value(values, chooser, inside) for n in range(chooser.count())}
         case "array", _:
-            return [_value(schema["items"], taste, inside) for _ in range(taste.count())]
+            return [_value(schema["items"], chooser, inside) for _ in range(chooser.count())]
         case "string", "byte":
-            return taste.one_of(_BYTES)
+            return chooser.one_of(_BYTES)
         case "string", _:
-            return taste.one_of(_TEXTS)
+            return chooser.one_of(_TEXTS)
         case "integer", str(size):
-            return taste.one_of(_WHOLE[size])
+            return chooser.one_of(_WHOLE[size])
         case "number", _:
-            return taste.one_of(_NUMBERS)
+            return chooser.one_of(_NUMBERS)
         case "boolean", _:
-            return taste.one_of([False, True])
+            return chooser.one_of([False, True])
         case unknown:
             raise AssertionError(f"no idea how to make {unknown}")
 
 
-def _object(schema: dict[str, Any], taste: Taste, inside: tuple[str, ...]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _object(schema: dict[str, Any], chooser: ValueChooser, inside: tuple[str, ...]) -> dict[str, Any]:
+    value: dict[str, Any] = {}
     for field, each in schema["properties"].items():
-        # JSONSchemaProps contain themselves; once is enough.
+        # JSONSchemaProps contain themselves; one level is enough.
         item = each.get("items") or each.get("additionalProperties") or each
         too_deep = inside.count(referred(item) or "") > 1
-        if field in schema["required"] or (taste.has(len(inside)) and not too_deep):
-            made[field] = _value(each, taste, inside)
-        elif taste.one_of(["left out", "null"]) == "null":
-            made[field] = None
-    return made
+        if field in schema["required"] or (chooser.has(len(inside)) and not too_deep):
+            value[field] = _value(each, chooser, inside)
+        elif chooser.one_of(["left out", "null"]) == "null":
+            value[field] = None
+    return value

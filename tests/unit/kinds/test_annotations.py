@@ -146,7 +146,7 @@ def test_a_class_in_a_function_uses_the_local_classes_before_it(load: Load) -> N
     assert found.leaf.color == "red"
 
 
-def test_text_annotations_in_a_function_are_refused_with_the_name_that_they_do_not_find(
+def test_the_error_for_text_annotations_in_a_function_has_the_name_that_is_not_found(
     load: Load,
 ) -> None:
     branch = load(LOCAL, AS_TEXT).declared()
@@ -229,7 +229,7 @@ class Branch(Part):
 
 @pytest.mark.parametrize("flags", [AS_VALUES, AS_TEXT])
 @pytest.mark.parametrize("quotes", [True, False])
-def test_an_annotation_of_a_missing_class_is_named(load: Load, flags: int, quotes: bool) -> None:
+def test_the_error_for_an_annotation_with_a_missing_class_names_it(load: Load, flags: int, quotes: bool) -> None:
     source = MISSING if quotes else MISSING.replace('"Missing"', "Missing")
     if flags == AS_VALUES and not quotes and not LAZY:
         with pytest.raises(NameError, match="Missing"):
@@ -248,7 +248,7 @@ def test_another_error_in_an_annotation_is_that_of_the_class_statement(
 ) -> None:
     source = "from steersman.kinds import Part\nclass Branch(Part):\n    leaf: 1 / 0\n"
     if flags == AS_TEXT:
-        load(source, flags)  # nothing evaluates it yet
+        load(source, flags)  # not evaluated yet
         return
 
     with pytest.raises(ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Parts: which fields are sent, which are frozen, and which are redacted."""
+"""Parts: which fields are sent, frozen, and redacted."""
 
 import copy
 import dataclasses
@@ -20,7 +20,7 @@ CANARY = "canary-3f9a"
 
 
 class Choices(Part):
-    """Optional fields of every sort, as in a generated kind."""
+    """Optional fields of every type, as in a generated kind."""
 
     count: int | None = None
     ratio: float | None = None
@@ -32,7 +32,7 @@ class Choices(Part):
 
 
 class Defaults(Part):
-    """Defaults of every sort, as in an author's kind."""
+    """Defaults of every type, as in an author's kind."""
 
     size: int = 1
     zero: int = 0
@@ -47,7 +47,7 @@ class Defaults(Part):
 
 
 class MoreDefaults(Defaults):
-    """The same, and one more."""
+    """Inherits the defaults, and adds one."""
 
     size: int = 2
     extra: tuple[int, ...] = (1, 2)
@@ -148,7 +148,7 @@ def test_fields_are_keyword_only() -> None:
         Choices(1)  # type: ignore[call-arg]
 
 
-def test_replace_makes_a_changed_copy() -> None:
+def test_replace_returns_a_changed_copy() -> None:
     before = Defaults(size=1, text="kept")
 
     after = replace(before, size=5)
@@ -157,7 +157,7 @@ def test_replace_makes_a_changed_copy() -> None:
     assert before.size == 1
 
 
-def test_replace_names_the_fields_when_there_is_no_such_one() -> None:
+def test_the_error_of_replace_for_an_unknown_field_lists_the_fields() -> None:
     with pytest.raises(BadValue, match="the fields are count, ratio, on"):
         replace(Choices(), size=5)
 
@@ -213,7 +213,7 @@ def test_exact_wire_names_are_inherited() -> None:
 
 
 @pytest.mark.parametrize("keywords", [{"wire_names": {"sise": "Size"}}, {"sensitive": {"sise"}}])
-def test_a_class_keyword_without_a_field_is_refused(keywords: dict[str, Any]) -> None:
+def test_a_class_keyword_without_a_field_is_rejected(keywords: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=r"Misspelt: .* contains sise, which is not a field"):
         new_class("Misspelt", (Part,), keywords)
 
@@ -237,7 +237,7 @@ def test_a_class_variable_is_not_a_field_with_text_annotations(annotation: str) 
     assert sent(kind()) == {"size": 1}
 
 
-def test_a_mutable_base_class_is_refused() -> None:
+def test_a_mutable_base_class_is_rejected() -> None:
     class Loose:
         pass
 
@@ -250,13 +250,13 @@ def test_a_mutable_base_class_is_refused() -> None:
     assert issubclass(new_class("Mixed", (Choices, Tight)), Tight)
 
 
-def test_an_unknown_class_keyword_is_refused() -> None:
+def test_an_unknown_class_keyword_is_rejected() -> None:
     with pytest.raises(TypeError, match="Thawed: unknown class keyword: frozen"):
         new_class("Thawed", (Part,), {"frozen": False})
 
 
 @pytest.mark.parametrize("options", [msgspec.field(default=3), dataclasses.field(default=3)])
-def test_a_field_with_options_is_refused(options: Any) -> None:
+def test_a_field_with_options_is_rejected(options: Any) -> None:
     body = {"__annotations__": {"size": int}, "size": options}
 
     with pytest.raises(TypeError, match=r"Odd\.size: the default must be a plain value"):

@@ -1,4 +1,4 @@
-"""Every built-in kind round-trips: what the schema allows comes out as it went in, nulls aside."""
+"""Every object that the schema of a built-in kind allows round-trips, except for nulls."""
 
 import json
 from importlib import import_module
@@ -13,14 +13,14 @@ from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.generate.facts import module_of
 from steersman.openapi import load_all_facts
 from tests.unit.kinds.schemas import schemas
-from tests.unit.kinds.specimens import Chance, Empty, Least, Most, Taste, specimen, without_nulls
+from tests.unit.kinds.specimens import RandomChooser, AllEmpty, RequiredOnly, AllFilled, ValueChooser, specimen, without_nulls
 
-# So many objects of each kind by chance, beside the extremes.
-BY_CHANCE = 100
+# The number of random objects of each kind, beside the extreme ones.
+RANDOM_OBJECTS = 100
 
 
 def components() -> list[str]:
-    """The schemas of all kinds, and of what they share."""
+    """The schemas of all kinds, and of the types that they share."""
     return [
         name
         for each in load_all_facts().values()
@@ -37,9 +37,9 @@ def kind_of(component: str) -> type[Part]:
     return kind
 
 
-def tastes(component: str) -> list[Taste]:
-    by_chance = [Chance(Random(f"{component} {seed}")) for seed in range(BY_CHANCE)]
-    return [Least(), Empty(), Most(), *by_chance]
+def choosers(component: str) -> list[ValueChooser]:
+    random = [RandomChooser(Random(f"{component} {seed}")) for seed in range(RANDOM_OBJECTS)]
+    return [RequiredOnly(), AllEmpty(), AllFilled(), *random]
 
 
 @pytest.mark.timeout(20)
@@ -47,8 +47,8 @@ def tastes(component: str) -> list[Taste]:
 def test_every_built_in_kind_round_trips(component: str) -> None:
     codec, kind = Codec(), kind_of(component)
 
-    for taste in tastes(component):
-        made = specimen(component, taste)
+    for chooser in choosers(component):
+        made = specimen(component, chooser)
         again = codec.encode(codec.decode(kind, json.dumps(made).encode(), wanted="read"))
         assert without_nulls(msgspec.json.decode(again)) == without_nulls(made)
 
@@ -64,8 +64,8 @@ def test_the_round_trip_covers_every_kind_in_the_table() -> None:
 
 
 def test_the_round_trip_covers_every_field() -> None:
-    """The round trips are worth something: between them they meet each field of a Pod's spec."""
-    pod: Any = specimen("io.k8s.api.core.v1.Pod", Most())
+    """Together, the generated objects have every field of a Pod's spec."""
+    pod: Any = specimen("io.k8s.api.core.v1.Pod", AllFilled())
 
     spec = schemas()["io.k8s.api.core.v1.PodSpec"]["properties"]
     volume = schemas()["io.k8s.api.core.v1.Volume"]["properties"]

@@ -1,4 +1,4 @@
-"""Rules in CEL that are wrong in themselves are refused where they are written."""
+"""A CEL rule that is invalid by itself is rejected where it is declared."""
 
 from types import new_class
 from typing import Any
@@ -26,7 +26,7 @@ from steersman.kinds import Cel, Part, validations_of
         ({"rule": "self > 0", "optional_old_self": True}, "requires a rule that uses oldSelf"),
     ],
 )
-def test_a_rule_that_every_server_rejects_is_refused(said: dict[str, Any], why: str) -> None:
+def test_a_rule_that_every_server_rejects_is_rejected(said: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Cel(**said)
 

@@ -1,4 +1,4 @@
-"""JSON to kinds and back, whatever a server or a proxy may send."""
+"""The codec decodes JSON from any server or proxy into kinds, and encodes kinds."""
 
 import sys
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ WANTED = "get Widget default/one"
 
 
 class Rack(Part):
-    """Lists and maps that are required."""
+    """Required lists and maps."""
 
     slots: tuple[str, ...]
     labels: Mapping[str, str]
@@ -35,7 +35,7 @@ class State(Part):
 
 
 class Widget(CustomResource[Rack, State], group="app.example.com", version="v1"):
-    """The kind that is asked for here."""
+    """The kind that the tests request."""
 
 
 AnyWidget = Unstructured.of("app.example.com/v1", "Widget")
@@ -130,7 +130,7 @@ def test_null_lists_of_go_are_decoded_in_built_in_kinds() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_an_answer_of_another_kind_is_refused(
+def test_a_response_of_another_kind_is_rejected(
     kind: type[Widget] | type[Unstructured], body: Any, found: str
 ) -> None:
     with pytest.raises(InvalidResponse) as refused:
@@ -157,7 +157,7 @@ def test_an_answer_of_another_kind_is_refused(
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_invalid_json_is_refused(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
+def test_invalid_json_is_rejected(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
     with pytest.raises(InvalidResponse, match="not the expected JSON"):
         CODEC.decode(kind, data, wanted=WANTED)
     with pytest.raises(InvalidResponse):
@@ -186,12 +186,12 @@ def test_a_decode_error_has_the_path_of_the_field() -> None:
     assert invalid.value.body == widget(slots=[1])
 
 
-def test_a_decode_error_is_possible_without_a_name() -> None:
+def test_an_object_without_a_name_has_a_decode_error_too() -> None:
     with pytest.raises(InvalidObject, match=r"^Widget does not fit Widget: "):
         decoded({**widget(), "metadata": {"namespace": "default"}, "spec": 5})
 
 
-def test_an_unresolvable_annotation_is_named() -> None:
+def test_the_error_for_an_unresolvable_annotation_names_it() -> None:
     body = {"__annotations__": {"inner": "DefinedInAFunction"}}
     kind = new_class("Lost", (Part,), exec_body=lambda namespace: namespace.update(body))
 
@@ -264,7 +264,7 @@ def test_the_items_of_a_built_in_list_can_omit_kind_and_api_version() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_an_answer_that_is_no_list_of_the_kind_is_refused(
+def test_a_response_that_is_not_a_list_of_the_kind_is_rejected(
     kind: type[Widget] | type[Unstructured], answer: Any
 ) -> None:
     with pytest.raises(InvalidResponse, match=r"expected (a list of )?app\.example\.com/v1 Widget"):
@@ -353,7 +353,7 @@ def test_a_field_of_any_type_can_contain_objects_and_parts() -> None:
     ]
 
 
-def test_a_value_that_json_cannot_represent_is_refused() -> None:
+def test_a_value_that_json_cannot_represent_is_rejected() -> None:
     with pytest.raises(TypeError, match="an object of object cannot be encoded as JSON"):
         CODEC.encode({"x": object()})
 
@@ -374,7 +374,7 @@ def test_equal_quantities_are_shared_only_with_equal_text() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["1.0", "true", "[]", "{}", '"much"'])
-def test_an_invalid_quantity_is_refused_even_after_a_similar_valid_one(wrong: str) -> None:
+def test_an_invalid_quantity_is_rejected_even_after_a_similar_valid_one(wrong: str) -> None:
     codec = Codec()
     codec.decode(core_v1.ResourceRequirements, b'{"limits": {"cpu": 1}}', wanted="x")
 

@@ -1,4 +1,4 @@
-"""Conditions: true, false or not known, with a reason."""
+"""Conditions: true, false or unknown, with a reason."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_condition_is_created_from_a_boolean() -> None:
 @pytest.mark.parametrize(
     ("status", "is_true"), [("True", True), ("False", False), ("Unknown", False)]
 )
-def test_only_true_is_true(status: str, is_true: bool) -> None:
+def test_only_the_status_true_is_true(status: str, is_true: bool) -> None:
     assert Condition(type="Ready", status=status).is_true is is_true
 
 

@@ -1,4 +1,4 @@
-"""Whether an object says all that is wanted of it."""
+"""Whether an object has all requested values."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ WANTED = recipes.deployment("web", WEB, replicas=2, labels={"tier": "front"})
 
 
 def with_spec(**changes: Any) -> apps_v1.Deployment:
-    """What was wanted, and something else in its spec."""
+    """The requested spec, and another field."""
     assert WANTED.spec is not None
     return replace(WANTED, spec=replace(WANTED.spec, **changes))
 
 
 def with_containers(*containers: core_v1.Container) -> apps_v1.Deployment:
-    """What was wanted, with these containers."""
+    """The requested object, with these containers."""
     assert WANTED.spec is not None
     pod = core_v1.PodSpec(containers=containers)
     return with_spec(template=replace(WANTED.spec.template, spec=pod))

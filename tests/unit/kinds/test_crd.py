@@ -1,4 +1,4 @@
-"""What a kind's definition says beyond its fields is checked where it is written."""
+"""The declared definition of a kind is validated in its class statement."""
 
 from collections.abc import Callable
 from types import new_class
@@ -19,7 +19,7 @@ LONE_TEXT: Any = "ab"
 
 
 def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
-    """What a class statement does, with keywords that a test chooses."""
+    """Run a class statement with the given keywords."""
     usual = {"group": "app.example.com", "version": "v1", "kind": "Widget"}
     made: type[Resource] = new_class(name, (CustomResource[Spec, Part],), usual | keywords)
     return made
@@ -44,7 +44,7 @@ def test_a_custom_kind_has_a_definition_unless_it_opts_out() -> None:
         lambda: Crd(list_kind="list of widgets"),
     ],
 )
-def test_names_that_kubernetes_would_refuse_are_refused(wrong: Callable[[], Crd]) -> None:
+def test_names_that_kubernetes_rejects_are_rejected(wrong: Callable[[], Crd]) -> None:
     with pytest.raises(BadName):
         wrong()
 
@@ -81,7 +81,7 @@ def test_names_that_kubernetes_would_refuse_are_refused(wrong: Callable[[], Crd]
         (lambda: Crd(deprecated="x" * 257), "256 bytes"),
     ],
 )
-def test_an_inconsistent_definition_is_refused(wrong: Callable[[], object], why: str) -> None:
+def test_an_inconsistent_definition_is_rejected(wrong: Callable[[], object], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         wrong()
 
@@ -113,14 +113,14 @@ def test_an_inconsistent_definition_is_refused(wrong: Callable[[], object], why:
         ),
     ],
 )
-def test_a_class_statement_with_a_wrong_definition_is_refused(
+def test_a_class_statement_with_an_invalid_definition_is_rejected(
     keywords: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(TypeError, match=why):
         declared(**keywords)
 
 
-def test_a_definition_without_a_version_is_refused() -> None:
+def test_a_definition_without_a_version_is_rejected() -> None:
     with pytest.raises(TypeError, match="Wrong: crd is set, but version is missing"):
         new_class("Wrong", (CustomResource[Spec, Part],), {"crd": Crd()})
 

@@ -1,4 +1,4 @@
-"""Objects without the account of who wrote which field."""
+"""Objects without their managedFields."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Kinds of which nothing but the metadata is wanted."""
+"""Metadata-only variants of kinds."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def test_an_object_cannot_be_changed() -> None:
             setattr(found, field, "x")
 
 
-def test_a_list_of_metadata_is_read() -> None:
+def test_a_list_of_metadata_is_decoded() -> None:
     page = {
         "kind": "PartialObjectMetadataList",
         "apiVersion": "meta.k8s.io/v1",
@@ -108,12 +108,12 @@ def test_the_error_for_an_undecodable_object_names_its_kind() -> None:
         7,
     ],
 )
-def test_an_answer_that_is_not_the_metadata_is_refused(body: object) -> None:
+def test_a_response_that_is_not_the_metadata_is_rejected(body: object) -> None:
     with pytest.raises(InvalidResponse, match=r"expected meta\.k8s\.io/v1 PartialObjectMetadata"):
         decoded(body)
 
 
-def test_a_list_of_whole_objects_is_refused() -> None:
+def test_a_list_of_complete_objects_is_rejected() -> None:
     page = {"kind": "SecretList", "apiVersion": "v1", "metadata": {}, "items": []}
 
     with pytest.raises(

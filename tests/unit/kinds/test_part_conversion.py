@@ -1,4 +1,4 @@
-"""One part made from another, and a status with one condition more."""
+"""Conversion of one part to another, and the addition of a condition to a status."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,11 +18,11 @@ READY = Condition.when(True, "Ready", yes="RolledOut", no="RollingOut")
 
 
 class Status(DeploymentStatus):
-    """A Deployment's status, inlined."""
+    """A status that inlines that of a Deployment."""
 
 
 class Summary(Part):
-    """Some of a Deployment's status, and more."""
+    """A part of a Deployment's status, and more."""
 
     replicas: int = 0
     conditions: tuple[Condition, ...] = ()
@@ -77,7 +77,7 @@ def test_conditions_become_conditions_of_the_target_class() -> None:
     narrow = Summary.inlining(DeploymentStatus(conditions=(AVAILABLE,)))
     wide = Status.inlining(Summary(conditions=(READY,)))
 
-    # Otherwise it would send lastUpdateTime, which is not in the schema of a Summary.
+    # Otherwise it would send lastUpdateTime, which the schema of Summary does not have.
     assert [type(each) for each in narrow.conditions] == [Condition]
     assert Codec().encode(narrow.conditions[0]) == b'{"type":"Available","status":"True"}'
     assert wide.conditions == (
@@ -85,7 +85,7 @@ def test_conditions_become_conditions_of_the_target_class() -> None:
     )
 
 
-def test_a_value_of_a_wrong_type_is_refused_without_being_shown() -> None:
+def test_a_value_of_a_wrong_type_is_rejected_without_being_shown() -> None:
     class Wordy(Part):
         replicas: str
 
@@ -111,7 +111,6 @@ def test_a_value_of_a_narrower_annotated_type_is_accepted() -> None:
 
 def test_a_resource_keeps_its_own_kind() -> None:
     class Old(CustomResource[Summary, Summary], group="app.example.com", version="v1", kind="App"):
-        """The same in an older version."""
 
     class New(CustomResource[Summary, Summary], group="app.example.com", version="v2", kind="App"):
         """The same in a newer one."""

@@ -10,7 +10,7 @@ from steersman.client import Trust, find_config
 from steersman.errors import ConfigError
 from steersman.manager import Manager, ManagerSettings, trust_of
 from steersman.observe import ignore
-from tests.unit.client.access.kubeconfigs import document, written
+from tests.unit.client.access.kubeconfigs import document, write_kubeconfig
 
 PROGRAM = """\
 import steersman as sm
@@ -29,7 +29,7 @@ def refused(path: Path) -> str:
 def unverified(tmp_path: Path) -> Path:
     # Nothing listens there, so that what is allowed comes no further.
     cluster = {"insecure-skip-tls-verify": True, "server": "https://127.0.0.1:9"}
-    return written(tmp_path, document(cluster=cluster))
+    return write_kubeconfig(tmp_path, document(cluster=cluster))
 
 
 def says(words: str, kubeconfig: Path, *arguments: str) -> bool:

@@ -1,4 +1,4 @@
-"""Kubeconfigs for tests, and what becomes of them."""
+"""Kubeconfigs for tests, and functions that read them."""
 
 import json
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from steersman.observe import Observer, ignore
 
 SERVER = "https://kube.example.com:6443"
 
-# What must appear in no message, repr or log.
+# A secret that must not appear in any message, repr or log.
 CANARY = "c4n4ry-s3cr3t"
 
 
 def document(
     *, cluster: Mapping[str, Any] | None = None, user: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A kubeconfig with one of each; what is given is added to the cluster and the user."""
+    """A kubeconfig with one cluster and one user, which the arguments extend, and one context."""
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -32,16 +32,16 @@ def document(
     }
 
 
-def written(directory: Path, content: Mapping[str, Any], *, name: str = "config") -> Path:
-    """The path of a file with this kubeconfig, which only its owner may read."""
+def write_kubeconfig(directory: Path, content: Mapping[str, Any], *, name: str = "config") -> Path:
+    """Write a kubeconfig that only its owner may read, and return its path."""
     path = directory / name
-    # With a comment, as JSON has none: what people have is YAML.
+    # The comment makes it YAML: JSON has no comments.
     path.write_text(f"# Config\n{json.dumps(content)}")
     path.chmod(0o600)
     return path
 
 
-def chosen(
+def read_config(
     path: Path,
     context: str | None = None,
     *,
@@ -49,6 +49,6 @@ def chosen(
     environ: Mapping[str, str] | None = None,
     observe: Observer = ignore,
 ) -> ClusterConfig:
-    """What the kubeconfig at ``path`` means."""
+    """The configuration from the kubeconfig at ``path``."""
     kubeconfig = Kubeconfig.read(path)
     return kubeconfig.choose(context, trust=trust, environ=environ or {}, observe=observe)

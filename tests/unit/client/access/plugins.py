@@ -1,4 +1,4 @@
-"""Credential plugins for tests: real programs, written where the test wants them."""
+"""Credential plugins for tests: real programs that a test writes."""
 
 import asyncio
 import json
@@ -25,9 +25,9 @@ def plugin(
     timeout_seconds: float = 60.0,
     terminal: bool = False,
 ) -> ExecPlugin:
-    """A program made of ``source``, which is Python."""
+    """A plugin whose program is the Python code ``source``."""
     command = directory / "plugin"
-    # Isolated and without site packages: it starts in a third of the time.
+    # Isolated and without site packages: Python starts in a third of the time.
     command.write_text(f"#!{sys.executable} -IS\n{dedent(source)}")
     command.chmod(0o700)
     return ExecPlugin(
@@ -40,20 +40,20 @@ def plugin(
     )
 
 
-def answer(*, api_version: str = V1, **status: Any) -> str:
-    """What a plugin prints."""
+def exec_credential(*, api_version: str = V1, **status: Any) -> str:
+    """The output of a plugin."""
     return json.dumps({"apiVersion": api_version, "kind": "ExecCredential", "status": status})
 
 
 def printing(text: str) -> str:
-    """A plugin's source that prints ``text``."""
+    """The source of a plugin that prints ``text``."""
     return f"print({text!r})"
 
 
 def counting(directory: Path, **status: Any) -> str:
-    """A plugin's source whose token is an ``x`` for each time it was started.
+    """The source of a plugin whose token is an ``x`` for each time it was started.
 
-    What is given is in the status that it prints as well.
+    The arguments are added to the status that it prints.
     """
     return f"""
         import json
@@ -66,52 +66,51 @@ def counting(directory: Path, **status: Any) -> str:
         """
 
 
-# Tells the socket that it is there, and nothing else. Its child keeps the socket
-# and the output open as well.
+# Connects to the socket and hangs. Its child keeps the socket and the output open as well.
 HANGING = """
     import os, signal, socket, sys
-    line = socket.socket(socket.AF_UNIX)
-    line.connect(sys.argv[1])
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(sys.argv[1])
     os.fork()
     signal.pause()
     """
 
-# Its child has left the group, and keeps only the output open; after seconds it ends itself.
+# Its child leaves the process group, keeps only the output open, and ends after seconds.
 ESCAPING = """
     import os, signal, socket, sys
     if os.fork() == 0:
         os.setsid()
         signal.alarm(3)
         signal.pause()
-    line = socket.socket(socket.AF_UNIX)
-    line.connect(sys.argv[1])
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(sys.argv[1])
     signal.pause()
     """
 
 
-class PluginLine:
-    """A line to a plugin that hangs: one receives when it has begun, and when it is closed."""
+class PluginSocket:
+    """A socket that shows when a hanging plugin has started and has ended."""
 
     def __init__(self) -> None:
-        self.began = asyncio.Event()
+        self.started = asyncio.Event()
         self.ended = asyncio.Event()
 
     async def receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.began.set()
+        self.started.set()
         await reader.read()
         self.ended.set()
         writer.close()
 
 
 @asynccontextmanager
-async def line_at(path: Path) -> AsyncIterator[PluginLine]:
-    """A line that a plugin can call while the block runs."""
-    line = PluginLine()
-    async with await asyncio.start_unix_server(line.receive, path):
-        yield line
+async def listen_at(path: Path) -> AsyncIterator[PluginSocket]:
+    """A socket that a plugin can connect to while the block runs."""
+    plugin_socket = PluginSocket()
+    async with await asyncio.start_unix_server(plugin_socket.receive, path):
+        yield plugin_socket
 
 
 def runs(directory: Path) -> int:
-    """How often a counting plugin was started."""
+    """The number of times a counting plugin was started."""
     path = directory / "runs"
     return len(path.read_text()) if path.exists() else 0

@@ -1,4 +1,4 @@
-"""Requests that show who is asking, and what happens when that is not accepted."""
+"""Requests with credentials, and their renewal after a 401."""
 
 import asyncio
 from pathlib import Path
@@ -24,7 +24,7 @@ from tests.clocks import FakeClock
 from tests.raw_server import ok, raw_server, says
 from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
 from tests.unit.client.access.kubeconfigs import CANARY, SERVER
-from tests.unit.client.access.plugins import HANGING, counting, line_at, plugin, runs
+from tests.unit.client.access.plugins import HANGING, counting, listen_at, plugin, runs
 
 GET = Request(method="GET", path="/version", headers=(("Accept", "application/json"),))
 POST = Request(method="POST", path="/api/v1/pods", body=b"{}")
@@ -32,7 +32,7 @@ POST = Request(method="POST", path="/api/v1/pods", body=b"{}")
 REFUSED = refusing(401, "Unauthorized")
 FINE = saying({})
 
-# Without one, every context would be given all the authorities of the system.
+# Without a CA, every TLS context would load all root certificates of the system.
 CA = Authority().certificate
 
 
@@ -186,9 +186,9 @@ async def test_a_renewal_that_is_cancelled_holds_no_connection(tmp_path: Path) -
     await transport._credentials.for_request()
     hang(login)
 
-    async with line_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:
+    async with listen_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:
         asking = group.create_task(status_of(transport))
-        await line.began.wait()
+        await line.started.wait()
         asking.cancel()
         await line.ended.wait()
 
@@ -197,7 +197,7 @@ async def test_a_renewal_that_is_cancelled_holds_no_connection(tmp_path: Path) -
 
 
 def hang(login: ExecPlugin) -> None:
-    """From now on, let the plugin hang."""
+    """From now on, the plugin hangs."""
     plugin(login.command.parent, HANGING)
 
 

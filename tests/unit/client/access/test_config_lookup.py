@@ -1,4 +1,4 @@
-"""Where a cluster's coordinates are looked for, and in which order."""
+"""The places where a cluster's configuration is searched, and their order."""
 
 from pathlib import Path
 
@@ -8,13 +8,13 @@ from steersman.client.access.cluster_config import ClusterConfig
 from steersman.client.access.config_lookup import find_config
 from steersman.errors import ConfigError
 from steersman.observe import ignore
-from tests.unit.client.access.kubeconfigs import document, written
+from tests.unit.client.access.kubeconfigs import document, write_kubeconfig
 
 POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
 
 class Machine:
-    """A home, a place for a service account, and kubeconfigs wherever they are wanted."""
+    """A home directory, a place for a service account, and kubeconfigs."""
 
     def __init__(self, directory: Path) -> None:
         self.home = directory / "home"
@@ -26,7 +26,7 @@ class Machine:
     def _kubeconfig(self, directory: Path) -> Path:
         directory.mkdir(parents=True)
         server = f"https://{directory.name.strip('.')}"
-        return written(directory, document(cluster={"server": server}))
+        return write_kubeconfig(directory, document(cluster={"server": server}))
 
     def become_a_pod(self) -> None:
         self.service_account.mkdir()
@@ -34,7 +34,7 @@ class Machine:
             (self.service_account / name).write_text("x")
         self.environ |= POD
 
-    def have_a_default(self) -> None:
+    def add_default_kubeconfig(self) -> None:
         self._kubeconfig(self.home / ".kube")
 
     def find(self, *, kubeconfig: Path | None = None, context: str | None = None) -> ClusterConfig:
@@ -54,7 +54,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_arguments_take_precedence_over_variables_and_defaults(machine: Machine) -> None:
-    machine.have_a_default()
+    machine.add_default_kubeconfig()
     assert machine.find().server == "https://kube"
 
     machine.become_a_pod()
@@ -66,36 +66,36 @@ def test_arguments_take_precedence_over_variables_and_defaults(machine: Machine)
     assert machine.find(kubeconfig=machine.explicit).server == "https://explicit"
 
 
-def test_several_kubeconfigs_are_one(machine: Machine, tmp_path: Path) -> None:
+def test_several_kubeconfigs_are_merged(machine: Machine, tmp_path: Path) -> None:
     machine.environ["KUBECONFIG"] = f"{tmp_path}/missing::{machine.named}:{machine.explicit}"
 
     assert machine.find().server == "https://named"
 
 
-def test_an_empty_variable_names_nothing(machine: Machine) -> None:
+def test_an_empty_variable_counts_as_unset(machine: Machine) -> None:
     machine.environ["KUBECONFIG"] = ""
-    machine.have_a_default()
+    machine.add_default_kubeconfig()
 
     assert machine.find().server == "https://kube"
 
 
 def test_a_context_is_looked_up_only_in_kubeconfigs(machine: Machine) -> None:
     machine.become_a_pod()
-    machine.have_a_default()
+    machine.add_default_kubeconfig()
 
     assert machine.find(context="here").server == "https://kube"
 
 
 def test_a_pod_without_a_service_account_can_use_a_kubeconfig(machine: Machine) -> None:
     machine.environ |= POD
-    machine.have_a_default()
+    machine.add_default_kubeconfig()
 
     assert machine.find().server == "https://kube"
 
 
 def test_a_named_but_missing_kubeconfig_is_an_error(machine: Machine, tmp_path: Path) -> None:
     machine.become_a_pod()
-    machine.have_a_default()
+    machine.add_default_kubeconfig()
 
     with pytest.raises(ConfigError, match=f"{tmp_path}/gone: the file does not exist"):
         machine.find(kubeconfig=tmp_path / "gone")

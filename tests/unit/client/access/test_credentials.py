@@ -1,4 +1,4 @@
-"""Who we are: what each kind of login shows, and how it is kept fresh."""
+"""Each kind of credentials: what it adds to requests, and how it is renewed."""
 
 import asyncio
 import traceback
@@ -20,14 +20,14 @@ from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observa
 from tests.certificates import Authority, KeyPair
 from tests.clocks import FakeClock
 from tests.unit.client.access.kubeconfigs import CANARY, SERVER
-from tests.unit.client.access.plugins import answer, counting, plugin, printing, runs
+from tests.unit.client.access.plugins import counting, exec_credential, plugin, printing, runs
 
-# Without one, every context would be given all the authorities of the system.
+# Without a CA, every TLS context would load all root certificates of the system.
 CA = Authority().certificate
 
 
-class Fixture:
-    """Credentials for a server, the clock they go by, and what was observed."""
+class CredentialsFixture:
+    """Credentials for a server, with a fake clock and the observations."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Fixture:
         )
 
     async def authorization(self) -> str | None:
-        """What the next request would carry."""
+        """The Authorization header of the next request."""
         return dict((await self.credentials.for_request()).headers).get("Authorization")
 
 
@@ -62,88 +62,88 @@ class Fixture:
 async def test_credentials_are_sent_in_the_authorization_header(
     login: Login | None, header: str | None
 ) -> None:
-    assert await Fixture(login=login).authorization() == header
+    assert await CredentialsFixture(login=login).authorization() == header
 
 
 async def test_unchanged_credentials_are_sent_again() -> None:
-    world = Fixture(login=Token(token="abc"))
+    fixture = CredentialsFixture(login=Token(token="abc"))
 
-    first = await world.credentials.for_request()
-    world.clock.advance(10 * FILE_SECONDS)
+    first = await fixture.credentials.for_request()
+    fixture.clock.advance(10 * FILE_SECONDS)
 
-    assert await world.credentials.for_request() is first
-    assert await world.credentials.renew(first) is False
-    assert world.observed == []
+    assert await fixture.credentials.for_request() is first
+    assert await fixture.credentials.renew(first) is False
+    assert fixture.observed == []
 
 
 @pytest.mark.parametrize("token", ["", " ", f"{CANARY}\r\nX-Other: 1", f"{CANARY} {CANARY}", "é"])
-async def test_an_invalid_token_is_refused_without_being_shown(token: str, tmp_path: Path) -> None:
+async def test_an_invalid_token_is_rejected_without_being_shown(token: str, tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(token)
 
     for login in (Token(token=token), TokenFile(path=path)):
         with pytest.raises(ConfigError, match="the token is empty, or contains") as refusal:
-            await Fixture(login=login).authorization()
+            await CredentialsFixture(login=login).authorization()
         assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
 
 async def test_a_replaced_token_is_used_for_at_most_a_minute(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first\n")
-    world = Fixture(login=TokenFile(path=path))
+    fixture = CredentialsFixture(login=TokenFile(path=path))
 
-    assert await world.authorization() == "Bearer first"
+    assert await fixture.authorization() == "Bearer first"
     path.write_text("second\n")
-    world.clock.advance(59)
-    assert await world.authorization() == "Bearer first"
-    world.clock.advance(1)
+    fixture.clock.advance(59)
+    assert await fixture.authorization() == "Bearer first"
+    fixture.clock.advance(1)
 
-    assert await world.authorization() == "Bearer second"
-    assert world.observed == [CredentialsRenewed(source="context here", reason="a file changed")]
+    assert await fixture.authorization() == "Bearer second"
+    assert fixture.observed == [CredentialsRenewed(source="context here", reason="a file changed")]
 
 
-async def test_a_refused_token_is_read_again_immediately(tmp_path: Path) -> None:
+async def test_a_rejected_token_is_read_again_immediately(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
-    world = Fixture(login=TokenFile(path=path))
-    refused = await world.credentials.for_request()
+    fixture = CredentialsFixture(login=TokenFile(path=path))
+    refused = await fixture.credentials.for_request()
 
-    assert await world.credentials.renew(refused) is False
+    assert await fixture.credentials.renew(refused) is False
     path.write_text("second")
 
-    assert await world.credentials.renew(refused) is True
-    assert await world.authorization() == "Bearer second"
+    assert await fixture.credentials.renew(refused) is True
+    assert await fixture.authorization() == "Bearer second"
 
 
 async def test_a_token_replaced_since_the_request_counts_as_renewed(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
-    world = Fixture(login=TokenFile(path=path))
-    refused = await world.credentials.for_request()
+    fixture = CredentialsFixture(login=TokenFile(path=path))
+    refused = await fixture.credentials.for_request()
     path.write_text("second")
-    world.clock.advance(FILE_SECONDS)
-    await world.credentials.for_request()
+    fixture.clock.advance(FILE_SECONDS)
+    await fixture.credentials.for_request()
 
-    assert await world.credentials.renew(refused) is True
+    assert await fixture.credentials.renew(refused) is True
 
 
 async def test_while_a_file_is_unusable_the_last_token_is_used(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
-    world = Fixture(login=TokenFile(path=path))
-    proof = await world.credentials.for_request()
+    fixture = CredentialsFixture(login=TokenFile(path=path))
+    proof = await fixture.credentials.for_request()
 
     path.unlink()
-    world.clock.advance(FILE_SECONDS)
-    assert await world.credentials.for_request() is proof
+    fixture.clock.advance(FILE_SECONDS)
+    assert await fixture.credentials.for_request() is proof
     path.write_text("")
-    world.clock.advance(FILE_SECONDS)
-    assert await world.credentials.for_request() is proof
+    fixture.clock.advance(FILE_SECONDS)
+    assert await fixture.credentials.for_request() is proof
     path.write_text("second")
-    world.clock.advance(FILE_SECONDS)
+    fixture.clock.advance(FILE_SECONDS)
 
-    assert await world.authorization() == "Bearer second"
-    assert [type(each) for each in world.observed] == [
+    assert await fixture.authorization() == "Bearer second"
+    assert [type(each) for each in fixture.observed] == [
         CredentialsNotRenewed,
         CredentialsNotRenewed,
         CredentialsRenewed,
@@ -151,30 +151,30 @@ async def test_while_a_file_is_unusable_the_last_token_is_used(tmp_path: Path) -
 
 
 async def test_a_missing_file_is_an_error_each_time(tmp_path: Path) -> None:
-    world = Fixture(login=TokenFile(path=tmp_path / "token"))
+    fixture = CredentialsFixture(login=TokenFile(path=tmp_path / "token"))
 
     for _ in range(2):
         with pytest.raises(ConfigError, match="the file does not exist"):
-            await world.authorization()
+            await fixture.authorization()
 
 
 async def test_a_changed_ca_file_creates_a_new_tls_context(tmp_path: Path) -> None:
     path = tmp_path / "ca.crt"
     path.write_bytes(Authority().certificate)
-    world = Fixture(ca=path)
+    fixture = CredentialsFixture(ca=path)
 
-    first = (await world.credentials.for_request()).tls
+    first = (await fixture.credentials.for_request()).tls
     path.write_bytes(path.read_bytes())
-    world.clock.advance(FILE_SECONDS)
-    same = (await world.credentials.for_request()).tls
+    fixture.clock.advance(FILE_SECONDS)
+    same = (await fixture.credentials.for_request()).tls
     path.write_bytes(Authority().certificate)
-    world.clock.advance(FILE_SECONDS)
-    another = (await world.credentials.for_request()).tls
+    fixture.clock.advance(FILE_SECONDS)
+    another = (await fixture.credentials.for_request()).tls
 
     assert first is not None
     assert same is first
     assert another is not first
-    assert world.credentials.tls() is another
+    assert fixture.credentials.tls() is another
 
 
 async def test_a_pair_replaced_file_by_file_is_used_once_it_matches(tmp_path: Path) -> None:
@@ -183,62 +183,62 @@ async def test_a_pair_replaced_file_by_file_is_used_once_it_matches(tmp_path: Pa
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     certificate.write_bytes(old.certificate)
     key.write_bytes(old.key)
-    world = Fixture(
+    fixture = CredentialsFixture(
         ca=authority.certificate, certificate=ClientCertificate(certificate=certificate, key=key)
     )
-    proof = await world.credentials.for_request()
+    proof = await fixture.credentials.for_request()
 
     certificate.write_bytes(new.certificate)
-    assert await world.credentials.renew(proof) is False
+    assert await fixture.credentials.renew(proof) is False
     key.write_bytes(new.key)
-    assert await world.credentials.renew(proof) is True
+    assert await fixture.credentials.renew(proof) is True
 
-    refused, renewed = world.observed
+    refused, renewed = fixture.observed
     assert isinstance(refused, CredentialsNotRenewed)
     assert isinstance(refused.error, CertificateRefused)
     assert isinstance(renewed, CredentialsRenewed)
 
 
-async def test_an_invalid_key_is_refused_without_being_shown() -> None:
+async def test_an_invalid_key_is_rejected_without_being_shown() -> None:
     pair = ClientCertificate(certificate=b"no certificate", key=CANARY.encode())
 
     with pytest.raises(ConfigError, match="context here") as refusal:
-        await Fixture(certificate=pair).credentials.for_request()
+        await CredentialsFixture(certificate=pair).credentials.for_request()
 
     assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
 
 async def test_plain_http_has_no_tls_context() -> None:
-    world = Fixture(server="HTTP://127.0.0.1:8080", login=Token(token="abc"))
+    fixture = CredentialsFixture(server="HTTP://127.0.0.1:8080", login=Token(token="abc"))
 
-    proof = await world.credentials.for_request()
+    proof = await fixture.credentials.for_request()
 
     assert proof.tls is None
-    assert world.credentials.tls() is None
+    assert fixture.credentials.tls() is None
 
 
 async def test_there_is_no_tls_context_before_the_first_request() -> None:
     with pytest.raises(RuntimeError, match="before the first request"):
-        Fixture().credentials.tls()
+        CredentialsFixture().credentials.tls()
 
 
 async def test_a_plugin_runs_once_for_concurrent_requests(tmp_path: Path) -> None:
-    world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
+    fixture = CredentialsFixture(login=plugin(tmp_path, counting(tmp_path)))
 
-    answers = await asyncio.gather(*(world.credentials.for_request() for _ in range(20)))
+    answers = await asyncio.gather(*(fixture.credentials.for_request() for _ in range(20)))
     assert {proof.headers for proof in answers} == {(("Authorization", "Bearer x"),)}
-    renewed = await asyncio.gather(*(world.credentials.renew(answers[0]) for _ in range(20)))
+    renewed = await asyncio.gather(*(fixture.credentials.renew(answers[0]) for _ in range(20)))
 
     assert all(renewed)
-    assert await world.authorization() == "Bearer xx"
+    assert await fixture.authorization() == "Bearer xx"
     assert runs(tmp_path) == 2
 
 
 async def test_a_failing_plugin_runs_once_for_concurrent_requests(tmp_path: Path) -> None:
-    world = Fixture(login=plugin(tmp_path, counting(tmp_path, token="")))
+    fixture = CredentialsFixture(login=plugin(tmp_path, counting(tmp_path, token="")))
 
     outcomes = await asyncio.gather(
-        *(world.credentials.for_request() for _ in range(20)), return_exceptions=True
+        *(fixture.credentials.for_request() for _ in range(20)), return_exceptions=True
     )
 
     assert {type(outcome) for outcome in outcomes} == {CredentialPluginFailed}
@@ -246,23 +246,23 @@ async def test_a_failing_plugin_runs_once_for_concurrent_requests(tmp_path: Path
 
 
 async def test_invalid_output_of_a_plugin_is_an_error_each_time(tmp_path: Path) -> None:
-    world = Fixture(login=plugin(tmp_path, printing(answer(token="abc"))))
-    proof = await world.credentials.for_request()
-    plugin(tmp_path, printing(answer(token="a b")))
+    fixture = CredentialsFixture(login=plugin(tmp_path, printing(exec_credential(token="abc"))))
+    proof = await fixture.credentials.for_request()
+    plugin(tmp_path, printing(exec_credential(token="a b")))
 
     with pytest.raises(ConfigError, match="invalid characters"):
-        await world.credentials.renew(proof)
+        await fixture.credentials.renew(proof)
     with pytest.raises(ConfigError, match="invalid characters"):
-        await world.credentials.for_request()
+        await fixture.credentials.for_request()
 
 
 async def test_a_cancelled_request_does_not_affect_others_that_wait(tmp_path: Path) -> None:
-    world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
+    fixture = CredentialsFixture(login=plugin(tmp_path, counting(tmp_path)))
 
     async with asyncio.TaskGroup() as group:
-        impatient = group.create_task(world.credentials.for_request())
-        patient = group.create_task(world.credentials.for_request())
-        group.create_task(world.credentials.for_request())
+        impatient = group.create_task(fixture.credentials.for_request())
+        patient = group.create_task(fixture.credentials.for_request())
+        group.create_task(fixture.credentials.for_request())
         asyncio.get_running_loop().call_soon(impatient.cancel)
 
     assert impatient.cancelled()
@@ -270,24 +270,24 @@ async def test_a_cancelled_request_does_not_affect_others_that_wait(tmp_path: Pa
 
 
 async def test_a_new_token_keeps_the_tls_context(tmp_path: Path) -> None:
-    world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
-    proof = await world.credentials.for_request()
+    fixture = CredentialsFixture(login=plugin(tmp_path, counting(tmp_path)))
+    proof = await fixture.credentials.for_request()
 
-    assert await world.credentials.renew(proof) is True
-    assert world.credentials.tls() is proof.tls
+    assert await fixture.credentials.renew(proof) is True
+    assert fixture.credentials.tls() is proof.tls
 
 
 async def test_a_new_certificate_of_a_plugin_creates_a_new_tls_context(tmp_path: Path) -> None:
     authority = Authority()
-    world = Fixture(
+    fixture = CredentialsFixture(
         login=plugin(tmp_path, giving(authority.client("me"))), ca=authority.certificate
     )
-    proof = await world.credentials.for_request()
+    proof = await fixture.credentials.for_request()
     plugin(tmp_path, giving(authority.client("me again")))
 
     assert proof.headers == ()
-    assert await world.credentials.renew(proof) is True
-    assert world.credentials.tls() is not proof.tls
+    assert await fixture.credentials.renew(proof) is True
+    assert fixture.credentials.tls() is not proof.tls
 
 
 async def test_the_certificate_of_the_kubeconfig_overrides_that_of_the_plugin(
@@ -295,36 +295,38 @@ async def test_the_certificate_of_the_kubeconfig_overrides_that_of_the_plugin(
 ) -> None:
     authority = Authority()
     own = authority.client("me")
-    world = Fixture(
+    fixture = CredentialsFixture(
         login=plugin(tmp_path, giving(authority.client("plugin"))),
         ca=authority.certificate,
         certificate=ClientCertificate(certificate=own.certificate, key=own.key),
     )
-    proof = await world.credentials.for_request()
+    proof = await fixture.credentials.for_request()
     plugin(tmp_path, giving(authority.client("plugin again")))
 
-    assert await world.credentials.renew(proof) is True
-    assert world.credentials.tls() is proof.tls
+    assert await fixture.credentials.renew(proof) is True
+    assert fixture.credentials.tls() is proof.tls
 
 
 def giving(pair: KeyPair) -> str:
-    """A plugin's source that gives a certificate."""
+    """The source of a plugin that returns a certificate."""
     return printing(
-        answer(clientCertificateData=pair.certificate.decode(), clientKeyData=pair.key.decode())
+        exec_credential(
+            clientCertificateData=pair.certificate.decode(), clientKeyData=pair.key.decode()
+        )
     )
 
 
 async def test_no_secret_is_shown_or_observed(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(CANARY)
-    world = Fixture(login=TokenFile(path=path))
-    shown = [repr(await world.credentials.for_request()), repr(world.credentials)]
+    fixture = CredentialsFixture(login=TokenFile(path=path))
+    shown = [repr(await fixture.credentials.for_request()), repr(fixture.credentials)]
     path.write_text(f"{CANARY}\nnot a token")
-    world.clock.advance(FILE_SECONDS)
-    await world.credentials.for_request()
+    fixture.clock.advance(FILE_SECONDS)
+    await fixture.credentials.for_request()
     path.write_text(f"{CANARY}2")
-    world.clock.advance(FILE_SECONDS)
-    await world.credentials.for_request()
+    fixture.clock.advance(FILE_SECONDS)
+    await fixture.credentials.for_request()
 
-    assert len(world.observed) == 2
-    assert CANARY not in repr([*shown, *world.observed, vars(world.credentials)])
+    assert len(fixture.observed) == 2
+    assert CANARY not in repr([*shown, *fixture.observed, vars(fixture.credentials)])

@@ -1,4 +1,4 @@
-"""The exec section of a kubeconfig: which program, whether it may run, and its input."""
+"""The exec section of a kubeconfig: the program, whether it may run, and its input."""
 
 import json
 from collections.abc import Mapping
@@ -12,14 +12,19 @@ from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import ExecPolicy, Trust
 from steersman.errors import CredentialPluginFailed
 from steersman.observe import ignore
-from tests.unit.client.access.kubeconfigs import CANARY, SERVER, chosen, document, written
+from tests.unit.client.access.kubeconfigs import (
+    CANARY,
+    SERVER,
+    document,
+    read_config,
+    write_kubeconfig,
+)
 
 V1 = "client.authentication.k8s.io/v1"
 V1BETA1 = "client.authentication.k8s.io/v1beta1"
 
 
 def program(directory: Path, name: str = "plugin") -> Path:
-    """An empty program."""
     directory.mkdir(exist_ok=True)
     path = directory / name
     path.touch(mode=0o700)
@@ -35,8 +40,8 @@ def plugin_of(
     environ: Mapping[str, str] | None = None,
 ) -> ExecPlugin:
     section = {"apiVersion": V1, "command": "plugin", **exec_}
-    path = written(directory, document(cluster=cluster, user={"exec": section}))
-    login = chosen(path, trust=Trust(plugins=policy), environ=environ).login
+    path = write_kubeconfig(directory, document(cluster=cluster, user={"exec": section}))
+    login = read_config(path, trust=Trust(plugins=policy), environ=environ).login
     assert isinstance(login, ExecPlugin)
     return login
 
@@ -64,7 +69,7 @@ def test_a_relative_command_is_resolved_from_the_kubeconfig(command: str, tmp_pa
     assert plugin.command.is_absolute()
 
 
-def test_a_relative_command_without_a_kubeconfig_file_is_refused() -> None:
+def test_a_relative_command_without_a_kubeconfig_file_is_rejected() -> None:
     section = {"apiVersion": V1, "command": "bin/sh"}
     content = json.dumps(document(user={"exec": section})).encode()
     kubeconfig = Kubeconfig.parse(content, source="Secret default/remote")
@@ -149,7 +154,7 @@ def test_only_supported_api_versions_are_accepted(version: str, tmp_path: Path) 
         plugin_of(tmp_path, {"apiVersion": version, "command": "./plugin"})
 
 
-def test_an_interactive_plugin_is_refused_without_a_terminal(tmp_path: Path) -> None:
+def test_an_interactive_plugin_is_rejected_without_a_terminal(tmp_path: Path) -> None:
     program(tmp_path)
     exec_ = {"command": "./plugin", "interactiveMode": "Always"}
 
@@ -160,7 +165,7 @@ def test_an_interactive_plugin_is_refused_without_a_terminal(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("mode", "asks"), [("Never", False), ("IfAvailable", True), (None, True)])
-def test_a_plugin_may_use_the_terminal_unless_it_says_never(
+def test_a_plugin_may_use_the_terminal_unless_its_interactive_mode_is_never(
     mode: str | None, asks: bool, tmp_path: Path
 ) -> None:
     program(tmp_path)
@@ -186,7 +191,7 @@ def test_inside_a_cluster_no_plugin_is_started_unless_that_is_allowed(tmp_path: 
     assert allowed.command == found
 
 
-def test_an_allowlist_names_commands_by_what_path_finds_or_by_their_path(tmp_path: Path) -> None:
+def test_an_allowlist_has_command_names_or_absolute_paths(tmp_path: Path) -> None:
     found = program(tmp_path / "bin")
     impostor = program(tmp_path / "impostor")
     environ = {"PATH": str(tmp_path / "bin")}
@@ -208,7 +213,7 @@ def test_an_allowlist_names_commands_by_what_path_finds_or_by_their_path(tmp_pat
     assert not is_allowed("./impostor/plugin", "plugin")
 
 
-def test_a_command_that_is_not_allowed_is_refused_by_its_whole_path(tmp_path: Path) -> None:
+def test_the_error_for_a_command_that_is_not_allowed_has_its_whole_path(tmp_path: Path) -> None:
     policy = ExecPolicy(allowed=frozenset({"aws"}))
 
     with pytest.raises(

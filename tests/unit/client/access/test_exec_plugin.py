@@ -1,4 +1,4 @@
-"""Credential plugins, run for real: what they give, and all the ways in which they fail."""
+"""Credential plugins run as real processes: their output, and all ways in which they fail."""
 
 import asyncio
 import os
@@ -27,9 +27,9 @@ from tests.unit.client.access.plugins import (
     HANGING,
     V1,
     V1BETA1,
-    answer,
     counting,
-    line_at,
+    exec_credential,
+    listen_at,
     plugin,
     printing,
     runs,
@@ -42,15 +42,15 @@ def session(given: ExecPlugin, *, clock: FakeClock | None = None) -> PluginSessi
     return PluginSession(given, source="context here", clock=clock or FakeClock(now=NOON))
 
 
-async def given_by(source: str, directory: Path, **rest: Any) -> PluginCredential:
+async def run_once(source: str, directory: Path, **rest: Any) -> PluginCredential:
     return await session(plugin(directory, source, **rest)).current()
 
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
 async def test_a_plugin_provides_a_token(version: str, tmp_path: Path) -> None:
-    source = printing(answer(token=CANARY, api_version=version))
+    source = printing(exec_credential(token=CANARY, api_version=version))
 
-    credential = await given_by(source, tmp_path, api_version=version)
+    credential = await run_once(source, tmp_path, api_version=version)
 
     assert credential.token == CANARY
     assert credential.certificate is None
@@ -58,9 +58,9 @@ async def test_a_plugin_provides_a_token(version: str, tmp_path: Path) -> None:
 
 
 async def test_a_plugin_provides_a_certificate(tmp_path: Path) -> None:
-    source = printing(answer(clientCertificateData="certificate", clientKeyData=CANARY))
+    source = printing(exec_credential(clientCertificateData="certificate", clientKeyData=CANARY))
 
-    credential = await given_by(source, tmp_path)
+    credential = await run_once(source, tmp_path)
 
     assert (credential.certificate, credential.key) == (b"certificate", CANARY.encode())
     assert CANARY not in repr(credential)
@@ -75,8 +75,11 @@ async def test_a_plugin_gets_its_arguments_and_environment_and_no_input(tmp_path
         print(json.dumps(answer))
         """
 
-    credential = await given_by(
-        source, tmp_path, args=("$(id)", "; ls", "*"), environment={"A": "b", "ANSWER": answer()}
+    credential = await run_once(
+        source,
+        tmp_path,
+        args=("$(id)", "; ls", "*"),
+        environment={"A": "b", "ANSWER": exec_credential()},
     )
 
     assert credential.token == '[["$(id)", "; ls", "*"], "b", ""]'
@@ -88,10 +91,10 @@ async def test_a_plugin_keeps_the_terminal_only_if_interactive(
 ) -> None:
     source = f"""
         import os
-        print({answer(token="SESSION")!r}.replace("SESSION", str(os.getsid(0))))
+        print({exec_credential(token="SESSION")!r}.replace("SESSION", str(os.getsid(0))))
         """
 
-    credential = await given_by(source, tmp_path, terminal=terminal)
+    credential = await run_once(source, tmp_path, terminal=terminal)
 
     assert (credential.token == str(os.getsid(0))) is terminal
 
@@ -112,24 +115,30 @@ FAILURES = {
     "chatty": (printing(f"Your token is {CANARY}"), "did not print an ExecCredential"),
     "binary": (r"import sys; sys.stdout.buffer.write(b'\xff\xfe')", "did not print an Exec"),
     "another shape": (printing(f'["{CANARY}"]'), "an invalid ExecCredential"),
-    "another type": (printing(answer(token=[CANARY])), r"an invalid Exec.*\$\.status\.token"),
+    "another type": (
+        printing(exec_credential(token=[CANARY])),
+        r"an invalid Exec.*\$\.status\.token",
+    ),
     "another kind": (printing(f'{{"kind": "{CANARY}"}}'), "did not print an ExecCredential"),
     "another version": (
-        printing(answer(token=CANARY, api_version=V1BETA1)),
+        printing(exec_credential(token=CANARY, api_version=V1BETA1)),
         "Set apiVersion in its exec section",
     ),
     "no status": (
         printing(f'{{"apiVersion": "{V1}", "kind": "ExecCredential"}}'),
         "neither a token nor a certificate",
     ),
-    "an empty status": (printing(answer()), "neither a token nor a certificate"),
-    "half a pair": (printing(answer(clientCertificateData="c")), "a certificate or a key, but not"),
+    "an empty status": (printing(exec_credential()), "neither a token nor a certificate"),
+    "half a pair": (
+        printing(exec_credential(clientCertificateData="c")),
+        "a certificate or a key, but not",
+    ),
     "a time without a zone": (
-        printing(answer(token=CANARY, expirationTimestamp="2026-01-01T12:00:00")),
+        printing(exec_credential(token=CANARY, expirationTimestamp="2026-01-01T12:00:00")),
         "an invalid ExecCredential",
     ),
     "expired": (
-        printing(answer(token=CANARY, expirationTimestamp="2026-01-01T11:59:59Z")),
+        printing(exec_credential(token=CANARY, expirationTimestamp="2026-01-01T11:59:59Z")),
         "expired at 2026-01-01 11:59:59 UTC. Log in again",
     ),
 }
@@ -140,7 +149,7 @@ async def test_the_error_of_a_failed_plugin_says_what_to_do_and_shows_no_secret(
     source: str, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(CredentialPluginFailed, match=words) as failure:
-        await given_by(source, tmp_path)
+        await run_once(source, tmp_path)
 
     assert str(failure.value).startswith(f"context here: its credential plugin {tmp_path}/plugin ")
     assert str(failure.value).endswith(".")
@@ -158,9 +167,9 @@ async def test_a_missing_or_invalid_program_is_reported(tmp_path: Path) -> None:
         await run(given, source="context here", clock=SystemClock())
 
 
-async def test_an_argument_with_a_null_byte_is_refused(tmp_path: Path) -> None:
+async def test_an_argument_with_a_null_byte_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(CredentialPluginFailed, match="could not be started: its arguments or"):
-        await given_by("", tmp_path, args=("a\0b",))
+        await run_once("", tmp_path, args=("a\0b",))
 
 
 async def failure_of(given: PluginSession) -> str:
@@ -174,9 +183,9 @@ async def test_a_hung_plugin_is_killed_after_its_timeout(source: str, tmp_path: 
     clock = FakeClock()
     hanging = plugin(tmp_path, source, args=(f"{tmp_path}/line",), timeout_seconds=60)
 
-    async with line_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:
+    async with listen_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:
         failing = group.create_task(failure_of(session(hanging, clock=clock)))
-        await line.began.wait()
+        await line.started.wait()
         clock.advance(61)
 
         assert "did not finish within 60 s, and was killed" in await failing
@@ -188,9 +197,9 @@ async def test_a_plugin_and_its_children_are_killed_when_the_caller_is_cancelled
 ) -> None:
     hanging = plugin(tmp_path, HANGING, args=(f"{tmp_path}/line",))
 
-    async with line_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:
+    async with listen_at(tmp_path / "line") as line, asyncio.TaskGroup() as group:
         running = group.create_task(session(hanging).current())
-        await line.began.wait()
+        await line.started.wait()
         running.cancel()
 
         await line.ended.wait()
@@ -208,7 +217,7 @@ async def test_a_plugin_that_prints_100_megabytes_is_killed_early(tmp_path: Path
     done = tmp_path / "done"
 
     with pytest.raises(CredentialPluginFailed, match=f"more than {MAX_OUTPUT_BYTES} bytes"):
-        await given_by(source, tmp_path, args=(str(done),))
+        await run_once(source, tmp_path, args=(str(done),))
 
     assert not done.exists()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kilobytes < 50 * 1024

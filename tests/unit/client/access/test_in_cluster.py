@@ -1,4 +1,4 @@
-"""The cluster around a pod: where it is, and who the pod is there."""
+"""The in-cluster configuration: the server's address and the credentials of the Pod."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ ENVIRON = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "44
 
 @pytest.fixture
 def service_account(tmp_path: Path) -> Path:
-    """What the kubelet puts into a pod."""
+    """The files that the kubelet mounts into a Pod."""
     (tmp_path / "token").write_text(CANARY)
     (tmp_path / "ca.crt").write_bytes(Authority().certificate)
     (tmp_path / "namespace").write_text("apps\n")

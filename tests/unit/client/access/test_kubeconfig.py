@@ -1,4 +1,4 @@
-"""Kubeconfigs: what they mean, how several are one, and what is said of those that are wrong."""
+"""Kubeconfigs: how they are read and merged, and the errors for invalid ones."""
 
 import base64
 import json
@@ -23,7 +23,13 @@ from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import UNTRUSTED, Trust
 from steersman.errors import ConfigError
 from steersman.observe import Observation, RiskAccepted, ignore
-from tests.unit.client.access.kubeconfigs import CANARY, SERVER, chosen, document, written
+from tests.unit.client.access.kubeconfigs import (
+    CANARY,
+    SERVER,
+    document,
+    read_config,
+    write_kubeconfig,
+)
 
 
 def encoded(content: bytes) -> str:
@@ -31,9 +37,9 @@ def encoded(content: bytes) -> str:
 
 
 def test_a_context_brings_its_cluster_user_and_namespace_together(tmp_path: Path) -> None:
-    path = written(tmp_path, document(user={"token": CANARY}))
+    path = write_kubeconfig(tmp_path, document(user={"token": CANARY}))
 
-    config = chosen(path)
+    config = read_config(path)
 
     assert config.server == SERVER
     assert config.namespace == "apps"
@@ -47,17 +53,17 @@ def test_the_current_context_is_chosen_unless_another_is_named(
 ) -> None:
     content = document()
     content["contexts"].append({"name": "elsewhere", "context": {"cluster": "there"}})
-    path = written(tmp_path, content)
+    path = write_kubeconfig(tmp_path, content)
 
-    assert chosen(path, context).namespace == "apps"
-    assert chosen(path, "elsewhere").namespace == "default"
+    assert read_config(path, context).namespace == "apps"
+    assert read_config(path, "elsewhere").namespace == "default"
 
 
 def test_a_context_without_a_user_has_no_credentials(tmp_path: Path) -> None:
     content = document(user={"token": "unused"})
     content["contexts"][0]["context"]["user"] = ""
 
-    config = chosen(written(tmp_path, content))
+    config = read_config(write_kubeconfig(tmp_path, content))
 
     assert config.login is None
 
@@ -75,7 +81,7 @@ def test_inline_data_takes_precedence_over_files(tmp_path: Path) -> None:
         "client-key-data": encoded(b"key"),
     }
 
-    config = chosen(written(tmp_path, document(cluster=cluster, user=user)))
+    config = read_config(write_kubeconfig(tmp_path, document(cluster=cluster, user=user)))
 
     assert config.ca == b"ca"
     assert config.server_name == "kube"
@@ -86,7 +92,9 @@ def test_inline_data_takes_precedence_over_files(tmp_path: Path) -> None:
 def test_base64_can_contain_line_breaks(tmp_path: Path) -> None:
     wrapped = base64.encodebytes(b"ca" * 100).decode()
 
-    config = chosen(written(tmp_path, document(cluster={"certificate-authority-data": wrapped})))
+    config = read_config(
+        write_kubeconfig(tmp_path, document(cluster={"certificate-authority-data": wrapped}))
+    )
 
     assert config.ca == b"ca" * 100
 
@@ -100,7 +108,7 @@ def test_paths_are_relative_to_their_kubeconfig(tmp_path: Path) -> None:
     users["clusters"] = []
 
     config = Kubeconfig.read(
-        written(tmp_path / "team", clusters), written(tmp_path / "own", users)
+        write_kubeconfig(tmp_path / "team", clusters), write_kubeconfig(tmp_path / "own", users)
     ).choose(trust=Trust(), environ={}, observe=ignore)
 
     assert config.ca == tmp_path / "team" / "ca.crt"
@@ -118,7 +126,8 @@ def test_of_several_entries_with_one_name_the_first_is_used_completely(tmp_path:
     second["current-context"] = "more"
 
     kubeconfig = Kubeconfig.read(
-        written(tmp_path, first, name="first"), written(tmp_path, second, name="second")
+        write_kubeconfig(tmp_path, first, name="first"),
+        write_kubeconfig(tmp_path, second, name="second"),
     )
     config = kubeconfig.choose(trust=Trust(), environ={}, observe=ignore)
 
@@ -131,7 +140,7 @@ def test_of_several_entries_with_one_name_the_first_is_used_completely(tmp_path:
 def test_missing_and_empty_files_among_several_are_skipped(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
-    path = written(tmp_path, document())
+    path = write_kubeconfig(tmp_path, document())
 
     kubeconfig = Kubeconfig.read(tmp_path / "missing", empty, path)
 
@@ -144,13 +153,17 @@ def test_when_all_files_are_missing_each_is_named(tmp_path: Path) -> None:
 
 
 def test_a_token_file_takes_precedence_over_a_token(tmp_path: Path) -> None:
-    config = chosen(written(tmp_path, document(user={"token": CANARY, "tokenFile": "/token"})))
+    config = read_config(
+        write_kubeconfig(tmp_path, document(user={"token": CANARY, "tokenFile": "/token"}))
+    )
 
     assert config.login == TokenFile(path=Path("/token"))
 
 
 def test_a_username_and_password_are_read(tmp_path: Path) -> None:
-    config = chosen(written(tmp_path, document(user={"username": "me", "password": CANARY})))
+    config = read_config(
+        write_kubeconfig(tmp_path, document(user={"username": "me", "password": CANARY}))
+    )
 
     assert config.login == Password(username="me", password=CANARY)
 
@@ -163,7 +176,7 @@ def test_impersonation_is_read_with_groups_and_extras(tmp_path: Path) -> None:
         "as-user-extra": {"scopes": ["view", "edit"]},
     }
 
-    config = chosen(written(tmp_path, document(user=user)))
+    config = read_config(write_kubeconfig(tmp_path, document(user=user)))
 
     assert config.impersonate == Impersonation(
         user="jane",
@@ -174,7 +187,7 @@ def test_impersonation_is_read_with_groups_and_extras(tmp_path: Path) -> None:
 
 
 def test_text_from_no_file_names_its_source_instead(tmp_path: Path) -> None:
-    content = written(tmp_path, document(user={"tokenFile": "token"})).read_bytes()
+    content = write_kubeconfig(tmp_path, document(user={"tokenFile": "token"})).read_bytes()
     kubeconfig = Kubeconfig.parse(content, source="Secret default/remote")
 
     with pytest.raises(ConfigError, match=r"^user me in Secret default/remote: tokenFile is"):
@@ -253,16 +266,16 @@ WRONG: dict[str, tuple[Any, str]] = {
 def test_an_error_names_the_file_and_shows_no_secret(
     content: Any, words: str, tmp_path: Path
 ) -> None:
-    path = written(tmp_path, content) if isinstance(content, dict) else tmp_path / "config"
+    path = write_kubeconfig(tmp_path, content) if isinstance(content, dict) else tmp_path / "config"
     if isinstance(content, str):
         path.write_text(content)
 
-    with pytest.raises(ConfigError, match=words) as refusal:
-        chosen(path)
+    with pytest.raises(ConfigError, match=words) as rejection:
+        read_config(path)
 
-    assert str(path) in str(refusal.value)
-    assert str(refusal.value).endswith(".")
-    assert CANARY not in "".join(traceback.format_exception(refusal.value))
+    assert str(path) in str(rejection.value)
+    assert str(rejection.value).endswith(".")
+    assert CANARY not in "".join(traceback.format_exception(rejection.value))
 
 
 def test_an_unknown_context_is_an_error_that_lists_the_contexts(tmp_path: Path) -> None:
@@ -270,10 +283,10 @@ def test_an_unknown_context_is_an_error_that_lists_the_contexts(tmp_path: Path) 
     content["contexts"] += [{"name": f"c{n}", "context": {}} for n in range(20)]
 
     with pytest.raises(ConfigError, match=r"here, c0, c1.* and 11 more"):
-        chosen(written(tmp_path, content), "gone")
+        read_config(write_kubeconfig(tmp_path, content), "gone")
 
 
-def test_nothing_secret_appears_in_a_repr(tmp_path: Path) -> None:
+def test_no_secret_appears_in_a_repr(tmp_path: Path) -> None:
     secret = encoded(CANARY.encode())
     users: list[dict[str, Any]] = [
         {"token": CANARY},
@@ -289,11 +302,11 @@ def test_nothing_secret_appears_in_a_repr(tmp_path: Path) -> None:
         },
     ]
     for user in users:
-        path = written(
+        path = write_kubeconfig(
             tmp_path, document(cluster={"proxy-url": f"http://me:{CANARY}@proxy"}, user=user)
         )
         kubeconfig = Kubeconfig.read(path)
-        config = chosen(path, environ={"PATH": "/usr/bin:/bin", "SECRET": CANARY})
+        config = read_config(path, environ={"PATH": "/usr/bin:/bin", "SECRET": CANARY})
 
         shown = repr([kubeconfig, vars(kubeconfig), config, config.login, config.certificate])
 
@@ -302,10 +315,10 @@ def test_nothing_secret_appears_in_a_repr(tmp_path: Path) -> None:
 
 
 def test_an_unverified_server_must_be_accepted_by_kubeconfig_and_caller(tmp_path: Path) -> None:
-    path = written(tmp_path, document(cluster={"insecure-skip-tls-verify": True}))
+    path = write_kubeconfig(tmp_path, document(cluster={"insecure-skip-tls-verify": True}))
     observed: list[Observation] = []
 
-    config = chosen(path, trust=Trust(unverified_servers=True), observe=observed.append)
+    config = read_config(path, trust=Trust(unverified_servers=True), observe=observed.append)
 
     assert config.verify is False
     (risk,) = observed
@@ -317,22 +330,22 @@ def test_an_unverified_server_must_be_accepted_by_kubeconfig_and_caller(tmp_path
 def test_a_warning_is_observed_for_a_secret_that_others_can_read(
     mode: int, risks: int, tmp_path: Path
 ) -> None:
-    path = written(tmp_path, document(user={"token": CANARY}))
+    path = write_kubeconfig(tmp_path, document(user={"token": CANARY}))
     path.chmod(mode)
     observed: list[Observation] = []
 
-    chosen(path, observe=observed.append)
+    read_config(path, observe=observed.append)
 
     assert len(observed) == risks
     assert CANARY not in repr(observed)
 
 
 def test_a_kubeconfig_without_secrets_can_be_readable_by_others(tmp_path: Path) -> None:
-    path = written(tmp_path, document(user={"tokenFile": "/token"}))
+    path = write_kubeconfig(tmp_path, document(user={"tokenFile": "/token"}))
     path.chmod(0o644)
     observed: list[Observation] = []
 
-    chosen(path, observe=observed.append)
+    read_config(path, observe=observed.append)
 
     assert observed == []
 
@@ -349,15 +362,15 @@ values = st.recursive(
     field=st.sampled_from(["clusters", "users", "contexts", "current-context", "kind"]),
     value=values,
 )
-def test_any_value_of_a_field_is_accepted_or_refused_alike_in_yaml_and_json(
+def test_a_value_of_a_field_is_accepted_or_rejected_alike_in_yaml_and_json(
     field: str, value: object
 ) -> None:
     def outcome(content: str) -> ClusterConfig | str:
         try:
             kubeconfig = Kubeconfig.parse(content.encode(), source="a test")
             return kubeconfig.choose(trust=UNTRUSTED, environ={}, observe=ignore)
-        except ConfigError as refusal:
-            return str(refusal)
+        except ConfigError as rejection:
+            return str(rejection)
 
     in_json = json.dumps({**document(), field: value})
 
@@ -379,16 +392,16 @@ ODD_JSON: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("content", ODD_JSON.values(), ids=ODD_JSON.keys())
-def test_invalid_json_is_refused_like_invalid_yaml(content: bytes) -> None:
-    def refusal(content: bytes) -> str:
+def test_invalid_json_is_rejected_like_invalid_yaml(content: bytes) -> None:
+    def rejection(content: bytes) -> str:
         with pytest.raises(ConfigError) as refused:
             Kubeconfig.parse(content, source="a test").choose(
                 trust=UNTRUSTED, environ={}, observe=ignore
             )
         return str(refused.value)
 
-    # White space in front is YAML's, and moves no line.
-    assert refusal(content) == refusal(b" " + content)
+    # Leading white space makes it YAML, and does not change the line numbers.
+    assert rejection(content) == rejection(b" " + content)
 
 
 def test_yaml_that_starts_like_json_is_parsed() -> None:

@@ -1,4 +1,4 @@
-"""A kubeconfig whose token, certificate or authority is replaced while the client runs."""
+"""A token, certificate or CA that is replaced in the kubeconfig is read while the client runs."""
 
 import base64
 from dataclasses import replace
@@ -20,7 +20,7 @@ from tests.unit.client.access.kubeconfigs import SERVER
 FIRST, SECOND = Authority(), Authority()
 
 
-def written(
+def write_kubeconfig(
     path: Path,
     *,
     token: str = "first",
@@ -49,19 +49,19 @@ def written(
     return path
 
 
-class Fixture:
-    """Credentials from a kubeconfig, the clock they go by, and what was observed."""
+class KubeconfigFixture:
+    """Credentials from a kubeconfig, with a fake clock and the observations."""
 
     def __init__(self, directory: Path) -> None:
-        self.path = written(directory / "config")
+        self.path = write_kubeconfig(directory / "config")
         self.clock = FakeClock()
         self.observed: list[Observation] = []
         self.config = find_config(
             environ={}, home=directory, observe=self.observed.append, kubeconfig=self.path
         )
-        self.credentials = self.of(self.config)
+        self.credentials = self.credentials_for(self.config)
 
-    def of(self, config: ClusterConfig) -> ConfiguredCredentials:
+    def credentials_for(self, config: ClusterConfig) -> ConfiguredCredentials:
         return ConfiguredCredentials(config, clock=self.clock, observe=self.observed.append)
 
     async def authorization(self) -> str | None:
@@ -72,100 +72,108 @@ class Fixture:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Fixture:
-    return Fixture(tmp_path)
+def fixture(tmp_path: Path) -> KubeconfigFixture:
+    return KubeconfigFixture(tmp_path)
 
 
-async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(world: Fixture) -> None:
-    before = await world.authorization()
-    written(world.path, token="second")
-    world.clock.advance(FILE_SECONDS)
+async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(
+    fixture: KubeconfigFixture,
+) -> None:
+    before = await fixture.authorization()
+    write_kubeconfig(fixture.path, token="second")
+    fixture.clock.advance(FILE_SECONDS)
 
-    after = await world.authorization()
+    after = await fixture.authorization()
 
     assert (before, after) == ("Bearer first", "Bearer second")
-    assert [each.reason for each in world.seen(CredentialsRenewed)] == ["a file changed"]
+    assert [each.reason for each in fixture.seen(CredentialsRenewed)] == ["a file changed"]
 
 
-async def test_a_refused_token_is_read_again_from_the_kubeconfig_at_once(world: Fixture) -> None:
-    refused = await world.credentials.for_request()
-    written(world.path, token="second")
+async def test_a_rejected_token_is_read_again_from_the_kubeconfig_immediately(
+    fixture: KubeconfigFixture,
+) -> None:
+    refused = await fixture.credentials.for_request()
+    write_kubeconfig(fixture.path, token="second")
 
-    is_renewed = await world.credentials.renew(refused)
+    is_renewed = await fixture.credentials.renew(refused)
 
     assert is_renewed
-    assert await world.authorization() == "Bearer second"
+    assert await fixture.authorization() == "Bearer second"
 
 
-async def test_an_authority_replaced_in_the_kubeconfig_makes_another_tls_context(
-    world: Fixture,
+async def test_a_ca_replaced_in_the_kubeconfig_creates_a_new_tls_context(
+    fixture: KubeconfigFixture,
 ) -> None:
-    before = (await world.credentials.for_request()).tls
-    written(world.path, ca=SECOND.certificate)
-    world.clock.advance(FILE_SECONDS)
+    before = (await fixture.credentials.for_request()).tls
+    write_kubeconfig(fixture.path, ca=SECOND.certificate)
+    fixture.clock.advance(FILE_SECONDS)
 
-    after = (await world.credentials.for_request()).tls
+    after = (await fixture.credentials.for_request()).tls
 
     assert before is not None
     assert after is not None
     assert after is not before
-    assert await world.authorization() == "Bearer first"
+    assert await fixture.authorization() == "Bearer first"
 
 
-async def test_another_current_context_changes_nothing(world: Fixture) -> None:
-    await world.authorization()
-    written(world.path, current="there")
-    world.clock.advance(FILE_SECONDS)
+async def test_another_current_context_changes_nothing(fixture: KubeconfigFixture) -> None:
+    await fixture.authorization()
+    write_kubeconfig(fixture.path, current="there")
+    fixture.clock.advance(FILE_SECONDS)
 
-    assert await world.authorization() == "Bearer first"
+    assert await fixture.authorization() == "Bearer first"
 
 
-async def test_a_token_for_another_server_is_not_sent_to_this_one(world: Fixture) -> None:
-    await world.authorization()
-    written(world.path, token="second", server="https://elsewhere.example.com:6443")
-    world.clock.advance(FILE_SECONDS)
+async def test_a_token_for_another_server_is_not_sent_to_this_one(
+    fixture: KubeconfigFixture,
+) -> None:
+    await fixture.authorization()
+    write_kubeconfig(fixture.path, token="second", server="https://elsewhere.example.com:6443")
+    fixture.clock.advance(FILE_SECONDS)
 
-    after = await world.authorization()
+    after = await fixture.authorization()
 
     assert after == "Bearer first"
-    (kept,) = world.seen(CredentialsNotRenewed)
+    (kept,) = fixture.seen(CredentialsNotRenewed)
     assert "it now names another server" in str(kept.error)
     assert "second" not in str(kept.error)
 
 
 @pytest.mark.parametrize("spoil", [lambda path: path.unlink(), lambda path: path.write_text("{")])
 async def test_while_the_kubeconfig_cannot_be_read_the_last_token_stays(
-    world: Fixture, spoil: Any
+    fixture: KubeconfigFixture, spoil: Any
 ) -> None:
-    await world.authorization()
-    spoil(world.path)
-    world.clock.advance(FILE_SECONDS)
-    meanwhile = await world.authorization()
-    written(world.path, token="second")
-    world.clock.advance(FILE_SECONDS)
+    await fixture.authorization()
+    spoil(fixture.path)
+    fixture.clock.advance(FILE_SECONDS)
+    meanwhile = await fixture.authorization()
+    write_kubeconfig(fixture.path, token="second")
+    fixture.clock.advance(FILE_SECONDS)
 
     assert meanwhile == "Bearer first"
-    assert await world.authorization() == "Bearer second"
-    (kept,) = world.seen(CredentialsNotRenewed)
+    assert await fixture.authorization() == "Bearer second"
+    (kept,) = fixture.seen(CredentialsNotRenewed)
     assert isinstance(kept.error, ConfigError)
 
 
-async def test_credentials_set_by_the_caller_are_kept(world: Fixture) -> None:
-    world.credentials = world.of(replace(world.config, login=Token(token="of-mine")))
-    await world.authorization()
-    written(world.path, token="second")
-    world.clock.advance(FILE_SECONDS)
+async def test_credentials_set_by_the_caller_are_kept(fixture: KubeconfigFixture) -> None:
+    fixture.credentials = fixture.credentials_for(
+        replace(fixture.config, login=Token(token="of-mine"))
+    )
+    await fixture.authorization()
+    write_kubeconfig(fixture.path, token="second")
+    fixture.clock.advance(FILE_SECONDS)
 
-    assert await world.authorization() == "Bearer of-mine"
+    assert await fixture.authorization() == "Bearer of-mine"
 
 
-async def test_a_file_that_has_not_changed_is_not_parsed_again(world: Fixture) -> None:
-    reread = world.config.reread
+async def test_a_file_that_has_not_changed_is_not_parsed_again(fixture: KubeconfigFixture) -> None:
+    reread = fixture.config.reread
     assert reread is not None
 
     assert reread() is reread.first
-    written(world.path, token="second")
+    write_kubeconfig(fixture.path, token="second")
     now = reread()
     assert now is not reread.first
     assert reread() is now
-    assert world.seen(RiskAccepted) == []
+    assert fixture.seen(RiskAccepted) == []

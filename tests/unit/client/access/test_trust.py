@@ -1,4 +1,4 @@
-"""What a kubeconfig may make this process do."""
+"""The local files, programs and addresses that a kubeconfig may access."""
 
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,11 @@ import pytest
 from steersman.client.access.cluster_config import Token
 from steersman.client.access.trust import UNTRUSTED, is_internal_host, is_loopback
 from steersman.errors import ConfigError
-from tests.unit.client.access.kubeconfigs import CANARY, chosen, document, written
+from tests.unit.client.access.kubeconfigs import CANARY, document, read_config, write_kubeconfig
 
 PLUGIN = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh"}}
 
-# The network takes each of these characters for the plain one that it looks like.
+# Name resolution treats each of these characters as the ASCII one that it resembles.
 WIDE_LOOPBACK = "127.0.0.1".translate({ord(c): ord(c) + 0xFEE0 for c in "0127"})
 
 BEYOND_TRUST = {
@@ -41,13 +41,15 @@ def test_an_untrusted_kubeconfig_cannot_access_local_files_or_programs(
     content: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError):
-        chosen(written(tmp_path, content), trust=UNTRUSTED, environ={"PATH": "/usr/bin:/bin"})
+        read_config(
+            write_kubeconfig(tmp_path, content), trust=UNTRUSTED, environ={"PATH": "/usr/bin:/bin"}
+        )
 
 
 def test_an_untrusted_kubeconfig_can_contain_inline_credentials(tmp_path: Path) -> None:
     content = document(cluster={"certificate-authority-data": "Y2E="}, user={"token": CANARY})
 
-    config = chosen(written(tmp_path, content), trust=UNTRUSTED)
+    config = read_config(write_kubeconfig(tmp_path, content), trust=UNTRUSTED)
 
     assert (config.ca, config.login) == (b"ca", Token(token=CANARY))
 
@@ -73,7 +75,7 @@ def test_a_name_that_can_resolve_to_this_machine_is_not_trusted(host: str) -> No
 @pytest.mark.parametrize(
     "host", ["kube.example.com", "notlocalhost", "10.0.0.1", "192.168.1.1", "fd00::1", "8.8.8.8"]
 )
-def test_other_machines_are_not_taken_for_this_one(host: str) -> None:
+def test_addresses_of_other_machines_are_not_local(host: str) -> None:
     assert not is_loopback(host)
     assert not is_internal_host(host)
 

@@ -1,4 +1,4 @@
-"""YAML from strangers: what is read, what is refused, and how little a refusal costs."""
+"""YAML files from untrusted sources: what is read, what is rejected, and what a rejection costs."""
 
 import re
 import resource
@@ -23,7 +23,7 @@ CANARY = "c4n4ry-s3cr3t"
 
 MEGABYTE = 2**20
 
-# One level says the last one nine times over: 9 ** 9 words from a few hundred bytes.
+# Each level repeats the previous one nine times: 9 ** 9 words from a few hundred bytes.
 LAUGHS = b"a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha]\n" + b"".join(
     b"a%d: &a%d [%s]\n" % (level, level, b", ".join([b"*a%d" % (level - 1)] * 9))
     for level in range(1, 9)
@@ -77,26 +77,26 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_or_invalid_file_is_refused_by_name(content: bytes) -> None:
+def test_the_error_for_a_hostile_or_invalid_file_has_its_name(content: bytes) -> None:
     with pytest.raises(ConfigError, match=r"^config\.yaml: .+\. .+\.$"):
         parse_yaml_mapping(content, source="config.yaml")
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_refusal_takes_under_a_tenth_of_a_second(content: bytes) -> None:
-    def refusal_seconds() -> float:
+def test_a_rejection_takes_under_a_tenth_of_a_second(content: bytes) -> None:
+    def rejection_seconds() -> float:
         before_seconds = cpu_seconds()
         with pytest.raises(ConfigError):
             parse_yaml_mapping(content, source="config.yaml")
         return cpu_seconds() - before_seconds
 
-    # The least of a few: other processes make a run longer, and never shorter.
-    assert min(refusal_seconds() for _ in range(3)) < 0.1
+    # The shortest of a few runs: other processes can only make one longer.
+    assert min(rejection_seconds() for _ in range(3)) < 0.1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can forget a peak")
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_refusal_takes_under_50_megabytes(content: bytes) -> None:
+def test_a_rejection_takes_under_50_megabytes(content: bytes) -> None:
     Path("/proc/self/clear_refs").write_text("5")
     before_kilobytes = peak_kilobytes()
 
@@ -138,7 +138,7 @@ def test_an_error_has_the_position_and_the_reason(content: bytes, words: str) ->
         f"token: !!binary {CANARY}".encode(),
     ],
 )
-def test_a_refusal_quotes_no_value(content: bytes, parser: type[yaml.SafeLoader]) -> None:
+def test_a_rejection_quotes_no_value(content: bytes, parser: type[yaml.SafeLoader]) -> None:
     with pytest.raises(ConfigError) as refusal:
         _parse(content, source="config.yaml", limits=YamlLimits(), parser=parser)
 
@@ -198,7 +198,7 @@ def test_a_caller_may_set_other_limits() -> None:
 
 
 @pytest.mark.parametrize("parser", [yaml.SafeLoader, yaml.CSafeLoader])
-def test_it_does_not_matter_whether_libyaml_is_there(parser: type[yaml.SafeLoader]) -> None:
+def test_results_are_the_same_with_and_without_libyaml(parser: type[yaml.SafeLoader]) -> None:
     content = b"a: &a [1, {b: c}]\nd: *a\ne: |\n  text\n"
 
     values = _parse(content, source="config.yaml", limits=YamlLimits(), parser=parser)
@@ -209,7 +209,7 @@ def test_it_does_not_matter_whether_libyaml_is_there(parser: type[yaml.SafeLoade
 @given(
     st.binary(max_size=300) | st.text("ab:-[]{}&*!|>'\" \n\t#,?<%@01~", max_size=80).map(str.encode)
 )
-def test_any_bytes_are_parsed_or_refused(content: bytes) -> None:
+def test_any_bytes_are_parsed_or_rejected(content: bytes) -> None:
     try:
         values = parse_yaml_mapping(content, source="config.yaml")
     except ConfigError:

@@ -1,4 +1,4 @@
-"""One call: its deadline, its attempts, and its observations."""
+"""A call: its deadline, its attempts and its observations."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -18,7 +18,7 @@ from steersman.names import ObjectRef
 from steersman.observe import ApiWarned, RequestFinished, RequestRetried, RetriesSpent
 from tests.clocks import FakeClock
 from tests.transports import Answer, Scripted, refusing, saying
-from tests.unit.client.kit import Fixture, Widget, widget
+from tests.unit.client.scripted_client import ScriptedClient, Widget, widget
 
 REF = ObjectRef("Widget", "default", "web")
 LOST = Unreachable("connection refused", may_have_happened=False)
@@ -49,13 +49,13 @@ async def watch(client: Client) -> object:
         (patch, "in the body"),
         (patch, "in the body of an error"),
         (watch, "before the answer"),
-        # The body of a watch goes on for as long as its reader likes.
+        # The body of a watch has no deadline.
         (watch, "in the body of an error"),
     ],
 )
 async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
     clock = FakeClock()
-    began_at = clock.monotonic()
+    started_at = clock.monotonic()
 
     def hang() -> Awaitable[None]:
         return clock.sleep(1_000_000)
@@ -65,67 +65,69 @@ async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
         "in the body": Answer(body=[b"{", hang]),
         "in the body of an error": Answer(status=500, body=[b"{", hang]),
     }
-    world = Fixture(answers[where], clock=clock, settings=ClientSettings(deadline_seconds=7.0))
+    fixture = ScriptedClient(
+        answers[where], clock=clock, settings=ClientSettings(deadline_seconds=7.0)
+    )
 
     with pytest.raises(DeadlinePassed, match="no response within 7 s") as caught:
-        await verb(world.client)
+        await verb(fixture.client)
 
-    assert clock.monotonic() - began_at == 7.0
-    assert world.server.open_answers == 0
-    (finished,) = world.observed
+    assert clock.monotonic() - started_at == 7.0
+    assert fixture.server.open_answers == 0
+    (finished,) = fixture.observed
     assert isinstance(finished, RequestFinished)
     assert (finished.error, finished.took_seconds) == (caught.value, 7.0)
 
 
 async def test_a_write_that_times_out_may_have_been_carried_out() -> None:
     clock = FakeClock()
-    world = Fixture(Answer(after=lambda: clock.sleep(1000)), clock=clock)
+    fixture = ScriptedClient(Answer(after=lambda: clock.sleep(1000)), clock=clock)
 
     with pytest.raises(DeadlinePassed, match="The write may have happened") as caught:
-        await patch(world.client)
+        await patch(fixture.client)
 
     assert caught.value.may_have_happened
 
 
 async def test_no_retry_is_scheduled_after_the_deadline() -> None:
     shed = refusing(503, headers={"retry-after": "25"})
-    world = Fixture(answering=lambda _: shed)
-    began_at = world.clock.monotonic()
+    fixture = ScriptedClient(answering=lambda _: shed)
+    started_at = fixture.clock.monotonic()
 
     with pytest.raises(Unavailable):
-        await get(world.client)
+        await get(fixture.client)
 
-    assert len(world.server.requests) == 3
-    assert 50 <= world.clock.monotonic() - began_at < 60
+    assert len(fixture.server.requests) == 3
+    assert 50 <= fixture.clock.monotonic() - started_at < 60
 
 
 async def test_attempts_share_one_deadline() -> None:
     clock = FakeClock()
     slow_and_lost = Answer(after=lambda: clock.sleep(25), body=[LOST])
-    world = Fixture(answering=lambda _: slow_and_lost, clock=clock)
-    began_at = clock.monotonic()
+    fixture = ScriptedClient(answering=lambda _: slow_and_lost, clock=clock)
+    started_at = clock.monotonic()
 
     with pytest.raises(DeadlinePassed):
-        await get(world.client)
+        await get(fixture.client)
 
-    assert len(world.server.requests) == 3
-    assert clock.monotonic() - began_at == 60
+    assert len(fixture.server.requests) == 3
+    assert clock.monotonic() - started_at == 60
 
 
-async def test_a_call_that_succeeds_at_last_is_observed_as_one_request() -> None:
-    world = Fixture(LOST, refusing(429, headers={"retry-after": "2"}), saying(widget()))
-    began_at = world.clock.monotonic()
+async def test_a_call_that_succeeds_after_retries_is_observed_as_one_request() -> None:
+    fixture = ScriptedClient(LOST, refusing(429, headers={"retry-after": "2"}), saying(widget()))
+    started_at = fixture.clock.monotonic()
 
-    await get(world.client)
+    await get(fixture.client)
 
-    lost, shed, finished = world.observed
+    lost, shed, finished = fixture.observed
     assert isinstance(lost, RequestRetried)
     assert (lost.verb, lost.resource, lost.ref) == ("get", "widgets", REF)
     assert (lost.attempt, lost.error) == (1, LOST)
     assert isinstance(shed, RequestRetried)
     assert shed.attempt == 2
     assert shed.wait_seconds >= 2
-    took_seconds = world.clock.monotonic() - began_at
+    took_seconds = fixture.clock.monotonic() - started_at
     assert took_seconds == pytest.approx(lost.wait_seconds + shed.wait_seconds)
     assert finished == RequestFinished(
         verb="get",
@@ -139,49 +141,49 @@ async def test_a_call_that_succeeds_at_last_is_observed_as_one_request() -> None
 
 
 async def test_the_last_of_several_errors_is_raised() -> None:
-    world = Fixture(LOST, refusing(404, "NotFound"))
+    fixture = ScriptedClient(LOST, refusing(404, "NotFound"))
 
     with pytest.raises(NotFound) as caught:
-        await get(world.client)
+        await get(fixture.client)
 
-    finished = world.observed[-1]
+    finished = fixture.observed[-1]
     assert isinstance(finished, RequestFinished)
     assert (finished.code, finished.attempts) == (404, 2)
     assert finished.error is caught.value
 
 
 async def test_a_success_is_observed_with_its_status_code() -> None:
-    world = Fixture(saying(widget(), status=201))
+    fixture = ScriptedClient(saying(widget(), status=201))
 
-    await patch(world.client)
+    await patch(fixture.client)
 
-    (finished,) = world.observed
+    (finished,) = fixture.observed
     assert isinstance(finished, RequestFinished)
     assert finished.code == 201
 
 
 async def test_a_missing_response_is_observed_without_a_status_code() -> None:
-    world = Fixture(Unreachable("connection reset"))
+    fixture = ScriptedClient(Unreachable("connection reset"))
 
     with pytest.raises(Unreachable):
-        await patch(world.client)
+        await patch(fixture.client)
 
-    (finished,) = world.observed
+    (finished,) = fixture.observed
     assert isinstance(finished, RequestFinished)
     assert finished.code is None
 
 
 async def test_a_retry_that_the_budget_does_not_allow_is_observed() -> None:
-    world = Fixture(answering=lambda _: LOST)
-    for _ in range(2):  # Five retries each, and the reserve is ten.
+    fixture = ScriptedClient(answering=lambda _: LOST)
+    for _ in range(2):  # Each call retries five times, and the reserve is ten retries.
         with pytest.raises(Unreachable):
-            await get(world.client)
-    world.observed.clear()
+            await get(fixture.client)
+    fixture.observed.clear()
 
     with pytest.raises(Unreachable):
-        await get(world.client)
+        await get(fixture.client)
 
-    spent, finished = world.observed
+    spent, finished = fixture.observed
     assert spent == RetriesSpent(verb="get", resource="widgets", ref=REF, error=LOST)
     assert isinstance(finished, RequestFinished)
     assert finished.attempts == 1
@@ -199,22 +201,22 @@ async def test_a_retry_that_the_budget_does_not_allow_is_observed() -> None:
 @pytest.mark.parametrize("verb", [get, watch])
 async def test_a_warning_from_the_server_is_passed_on(verb: Verb, header: str, text: str) -> None:
     body = saying(widget()).body if verb is get else b""
-    world = Fixture(Answer(warnings=(header,), body=body))
+    fixture = ScriptedClient(Answer(warnings=(header,), body=body))
 
-    await verb(world.client)
+    await verb(fixture.client)
 
-    first = world.observed[0]
+    first = fixture.observed[0]
     assert isinstance(first, ApiWarned)
     assert (first.resource, first.text) == ("widgets", text)
 
 
 async def test_a_warning_in_an_error_response_is_passed_on() -> None:
-    world = Fixture(refusing(404, warnings=('299 - "old"',)))
+    fixture = ScriptedClient(refusing(404, warnings=('299 - "old"',)))
 
     with pytest.raises(NotFound):
-        await get(world.client)
+        await get(fixture.client)
 
-    assert isinstance(world.observed[0], ApiWarned)
+    assert isinstance(fixture.observed[0], ApiWarned)
 
 
 @pytest.mark.parametrize(
@@ -222,28 +224,28 @@ async def test_a_warning_in_an_error_response_is_passed_on() -> None:
     [LOST, Unreachable("reset"), refusing(503), refusing(429, headers={"retry-after": "1"})],
 )
 async def test_a_stream_is_never_retried(failure: Scripted) -> None:
-    world = Fixture(failure)
+    fixture = ScriptedClient(failure)
 
     with pytest.raises(SteersmanError):
-        await watch(world.client)
+        await watch(fixture.client)
 
-    assert len(world.server.requests) == 1
-    (finished,) = world.observed
+    assert len(fixture.server.requests) == 1
+    (finished,) = fixture.observed
     assert isinstance(finished, RequestFinished)
     assert finished.attempts == 1
 
 
 async def test_a_stream_is_observed_when_it_starts() -> None:
-    world = Fixture(Answer(body=[Unreachable("cut off")]))
+    fixture = ScriptedClient(Answer(body=[Unreachable("cut off")]))
 
-    async with world.client.watch(Widget) as events:
-        (finished,) = world.observed
+    async with fixture.client.watch(Widget) as events:
+        (finished,) = fixture.observed
         with pytest.raises(Unreachable):
             await anext(events)
 
     assert isinstance(finished, RequestFinished)
     assert (finished.verb, finished.code, finished.error) == ("watch", 200, None)
-    assert world.observed == [finished]
+    assert fixture.observed == [finished]
 
 
 @pytest.mark.parametrize("verb", [get, watch])
@@ -254,29 +256,29 @@ async def test_a_cancelled_request_leaves_no_response_open(verb: Verb) -> None:
         began.set()
         await asyncio.Event().wait()
 
-    world = Fixture(Answer(body=[hang]))
+    fixture = ScriptedClient(Answer(body=[hang]))
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(verb(world.client))
+        task = group.create_task(verb(fixture.client))
         await began.wait()
-        held = world.server.open_answers
+        held = fixture.server.open_answers
         task.cancel()
 
-    assert (held, world.server.open_answers) == (1, 0)
+    assert (held, fixture.server.open_answers) == (1, 0)
     assert task.cancelled()
 
 
-async def test_an_answer_is_closed_when_its_reader_fails() -> None:
-    world = Fixture(Answer(body=b'{"type":"NONSENSE","object":{}}\n'))
+async def test_a_response_is_closed_when_its_reader_fails() -> None:
+    fixture = ScriptedClient(Answer(body=b'{"type":"NONSENSE","object":{}}\n'))
 
     with pytest.raises(InvalidResponse):
-        await watch(world.client)
+        await watch(fixture.client)
 
-    assert world.server.open_answers == 0
+    assert fixture.server.open_answers == 0
 
 
 async def test_a_long_error_page_is_read_only_in_part() -> None:
-    world = Fixture(Answer(status=500, body=[b"x" * 2_000_000, AssertionError("read on")]))
+    fixture = ScriptedClient(Answer(status=500, body=[b"x" * 2_000_000, AssertionError("read on")]))
 
     with pytest.raises(SteersmanError, match="no explanation"):
-        await patch(world.client)
+        await patch(fixture.client)

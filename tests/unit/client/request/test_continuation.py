@@ -1,4 +1,4 @@
-"""Lists that come in pages, and those that do not come to an end."""
+"""Lists with several pages, and lists that never end."""
 
 from collections.abc import Callable
 from itertools import count
@@ -10,19 +10,19 @@ from steersman.client import ClientSettings
 from steersman.errors import EndlessList, InvalidResponse
 from steersman.wire import Request
 from tests.transports import Answer, saying
-from tests.unit.client.kit import Fixture, Widget, widget, widgets
+from tests.unit.client.scripted_client import ScriptedClient, Widget, widget, widgets
 
-# A server that is asked more often than this is asked for ever.
+# More requests than this mean that the client never stops.
 MOST = 200
 
 
 def paging(page: Callable[[int], dict[str, Any]]) -> Callable[[Request], Answer]:
-    """A server with one page after another, for as long as it is asked."""
+    """A server that returns one page after another, without end."""
     numbers = count()
 
     def answer(request: Request) -> Answer:
         number = next(numbers)
-        assert number < MOST, "it is asked for ever"
+        assert number < MOST, "the client never stops"
         return saying(page(number))
 
     return answer
@@ -34,11 +34,11 @@ def with_token(token: str, *names: str) -> dict[str, Any]:
     return body
 
 
-async def all_of(world: Fixture, way: str) -> list[str]:
-    """The names of all Widgets, found in one of the ways there are."""
-    if way == "list":
-        return [obj.name for obj in (await world.client.list(Widget)).items]
-    pages = getattr(world.client, way)(Widget)
+async def names_from(fixture: ScriptedClient, method: str) -> list[str]:
+    """The names of all Widgets, as one of the methods returns them."""
+    if method == "list":
+        return [obj.name for obj in (await fixture.client.list(Widget)).items]
+    pages = getattr(fixture.client, method)(Widget)
     return [obj.name async for page in pages for obj in page.items]
 
 
@@ -51,30 +51,30 @@ ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("problem", "page"), ENDLESS.items(), ids=ENDLESS.keys())
-@pytest.mark.parametrize("way", ["pages", "pieces", "list"])
+@pytest.mark.parametrize("method", ["pages", "pieces", "list"])
 async def test_an_endless_list_is_an_error(
-    way: str, problem: str, page: Callable[[int], dict[str, Any]]
+    method: str, problem: str, page: Callable[[int], dict[str, Any]]
 ) -> None:
-    world = Fixture(answering=paging(page), settings=ClientSettings(pages_limit=100))
+    fixture = ScriptedClient(answering=paging(page), settings=ClientSettings(pages_limit=100))
 
     with pytest.raises(EndlessList, match=problem) as endless:
-        await all_of(world, way)
+        await names_from(fixture, method)
 
     assert isinstance(endless.value, InvalidResponse)
-    assert len(world.server.requests) == endless.value.pages + ("begin with" in problem)
-    assert len(world.server.requests) <= 100
+    assert len(fixture.server.requests) == endless.value.pages + ("begin with" in problem)
+    assert len(fixture.server.requests) <= 100
     assert "could not list Widget *: the list does not end: " in str(endless.value)
 
 
-@pytest.mark.parametrize("way", ["pages", "pieces"])
-async def test_a_list_can_have_many_empty_pages(way: str) -> None:
+@pytest.mark.parametrize("method", ["pages", "pieces"])
+async def test_a_list_can_have_many_empty_pages(method: str) -> None:
     def page(number: int) -> dict[str, Any]:
         return with_token(
             f"t{number}" if number < 60 else "", *([f"w{number}"] if number % 5 == 0 else [])
         )
 
-    world = Fixture(answering=paging(page))
+    fixture = ScriptedClient(answering=paging(page))
 
-    names = await all_of(world, way)
+    names = await names_from(fixture, method)
 
     assert names == [f"w{number}" for number in range(0, 61, 5)]

@@ -1,4 +1,4 @@
-"""A list cut into blocks of whole items while it arrives."""
+"""The list splitter splits a list into blocks of whole items while it arrives."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def decoded(block: bytes) -> list[Any] | None:
-    """Items, if they are whole."""
+    """The items of a block, or None if they are incomplete."""
     try:
         found: list[Any] = json.loads(block)
     except ValueError:
@@ -25,8 +25,8 @@ def decoded(block: bytes) -> list[Any] | None:
     return found
 
 
-def cut(text: bytes, *, size: int = 16) -> tuple[list[list[Any]], Any]:
-    """The blocks that come of a list that arrives in pieces of this size, and what is left."""
+def split(text: bytes, *, size: int = 16) -> tuple[list[list[Any]], Any]:
+    """The blocks of a list that arrives in pieces of this size, and the list that remains."""
     splitter = ListSplitter(decoded)
     blocks = []
     for start in range(0, len(text), size):
@@ -34,8 +34,8 @@ def cut(text: bytes, *, size: int = 16) -> tuple[list[list[Any]], Any]:
     return blocks, json.loads(splitter.remaining_list)
 
 
-def packed(body: Any) -> bytes:
-    """As API servers write it."""
+def compact(body: Any) -> bytes:
+    """JSON without white space, as API servers write it."""
     return json.dumps(body, separators=(",", ":")).encode()
 
 
@@ -46,7 +46,7 @@ def items(number: int, **more: Any) -> list[Any]:
 def test_items_are_split_into_blocks_in_order_and_the_rest_is_a_list() -> None:
     everything = items(20)
 
-    blocks, rest = cut(packed({"kind": "PodList", "items": everything, "metadata": {"rv": "7"}}))
+    blocks, rest = split(compact({"kind": "PodList", "items": everything, "metadata": {"rv": "7"}}))
 
     assert len(blocks) > 3
     assert [item for block in blocks for item in block] + rest["items"] == everything
@@ -55,7 +55,7 @@ def test_items_are_split_into_blocks_in_order_and_the_rest_is_a_list() -> None:
 
 def test_no_more_than_a_block_is_held() -> None:
     splitter = ListSplitter(decoded)
-    text = packed({"items": items(1000)})
+    text = compact({"items": items(1000)})
     held = []
 
     for start in range(0, len(text), 16):
@@ -67,14 +67,14 @@ def test_no_more_than_a_block_is_held() -> None:
 
 @pytest.mark.parametrize("body", [{"items": []}, {"items": None}, {}, {"kind": "x" * 500}])
 def test_a_list_without_items_is_left_as_it_is(body: Any) -> None:
-    assert cut(packed(body)) == ([], body)
+    assert split(compact(body)) == ([], body)
 
 
 def test_nested_lists_are_not_split() -> None:
-    # Like the volume claims of a StatefulSet: what is inside begins as the items do.
+    # Like the volume claims of a StatefulSet, which begin as the items do.
     everything = items(10, claims=items(5))
 
-    blocks, rest = cut(packed({"items": everything}))
+    blocks, rest = split(compact({"items": everything}))
 
     assert [item for block in blocks for item in block] + rest["items"] == everything
 
@@ -83,13 +83,13 @@ def test_nested_lists_are_not_split() -> None:
 def test_items_of_a_nested_object_are_not_split(before: Any) -> None:
     body = {**before, "items": items(20)}
 
-    assert cut(packed(body)) == ([], body)
+    assert split(compact(body)) == ([], body)
 
 
 def test_a_list_with_whitespace_is_not_split() -> None:
     body = {"metadata": {}, "items": items(20)}
 
-    assert cut(json.dumps(body, indent=2).encode()) == ([], body)
+    assert split(json.dumps(body, indent=2).encode()) == ([], body)
 
 
 def test_managed_fields_do_not_cause_extra_decoding_attempts() -> None:
@@ -102,7 +102,7 @@ def test_managed_fields_do_not_cause_extra_decoding_attempts() -> None:
 
     about = {"apiVersion": "example.com/v1", "kind": "Widget"}
     managed = [{"apiVersion": "example.com/v1", "manager": f"m{each}"} for each in range(8)]
-    text = packed({"items": [{**about, "metadata": {"managedFields": managed}}] * 50})
+    text = compact({"items": [{**about, "metadata": {"managedFields": managed}}] * 50})
     splitter = ListSplitter(counting)
 
     blocks = [
@@ -113,10 +113,10 @@ def test_managed_fields_do_not_cause_extra_decoding_attempts() -> None:
     assert guesses == len(blocks)
 
 
-def test_text_that_looks_like_the_next_item_is_text() -> None:
+def test_text_that_looks_like_the_next_item_is_not_split() -> None:
     everything = items(30, text='},{"metadata":{"name":"no"}')
 
-    blocks, rest = cut(packed({"items": everything}))
+    blocks, rest = split(compact({"items": everything}))
 
     assert [item for block in blocks for item in block] + rest["items"] == everything
 
@@ -130,7 +130,7 @@ def test_a_giant_item_is_not_scanned_repeatedly() -> None:
         return decoded(block)
 
     inner = items(3000)
-    text = packed({"items": [{"metadata": {}, "inside": inner}, *items(1)]})
+    text = compact({"items": [{"metadata": {}, "inside": inner}, *items(1)]})
     splitter = ListSplitter(counting)
     for start in range(0, len(text), 64):
         list(splitter.feed(text[start : start + 64]))
@@ -156,7 +156,7 @@ def test_splitting_keeps_every_item_unchanged(
 ) -> None:
     body = {**about, "items": everything, "zlast": "y"}
 
-    blocks, rest = cut(packed(body), size=size)
+    blocks, rest = split(compact(body), size=size)
 
     assert [item for block in blocks for item in block] + rest.pop("items") == everything
     assert rest == {**about, "zlast": "y"}

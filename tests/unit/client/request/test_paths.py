@@ -1,4 +1,4 @@
-"""Paths: where objects live, and that no name leads anywhere else."""
+"""Request paths: no name, namespace or subresource changes the path around it."""
 
 from urllib.parse import unquote
 
@@ -10,13 +10,13 @@ from steersman.client.request.paths import collection_path, home_path, object_pa
 from steersman.errors import BadName
 from steersman.kinds import core_v1
 from steersman.wire import Request
-from tests.unit.client.kit import Galaxy, Widget
+from tests.unit.client.scripted_client import Galaxy, Widget
 
 WIDGETS = Widget.resource_type
 GALAXIES = Galaxy.resource_type
 PODS = core_v1.Pod.resource_type
 
-# Letters that mean something in a path, and some that do not.
+# Characters with a meaning in a path, and some without.
 NASTY = st.text(alphabet="a./%?#\\:;&=+ \n\x00é€", max_size=8) | st.text(max_size=8)
 
 
@@ -32,7 +32,7 @@ NASTY = st.text(alphabet="a./%?#\\:;&=+ \n\x00é€", max_size=8) | st.text(max_
         (object_path(PODS, "a", "web", "log"), "/api/v1/namespaces/a/pods/web/log"),
     ],
 )
-def test_a_path_is_made_of_kind_namespace_and_name(path: str, expected: str) -> None:
+def test_a_path_consists_of_kind_namespace_and_name(path: str, expected: str) -> None:
     assert path == expected
 
 
@@ -79,7 +79,7 @@ def test_no_subresource_escapes_its_segment(subresource: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a%2Fb", "/"])
-def test_a_name_that_could_reach_another_path_is_refused(name: str) -> None:
+def test_a_name_that_could_reach_another_path_is_rejected(name: str) -> None:
     with pytest.raises(BadName, match="one path segment"):
         object_path(WIDGETS, "default", name)
 

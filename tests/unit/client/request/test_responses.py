@@ -1,4 +1,4 @@
-"""Which error each answer stands for."""
+"""The error for each response."""
 
 from typing import Any
 
@@ -155,7 +155,7 @@ def test_a_response_that_is_not_a_status_is_not_quoted(body: bytes) -> None:
     )
 
 
-# As a real API server writes them, with what was sent or stored in the place of the canary.
+# Messages of a real API server; the canary stands for the submitted or stored value.
 REPEATING = {
     "an object": (
         r' "" is invalid: patch: Invalid value: "{\"data\":{\"k\":\"canary\",\"o\":\"a\\\"b\"}}":'

@@ -1,4 +1,4 @@
-"""What is sent again, and after how long."""
+"""Which requests are retried, and after how long."""
 
 from collections.abc import Awaitable, Callable
 from random import Random
@@ -12,7 +12,7 @@ from steersman.client.request.retries import RetryBudget
 from steersman.errors import SteersmanError, TooManyRequests, Unreachable
 from steersman.observe import RetriesSpent
 from tests.transports import Answer, Scripted, refusing
-from tests.unit.client.kit import TYPED, Fixture, LooseWidget, Widget, widget
+from tests.unit.client.scripted_client import TYPED, LooseWidget, ScriptedClient, Widget, widget
 
 LOOSE = LooseWidget(widget())
 
@@ -48,7 +48,7 @@ WRITES: dict[str, Verb] = {
     "a dry run": lambda client: client.create(TYPED, dry_run=True),
 }
 
-# What went wrong, and whether the server has certainly not carried it out.
+# The failure, and whether the server has certainly not processed the request.
 NOT_CARRIED_OUT: dict[str, Scripted] = {
     "never arrived": Unreachable("connection refused", may_have_happened=False),
     "shed, with a time to come back": refusing(
@@ -64,7 +64,7 @@ MAYBE_CARRIED_OUT: dict[str, Scripted] = {
     "503": refusing(503, "ServiceUnavailable", headers={"retry-after": "1"}),
     "504": refusing(504, "Timeout"),
 }
-# Sending these again would get the same answer, or is for others to decide.
+# A retry would get the same response, or is for the caller to decide.
 ANSWERED: dict[str, Scripted] = {
     "a no without a time to come back": refusing(429, "TooManyRequests"),
     "a disruption budget's no": refusing(
@@ -84,10 +84,10 @@ ANSWERED: dict[str, Scripted] = {
 
 async def times_sent(verb: Verb, failure: Scripted) -> int:
     settings = ClientSettings(retry=RetryPolicy(attempts=2))
-    world = Fixture(answering=lambda _: failure, settings=settings)
+    fixture = ScriptedClient(answering=lambda _: failure, settings=settings)
     with pytest.raises(SteersmanError):
-        await verb(world.client)
-    return len(world.server.requests)
+        await verb(fixture.client)
+    return len(fixture.server.requests)
 
 
 @pytest.mark.parametrize("verb", WRITES)
@@ -121,17 +121,17 @@ async def test_a_read_with_a_response_is_not_retried(verb: str, failure: str) ->
 
 
 async def test_retries_add_at_most_a_tenth_to_the_load() -> None:
-    world = Fixture(answering=lambda _: refusing(503))
+    fixture = ScriptedClient(answering=lambda _: refusing(503))
     requests = 500
 
     for _ in range(requests):
         with pytest.raises(SteersmanError):
-            await world.client.get(Widget, "web", namespace="default")
+            await fixture.client.get(Widget, "web", namespace="default")
 
-    # Beside the tenth there is the reserve with which a quiet client begins.
-    retries = len(world.server.requests) - requests
+    # A client starts with a reserve beside the tenth.
+    retries = len(fixture.server.requests) - requests
     assert requests * 0.1 <= retries <= requests * 0.1 + 10
-    assert any(isinstance(each, RetriesSpent) for each in world.observed)
+    assert any(isinstance(each, RetriesSpent) for each in fixture.observed)
 
 
 def test_a_budget_that_was_not_used_does_not_grow_beyond_its_reserve() -> None:
@@ -171,7 +171,7 @@ def test_two_clients_that_fail_together_retry_at_different_times() -> None:
 
 
 @given(seconds=st.floats(0, 1000), seed=st.integers(0, 99))
-def test_no_retry_comes_before_the_time_the_server_asked_for(seconds: float, seed: int) -> None:
+def test_no_retry_is_sent_before_the_time_in_retry_after(seconds: float, seed: int) -> None:
     shed = TooManyRequests(wanted="x", code=429, reason="", message="", retry_after_seconds=seconds)
 
     wait = RetryPolicy().wait_seconds(shed, reads=False, attempt=1, rng=Random(seed))

@@ -1,4 +1,4 @@
-"""What a context allows, and what it does not allow any more."""
+"""The operations that a context allows, and its end."""
 
 import asyncio
 from random import Random
@@ -23,14 +23,14 @@ Secret = core_v1.Secret
 
 
 class SlowWriter:
-    """Begins each write, and never ends it."""
+    """Starts each write, and never finishes it."""
 
     def __init__(self) -> None:
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self.was_cancelled = False
 
     async def apply_owned(self, *_args: Any, **_rest: Any) -> Any:
-        self.begun.set()
+        self.started.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -38,8 +38,8 @@ class SlowWriter:
             raise
 
 
-class KeepingWriter:
-    """Remembers what is not to be pruned."""
+class PruningWriter:
+    """Records the objects that must not be pruned."""
 
     def __init__(self) -> None:
         self.kept: set[str] = set()
@@ -70,14 +70,14 @@ def config_map() -> core_v1.ConfigMap:
     return ConfigMap(metadata=meta_v1.ObjectMeta(name="settings"))
 
 
-async def test_a_write_that_is_on_its_way_when_the_context_ends_is_cancelled() -> None:
-    """As one is that ``asyncio.gather`` has left behind."""
+async def test_a_write_in_progress_when_the_context_ends_is_cancelled() -> None:
+    """Such as a write that ``asyncio.gather`` leaves running."""
     writer = SlowWriter()
     context = context_of(writer, sm.Controller(App, reconcile=reconcile, owns=(ConfigMap,)))
 
     async with asyncio.TaskGroup() as group:
         group.create_task(context.apply_owned(config_map()))
-        await writer.begun.wait()
+        await writer.started.wait()
         context.end()
 
     assert writer.was_cancelled
@@ -124,9 +124,9 @@ async def test_only_owned_kinds_can_be_pruned() -> None:
     assert declare in str(raised.value)
 
 
-async def test_what_was_applied_is_kept_by_the_name_that_it_had_then() -> None:
+async def test_an_applied_object_is_kept_by_the_name_that_it_had_when_it_was_applied() -> None:
     widgets = sm.Unstructured.of("example.com/v1", "Widget")
-    writer = KeepingWriter()
+    writer = PruningWriter()
     owns = sm.Owns(widgets, verbs=("create", "patch", "delete"))
     context = context_of(writer, sm.Controller(App, reconcile=reconcile, owns=(owns,)))
     body: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {}}

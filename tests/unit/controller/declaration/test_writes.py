@@ -1,4 +1,4 @@
-"""What is declared to be written: which verbs, which objects, and what is refused."""
+"""Declared writes: verbs, objects, and invalid declarations."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def named(kind: Any, name: str, **metadata: Any) -> Any:
         ({"subresource": "Status"}, "it must consist of lower-case letters"),
     ],
 )
-def test_a_rule_that_rbac_cannot_express_is_refused_when_it_is_declared(
+def test_a_rule_that_rbac_cannot_express_is_rejected_when_it_is_declared(
     wrong: dict[str, Any], says: str
 ) -> None:
     with pytest.raises((BadValue, BadName)) as raised:
@@ -56,19 +56,19 @@ def test_a_rule_that_rbac_cannot_express_is_refused_when_it_is_declared(
     assert says in str(raised.value)
 
 
-def test_a_name_that_only_some_kinds_have_can_be_declared() -> None:
+def test_a_name_that_only_some_kinds_allow_can_be_declared() -> None:
     writes = Writes(rbac_v1.ClusterRole, verbs=("patch",), names=("system:node", "Leader"))
 
     assert writes.names == ("system:node", "Leader")
 
 
 @pytest.mark.parametrize("made", [lambda: Writes("ConfigMap"), lambda: sm.Owns("ConfigMap")])  # type: ignore[arg-type]
-def test_a_class_without_a_kind_is_refused(made: Any) -> None:
+def test_a_class_without_a_kind_is_rejected(made: Any) -> None:
     with pytest.raises(BadValue, match="pass the class of a kind"):
         made()
 
 
-def test_a_kind_alone_has_the_verbs_of_apply() -> None:
+def test_a_kind_without_verbs_has_those_of_apply() -> None:
     controller = sm.Controller(App, reconcile=reconcile, writes=(ConfigMap,))
 
     assert controller.written == (Writes(ConfigMap, verbs=("create", "patch")),)
@@ -184,7 +184,7 @@ async def _run(services: Any) -> None:
     raise NotImplementedError
 
 
-def test_a_runnable_declares_what_it_needs() -> None:
+def test_a_runnable_declares_the_permissions_it_needs() -> None:
     runnable = Runnable(
         _run,
         name="collector",
@@ -204,7 +204,7 @@ def test_a_runnable_declares_what_it_needs() -> None:
 
 
 @pytest.mark.parametrize("what", ["watches", "reads", "writes"])
-def test_a_runnable_that_declares_no_kinds_is_refused(what: str) -> None:
+def test_a_runnable_that_declares_no_kinds_is_rejected(what: str) -> None:
     with pytest.raises(BadValue, match=f"the {what} of the runnable collector"):
         Runnable(_run, name="collector", **{what: ConfigMap})  # type: ignore[arg-type]
     with pytest.raises(BadValue, match=f"one of the {what} of the runnable collector"):

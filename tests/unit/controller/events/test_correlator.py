@@ -1,4 +1,4 @@
-"""Which events are worth a write."""
+"""The correlator decides which events are written."""
 
 from datetime import UTC, datetime, timedelta
 from math import inf
@@ -26,7 +26,7 @@ START_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class TimedCorrelator:
-    """A correlator with a clock that the test moves."""
+    """A correlator with a clock that the test advances."""
 
     def __init__(self) -> None:
         self.correlator = EventCorrelator()
@@ -57,7 +57,7 @@ class TimedCorrelator:
         return True
 
     def write(self) -> int | None:
-        """Write the entry that is due; its count."""
+        """Write the entry that is due, and return its count."""
         entry = self.correlator.take_due(now_at=self.now_at)
         if entry is None:
             return None
@@ -65,7 +65,7 @@ class TimedCorrelator:
         return entry.count
 
 
-def test_an_event_is_due_at_once_and_so_is_its_first_repetition() -> None:
+def test_an_event_and_its_first_repetition_are_due_immediately() -> None:
     events = TimedCorrelator()
 
     events.record()
@@ -98,7 +98,7 @@ def test_further_repetitions_are_written_once_a_minute() -> None:
     assert (events.write(), events.write()) == (102, None)
 
 
-def test_a_repetition_during_the_write_waits_its_minute_too() -> None:
+def test_a_repetition_during_the_write_waits_for_a_minute_too() -> None:
     events = TimedCorrelator()
     for _ in range(2):
         events.record()
@@ -108,7 +108,7 @@ def test_a_repetition_during_the_write_waits_its_minute_too() -> None:
     entry = events.correlator.take_due(now_at=events.now_at)
     assert entry is not None
 
-    events.record()  # the last time that it was written is a minute ago, as yet
+    events.record()  # a minute after the last write
     events.correlator.mark_written(entry, 3, now_at=events.now_at)
 
     assert events.write() is None
@@ -140,7 +140,7 @@ def test_after_six_quiet_minutes_a_new_series_starts() -> None:
         EventKey("uid-1", "Warning", "Failed", "Reconcile", "it failed", "uid-2"),
     ],
 )
-def test_a_series_has_events_that_are_equal_in_everything(other: EventKey) -> None:
+def test_a_series_consists_of_equal_events(other: EventKey) -> None:
     events = TimedCorrelator()
     events.record()
 
@@ -206,7 +206,7 @@ def test_series_that_have_ended_are_forgotten() -> None:
     assert len(events.correlator) == 0
 
 
-def test_an_entry_that_could_not_be_written_is_due_again_until_it_is_given_up() -> None:
+def test_an_entry_that_could_not_be_written_is_due_again_until_the_correlator_gives_up() -> None:
     events = TimedCorrelator()
     events.record()
     entry = events.correlator.take_due(now_at=events.now_at)

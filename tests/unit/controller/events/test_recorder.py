@@ -1,4 +1,4 @@
-"""What a recorder makes of names and words; what it writes is tried on a server."""
+"""The names and texts of recorded events; tests/cluster has their writes."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random

@@ -19,7 +19,7 @@ ITSELF = ObjectRef("App", "here", "web")
 
 
 class Operator:
-    """Reconciles one object, and notes each reconcile; versions go on with each write."""
+    """Reconciles one object, and records each reconcile; each write has a new version."""
 
     def __init__(self) -> None:
         self.loops = HotLoops()
@@ -78,13 +78,13 @@ def test_a_slow_loop_is_not_reported() -> None:
     assert operator.found == []
 
 
-def test_a_rollout_is_no_loop() -> None:
+def test_a_rollout_is_not_a_loop() -> None:
     operator = Operator()
     wrote = operator.write(CHILD)
     operator.reconcile([ReconcileReason(about=ITSELF, event="added", version="1")], wrote)
 
     for ready in range(50):
-        # Another controller writes the child's status, and the owner's status follows it.
+        # Another controller writes the child's status, from which the owner's status is computed.
         foreign = operator.write(CHILD)
         reasons = [echo(wrote), echo(foreign)]
         wrote = operator.write(ITSELF, {"status": {"ready": ready}})
@@ -93,7 +93,7 @@ def test_a_rollout_is_no_loop() -> None:
     assert operator.found == []
 
 
-def test_a_change_from_outside_starts_the_count_again() -> None:
+def test_a_change_by_another_client_resets_the_count() -> None:
     operator = Operator()
 
     operator.loop(10)
@@ -122,7 +122,7 @@ def test_a_reconcile_that_writes_nothing_ends_the_loop() -> None:
 
 
 @pytest.mark.parametrize("event", ["later", "retry", "timer", "stream"])
-def test_a_reconcile_with_another_reason_is_no_loop(event: str) -> None:
+def test_a_reconcile_with_another_reason_is_not_a_loop(event: str) -> None:
     operator = Operator()
     wrote = operator.write()
 
@@ -135,7 +135,7 @@ def test_a_reconcile_with_another_reason_is_no_loop(event: str) -> None:
     assert operator.found == []
 
 
-def test_a_reconcile_without_a_reason_is_no_loop() -> None:
+def test_a_reconcile_without_a_reason_is_not_a_loop() -> None:
     operator = Operator()
 
     for _ in range(50):
@@ -144,19 +144,19 @@ def test_a_reconcile_without_a_reason_is_no_loop() -> None:
     assert operator.found == []
 
 
-def test_a_child_that_is_deleted_and_created_again_and_again_is_a_loop() -> None:
+def test_a_child_that_is_repeatedly_deleted_and_created_is_a_loop() -> None:
     operator = Operator()
     reasons = [ReconcileReason(about=ITSELF, event="added", version="1")]
     for _ in range(11):
         deleted, made = EffectiveWrite(CHILD, ""), operator.write(CHILD, {"spec": 1})
         operator.reconcile(reasons, deleted, made)
-        # What the version of a deletion is, only the watch tells.
+        # Only the watch has the version of a deletion.
         reasons = [ReconcileReason(about=CHILD, event="deleted", version="7777"), echo(made)]
 
     assert [each.count for each in operator.found] == [10]
 
 
-def test_an_echo_that_comes_late_is_still_our_own() -> None:
+def test_a_late_event_of_an_own_write_counts_as_own() -> None:
     operator = Operator()
     before = operator.write(CHILD, {"spec": 0})
     operator.reconcile([ReconcileReason(about=ITSELF, event="added", version="1")], before)
@@ -185,7 +185,7 @@ def test_fields_of_several_objects_are_named_together() -> None:
     assert operator.found[0].fields == ("spec.at", "status.at")
 
 
-def test_bodies_that_are_no_json_have_no_fields() -> None:
+def test_a_body_that_is_not_json_has_no_fields() -> None:
     operator = Operator()
     reasons = [ReconcileReason(about=ITSELF, event="added", version="1")]
     for number in range(11):
@@ -196,14 +196,14 @@ def test_bodies_that_are_no_json_have_no_fields() -> None:
     assert operator.found == [HotLoopFound((), 10, 9.0)]
 
 
-def test_nothing_is_kept_of_quiet_keys() -> None:
+def test_nothing_is_stored_for_quiet_keys() -> None:
     loops, repeated = HotLoops(), RepeatedApplies()
     for number in range(5000):
         key = ObjectKey("here", str(number))
         loops.note(key, reasons=(), wrote=[EffectiveWrite(ITSELF, str(number))], now_at=number / 10)
         repeated.note(key, b"wanted", number / 10)
 
-    # A window's worth, at ten a second.
+    # One window, at ten writes a second.
     assert len(loops) <= WINDOW_SECONDS * 10 + 1
     assert len(repeated) <= WINDOW_SECONDS * 10 + 1
     loops.forget(ObjectKey("here", "4999"))
@@ -211,7 +211,7 @@ def test_nothing_is_kept_of_quiet_keys() -> None:
     assert len(loops) == len(repeated) == WINDOW_SECONDS * 10
 
 
-def test_only_the_last_writes_of_a_key_are_kept() -> None:
+def test_only_the_last_writes_of_a_key_are_stored() -> None:
     operator = Operator()
     reasons: list[ReconcileReason] = []
     for number in range(15):

@@ -1,4 +1,4 @@
-"""What is done after a reconcile."""
+"""The action after a reconcile: requeue, event or nothing."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_a_permanent_failure_is_final_and_has_an_event() -> None:
         NotLeading(wanted="PATCH /x"),
     ],
 )
-def test_an_error_that_is_not_about_the_object_is_no_event(error: Exception) -> None:
+def test_an_error_that_is_not_about_the_object_records_no_event(error: Exception) -> None:
     decision = decide(Done(), error, failures=0)
 
     assert decision.is_failure
@@ -79,7 +79,9 @@ def test_repeated_conflicts_record_an_event() -> None:
         (KeyError("secret"), "failed", "ReconcileFailed"),
     ],
 )
-def test_an_error_about_the_object_is_an_event(error: Exception, outcome: str, reason: str) -> None:
+def test_an_error_about_the_object_records_an_event(
+    error: Exception, outcome: str, reason: str
+) -> None:
     decision = decide(Done(), error, failures=0)
 
     assert decision.outcome == outcome
@@ -114,14 +116,12 @@ def test_a_fingerprint_changes_with_a_label_and_not_with_the_status() -> None:
         ),
     ],
 )
-def test_an_object_without_a_generation_changes_with_its_content(
-    before: Resource, after: Resource
-) -> None:
+def test_without_a_generation_the_content_is_compared(before: Resource, after: Resource) -> None:
     assert fingerprint(before) == fingerprint(before)
     assert fingerprint(before) != fingerprint(after)
 
 
-def test_a_status_and_the_rest_of_the_metadata_are_no_change_without_a_generation() -> None:
+def test_without_a_generation_status_and_other_metadata_do_not_count_as_changes() -> None:
     before = core_v1.Node(metadata=ObjectMeta(name="x", resource_version="1"))
     after = core_v1.Node(
         metadata=ObjectMeta(name="x", resource_version="2", finalizers=("example.com/x",)),
@@ -143,10 +143,10 @@ def test_the_content_of_an_object_with_a_generation_is_not_compared() -> None:
 
 
 def test_an_error_without_a_readable_text_is_handled() -> None:
-    class Shy(Permanent):
+    class Unprintable(Permanent):
         def __str__(self) -> str:
             raise LookupError
 
-    decision = decide(Done(), Shy("x"), failures=0)
+    decision = decide(Done(), Unprintable("x"), failures=0)
 
-    assert decision.note == ("Permanent", "Shy without a readable text")
+    assert decision.note == ("Permanent", "Unprintable without a readable text")

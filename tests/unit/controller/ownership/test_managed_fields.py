@@ -1,4 +1,4 @@
-"""Which fields are ours, and whether they are as we applied them."""
+"""The fields that a manager holds, and whether they still have the applied values."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ FIELDS = {
 
 
 def body(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    """An object of which we hold all that FIELDS says."""
+    """An object of which the manager holds FIELDS."""
     both = containers or ({"name": "web", "image": "a"}, {"name": "side", "image": "b"})
     return {
         "metadata": {"labels": {"app.example.com/name": "x", "tier": "front"}},
@@ -129,7 +129,7 @@ def test_a_lost_item_is_named_once() -> None:
     assert lost_paths(FIELDS, FIELDS) == ()
 
 
-def test_holding_a_whole_holds_its_parts() -> None:
+def test_holding_a_field_holds_its_subfields() -> None:
     path = ("f:spec", "f:selector", "f:matchLabels")
 
     assert holds(FIELDS, path)
@@ -143,7 +143,7 @@ def test_long_lists_of_paths_are_truncated() -> None:
     assert len(readable_paths(paths_in(many))) == 10
 
 
-def test_a_body_matches_the_held_fields_whatever_others_hold() -> None:
+def test_a_body_matches_the_held_fields_whatever_other_managers_hold() -> None:
     others = {"name": "others", "image": "c"}
     live = body({**WEB, "tty": True}, others, SIDE, paused=True)
 
@@ -162,7 +162,7 @@ def test_a_body_matches_the_held_fields_whatever_others_hold() -> None:
         body(template={"spec": {"containers": {"name": "web"}}}),
     ],
 )
-def test_a_field_of_the_body_that_is_not_held_does_not_match_though_it_is_there(said: Any) -> None:
+def test_an_existing_field_of_the_body_that_is_not_held_does_not_match(said: Any) -> None:
     assert not matches_exactly(FIELDS, said, said)
 
 
@@ -216,7 +216,7 @@ def test_a_boolean_in_a_set_is_not_the_same_number() -> None:
     )
 
 
-def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
+def test_a_list_item_is_identified_by_keys_that_the_server_completes() -> None:
     fields: dict[str, Any] = {
         "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
     }
@@ -226,7 +226,7 @@ def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
     assert not matches_exactly(fields, live, {"ports": [{"port": 81}]})
 
 
-def test_an_item_that_two_steps_match_is_none() -> None:
+def test_two_path_elements_that_match_one_item_are_ambiguous() -> None:
     fields: dict[str, Any] = {
         "f:ports": {
             'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}},
@@ -278,7 +278,7 @@ def owned(value: Any) -> dict[str, Any]:
 
 
 @given(objects, st.data())
-def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.DataObject) -> None:
+def test_one_changed_value_is_the_only_difference(obj: dict[str, Any], data: st.DataObject) -> None:
     fields = owned(obj)
     path = data.draw(st.sampled_from(sorted(paths_in(fields))))
 
@@ -297,7 +297,7 @@ def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.Dat
     assert not matches_exactly(fields, {**obj, "z": 1}, {**obj, "z": 1})
 
 
-def test_the_held_part_of_a_value_is_what_is_left() -> None:
+def test_only_the_held_part_of_a_value_is_extracted() -> None:
     there = body(
         {"name": "web", "image": "a", "tty": True}, {"name": "theirs", "image": "c"}, replicas=3
     )

@@ -1,4 +1,4 @@
-"""Owner references, typed and not."""
+"""Owner references of typed and unstructured objects."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def test_a_child_gets_its_owners_namespace_and_is_controlled_by_it(form: Any) ->
 
 
 @FORMS
-def test_the_rest_of_the_child_and_the_given_object_stay_as_they_are(form: Any) -> None:
+def test_other_fields_of_the_child_and_the_given_object_are_unchanged(form: Any) -> None:
     given = form(config_map(labels={"a": "b"}))
 
     child = owned_by(given, OWNER)
@@ -66,7 +66,7 @@ def test_the_rest_of_the_child_and_the_given_object_stay_as_they_are(form: Any) 
 
 
 @FORMS
-def test_other_owners_stay_unless_they_control(form: Any) -> None:
+def test_other_owners_stay_unless_they_are_controllers(form: Any) -> None:
     other = owner_reference(config_map("other", uid="5"), controller=False)
     rival = owner_reference(config_map("rival", uid="6"))
     stale = owner_reference(OWNER, controller=False)
@@ -80,7 +80,7 @@ def test_other_owners_stay_unless_they_control(form: Any) -> None:
 
 
 @FORMS
-def test_an_object_without_a_controller_has_none(form: Any) -> None:
+def test_an_object_without_a_controller_reference_has_no_controller(form: Any) -> None:
     owner = owner_reference(OWNER, controller=False)
 
     assert controller_of(form(config_map())) is None
@@ -120,6 +120,6 @@ def test_a_cluster_scoped_object_can_own_one_in_a_namespace() -> None:
     assert owner_text(reference, None) == "ClusterRole role"
 
 
-def test_an_owner_without_a_uid_is_refused() -> None:
+def test_an_owner_without_a_uid_is_rejected() -> None:
     with pytest.raises(BadOwner, match="uid"):
         owned_by(config_map(), config_map("owner", namespace="here"))

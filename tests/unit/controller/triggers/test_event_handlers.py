@@ -27,14 +27,14 @@ ConfigMap = core_v1.ConfigMap
 async def reconcile(obj: Any, ctx: Any) -> Any: ...
 
 
-class Scene:
+class HandlersFixture:
     """The event handlers of a controller, and what they enqueue and report."""
 
     def __init__(self, kind: Any = App, **declared: Any) -> None:
         self.controller = Controller(kind, reconcile=reconcile, **declared)
         self.clock = ManualClock()
         self.reasons: list[ReconcileReason] = []
-        self.woken: list[tuple[ObjectKey, int]] = []
+        self.enqueued: list[tuple[ObjectKey, int]] = []
         self.failed: list[TriggerFailed] = []
         self.events: list[tuple[str, str, str]] = []
         self.triggers = EventHandlers(
@@ -48,7 +48,7 @@ class Scene:
         )
 
     def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
-        self.woken.append((key, priority))
+        self.enqueued.append((key, priority))
         self.reasons.append(why)
 
     def record(self, obj: Any, reason: str, note: str, *, type: str) -> None:
@@ -78,8 +78,8 @@ class Scene:
         await turns()
 
     def taken(self) -> list[tuple[ObjectKey, int]]:
-        woken, self.woken = self.woken, []
-        return woken
+        enqueued, self.enqueued = self.enqueued, []
+        return enqueued
 
 
 def added(obj: Any, *, is_initial: bool = False) -> Delta[Any]:
@@ -102,11 +102,11 @@ def never(old: Any, new: Any) -> bool:
     return False
 
 
-# Its own kind
+# The controller's own kind
 
 
 def test_initial_objects_and_resyncs_are_enqueued_behind_changes() -> None:
-    scene = Scene()
+    fixture = HandlersFixture()
 
     for delta in (
         added(app(), is_initial=True),
@@ -115,11 +115,11 @@ def test_initial_objects_and_resyncs_are_enqueued_behind_changes() -> None:
         sync(app()),
         deleted(app()),
     ):
-        scene.own(delta)
+        fixture.own(delta)
 
-    assert [priority for _, priority in scene.woken] == [LOW_PRIORITY, 0, 0, LOW_PRIORITY, 0]
-    assert {key for key, _ in scene.woken} == {WEB}
-    assert [why.event for why in scene.reasons] == [
+    assert [priority for _, priority in fixture.enqueued] == [LOW_PRIORITY, 0, 0, LOW_PRIORITY, 0]
+    assert {key for key, _ in fixture.enqueued} == {WEB}
+    assert [why.event for why in fixture.reasons] == [
         "initial",
         "added",
         "updated",
@@ -129,77 +129,77 @@ def test_initial_objects_and_resyncs_are_enqueued_behind_changes() -> None:
 
 
 def test_a_reason_names_the_object_its_version_and_what_has_changed() -> None:
-    scene = Scene()
+    fixture = HandlersFixture()
 
-    scene.own(updated(app(size=1), app(size=2, version="2")))
+    fixture.own(updated(app(size=1), app(size=2, version="2")))
 
-    (why,) = scene.reasons
+    (why,) = fixture.reasons
     assert (why.about, why.version) == (ObjectRef("App", "here", "web"), "2")
     assert why.changed_fields == ("spec.size",)
 
 
 def test_a_predicate_decides_on_changes_and_on_new_objects() -> None:
-    scene = Scene(when=changed.generation)
+    fixture = HandlersFixture(when=changed.generation)
 
-    scene.own(added(app()))
-    scene.own(updated(app(size=1), app(size=1, version="2")))
-    scene.own(updated(app(size=1), app(size=2, version="3")))
+    fixture.own(added(app()))
+    fixture.own(updated(app(size=1), app(size=1, version="2")))
+    fixture.own(updated(app(size=1), app(size=2, version="3")))
 
-    assert [why.version for why in scene.reasons] == ["1", "3"]
+    assert [why.version for why in fixture.reasons] == ["1", "3"]
 
 
-def test_a_predicate_is_not_asked_about_deletions_and_resyncs() -> None:
-    scene = Scene(when=never)
+def test_a_predicate_is_not_called_for_deletions_and_resyncs() -> None:
+    fixture = HandlersFixture(when=never)
 
-    scene.own(added(app()))
-    scene.own(updated(app(), app(version="2")))
-    assert scene.woken == []
+    fixture.own(added(app()))
+    fixture.own(updated(app(), app(version="2")))
+    assert fixture.enqueued == []
 
-    scene.own(sync(app()))
-    scene.own(deleted(app()))
-    assert [why.event for why in scene.reasons] == ["resync", "deleted"]
+    fixture.own(sync(app()))
+    fixture.own(deleted(app()))
+    assert [why.event for why in fixture.reasons] == ["resync", "deleted"]
 
 
 @pytest.mark.parametrize("make", [app, widget])
-def test_a_deletion_that_is_asked_for_always_passes(make: Any) -> None:
+def test_a_requested_deletion_always_passes(make: Any) -> None:
     kind = App if make is app else Unstructured.of("example.com/v1", "Widget")
-    scene = Scene(kind, when=never)
-    asked: dict[str, Any] = (
+    fixture = HandlersFixture(kind, when=never)
+    mapped: dict[str, Any] = (
         {"deletion_timestamp": datetime(2026, 1, 1, tzinfo=UTC)}
         if make is app
         else {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     )
 
-    scene.own(updated(make(), make(**asked)))
-    scene.own(added(make(**asked)))
+    fixture.own(updated(make(), make(**mapped)))
+    fixture.own(added(make(**mapped)))
 
-    assert len(scene.woken) == 2
+    assert len(fixture.enqueued) == 2
 
 
 @pytest.mark.parametrize("make", [app, widget])
-def test_pausing_an_object_and_letting_it_go_on_always_passes(make: Any) -> None:
+def test_pausing_and_resuming_an_object_always_passes(make: Any) -> None:
     kind = App if make is app else Unstructured.of("example.com/v1", "Widget")
-    scene = Scene(kind, when=never)
+    fixture = HandlersFixture(kind, when=never)
     free, paused = make(annotations={PAUSED: "false"}), make(annotations={PAUSED: "true"})
 
-    scene.own(updated(free, paused))
-    scene.own(updated(paused, free))
-    scene.own(updated(paused, paused))
+    fixture.own(updated(free, paused))
+    fixture.own(updated(paused, free))
+    fixture.own(updated(paused, paused))
 
-    assert len(scene.woken) == 2
+    assert len(fixture.enqueued) == 2
 
 
 def test_a_predicate_that_raises_counts_as_true_and_is_reported() -> None:
-    scene = Scene(when=changed.fields("spec.sise"))
+    fixture = HandlersFixture(when=changed.fields("spec.sise"))
 
-    scene.own(updated(app(), app(version="2")))
+    fixture.own(updated(app(), app(version="2")))
 
-    assert scene.taken() == [(WEB, 0)]
-    (failed,) = scene.failed
+    assert fixture.taken() == [(WEB, 0)]
+    (failed,) = fixture.failed
     assert (failed.role, failed.wait_seconds) == ("predicate", None)
     assert failed.function == "fields('spec.sise')"
     assert failed.ref == ObjectRef("App", "here", "web")
-    ((ref, reason, note),) = scene.events
+    ((ref, reason, note),) = fixture.events
     assert (ref, reason) == ("App here/web", "Warning PredicateFailed")
     assert "'sise' is not a field of Spec" in note
 
@@ -208,15 +208,15 @@ def test_an_async_predicate_is_reported_as_such() -> None:
     async def grows(old: Any, new: Any) -> bool:
         return False
 
-    scene = Scene(when=grows)
+    fixture = HandlersFixture(when=grows)
 
-    scene.own(added(app()))
+    fixture.own(added(app()))
 
-    assert scene.taken() == [(WEB, 0)]
-    assert "make it a plain function" in str(scene.failed[0].error)
+    assert fixture.taken() == [(WEB, 0)]
+    assert "make it a plain function" in str(fixture.failed[0].error)
 
 
-# What it owns
+# Owned kinds
 
 
 def deployment(
@@ -249,12 +249,12 @@ def reference(
     )
 
 
-def owning(**rest: Any) -> Scene:
-    return Scene(owns=(Owns(apps_v1.Deployment, **rest),))
+def owning(**rest: Any) -> HandlersFixture:
+    return HandlersFixture(owns=(Owns(apps_v1.Deployment, **rest),))
 
 
 def test_every_change_of_a_child_enqueues_its_controlling_owner() -> None:
-    scene = owning()
+    fixture = owning()
 
     for delta in (
         added(deployment(), is_initial=True),
@@ -263,17 +263,23 @@ def test_every_change_of_a_child_enqueues_its_controlling_owner() -> None:
         sync(deployment()),
         deleted(deployment()),
     ):
-        scene.owned(delta)
+        fixture.owned(delta)
 
-    assert scene.woken == [(WEB, LOW_PRIORITY), (WEB, 0), (WEB, 0), (WEB, LOW_PRIORITY), (WEB, 0)]
-    assert [why.event for why in scene.reasons] == [
+    assert fixture.enqueued == [
+        (WEB, LOW_PRIORITY),
+        (WEB, 0),
+        (WEB, 0),
+        (WEB, LOW_PRIORITY),
+        (WEB, 0),
+    ]
+    assert [why.event for why in fixture.reasons] == [
         "initial",
         "added",
         "updated",
         "resync",
         "deleted",
     ]
-    assert {str(why.about) for why in scene.reasons} == {"Deployment here/child"}
+    assert {str(why.about) for why in fixture.reasons} == {"Deployment here/child"}
 
 
 @pytest.mark.parametrize(
@@ -289,39 +295,39 @@ def test_every_change_of_a_child_enqueues_its_controlling_owner() -> None:
     ],
 )
 def test_a_child_of_another_owner_enqueues_nothing(child: apps_v1.Deployment) -> None:
-    scene = owning()
+    fixture = owning()
 
-    scene.owned(added(child))
+    fixture.owned(added(child))
 
-    assert scene.woken == []
+    assert fixture.enqueued == []
 
 
 def test_an_owner_is_found_whatever_version_the_reference_names() -> None:
-    scene = owning()
+    fixture = owning()
 
-    scene.owned(added(deployment(api_version="app.example.com/v1alpha1")))
+    fixture.owned(added(deployment(api_version="app.example.com/v1alpha1")))
 
-    assert scene.taken() == [(WEB, 0)]
+    assert fixture.taken() == [(WEB, 0)]
 
 
 def test_a_cluster_scoped_owner_is_found() -> None:
-    scene = Scene(Fleet, owns=(apps_v1.Deployment,))
+    fixture = HandlersFixture(Fleet, owns=(apps_v1.Deployment,))
 
-    scene.owned(added(deployment(kind="Fleet")))
+    fixture.owned(added(deployment(kind="Fleet")))
 
-    assert scene.taken() == [(ObjectKey(None, "web"), 0)]
+    assert fixture.taken() == [(ObjectKey(None, "web"), 0)]
 
 
 def test_an_owner_in_the_core_group_is_found() -> None:
-    scene = Scene(ConfigMap, owns=(apps_v1.Deployment,))
+    fixture = HandlersFixture(ConfigMap, owns=(apps_v1.Deployment,))
 
-    scene.owned(added(deployment(api_version="v1", kind="ConfigMap")))
+    fixture.owned(added(deployment(api_version="v1", kind="ConfigMap")))
 
-    assert scene.taken() == [(WEB, 0)]
+    assert fixture.taken() == [(WEB, 0)]
 
 
 def test_an_unstructured_child_enqueues_its_owner_too() -> None:
-    scene = Scene(owns=(Unstructured.of("example.com/v1", "Widget"),))
+    fixture = HandlersFixture(owns=(Unstructured.of("example.com/v1", "Widget"),))
     owners = [
         {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1"},
         {
@@ -333,37 +339,37 @@ def test_an_unstructured_child_enqueues_its_owner_too() -> None:
         },
     ]
 
-    scene.owned(added(widget(ownerReferences=owners)))
-    scene.owned(added(widget(ownerReferences=owners[:1])))
-    scene.owned(added(widget()))
+    fixture.owned(added(widget(ownerReferences=owners)))
+    fixture.owned(added(widget(ownerReferences=owners[:1])))
+    fixture.owned(added(widget()))
 
-    assert scene.taken() == [(WEB, 0)]
+    assert fixture.taken() == [(WEB, 0)]
 
 
 def test_a_child_with_a_new_owner_enqueues_both_owners_whatever_the_predicate_returns() -> None:
-    scene = owning(when=never)
+    fixture = owning(when=never)
 
-    scene.owned(updated(deployment("web"), deployment("api")))
-    both = scene.taken()
-    scene.owned(updated(deployment("web"), deployment(None)))
-    scene.owned(updated(deployment(None), deployment("api")))
-    scene.owned(updated(deployment("web"), deployment("web", version="2")))
+    fixture.owned(updated(deployment("web"), deployment("api")))
+    both = fixture.taken()
+    fixture.owned(updated(deployment("web"), deployment(None)))
+    fixture.owned(updated(deployment(None), deployment("api")))
+    fixture.owned(updated(deployment("web"), deployment("web", version="2")))
 
     assert sorted(both) == [(API, 0), (WEB, 0)]
-    assert scene.taken() == [(WEB, 0), (API, 0)]
+    assert fixture.taken() == [(WEB, 0), (API, 0)]
 
 
 def test_a_predicate_decides_which_changes_of_a_child_enqueue_its_owner() -> None:
-    scene = owning(when=changed.generation)
+    fixture = owning(when=changed.generation)
 
-    scene.owned(updated(deployment(), deployment(version="2")))
-    scene.owned(updated(deployment(), deployment(version="3", generation=2)))
-    scene.owned(deleted(deployment(version="4")))
+    fixture.owned(updated(deployment(), deployment(version="2")))
+    fixture.owned(updated(deployment(), deployment(version="3", generation=2)))
+    fixture.owned(deleted(deployment(version="4")))
 
-    assert [why.version for why in scene.reasons] == ["3", "4"]
+    assert [why.version for why in fixture.reasons] == ["3", "4"]
 
 
-# What it watches
+# Watched kinds
 
 
 def config(*apps: str, version: str = "1", name: str = "config") -> core_v1.ConfigMap:
@@ -375,21 +381,21 @@ def apps_using(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKe
     return [ObjectKey("here", name) for name in obj.data or {}]
 
 
-def watching(to: Any = apps_using, **rest: Any) -> Scene:
-    return Scene(watches=(Watch(ConfigMap, to=to, **rest),))
+def watching(to: Any = apps_using, **rest: Any) -> HandlersFixture:
+    return HandlersFixture(watches=(Watch(ConfigMap, to=to, **rest),))
 
 
 def test_a_change_enqueues_the_keys_of_the_old_and_the_new_object_each_once() -> None:
-    scene = watching()
+    fixture = watching()
 
-    scene.watched(updated(config("web", "api"), config("api", "db", version="2")))
+    fixture.watched(updated(config("web", "api"), config("api", "db", version="2")))
 
-    assert scene.taken() == [(WEB, 0), (API, 0), (ObjectKey("here", "db"), 0)]
-    assert {why.changed_fields for why in scene.reasons} == {("data.web", "data.db")}
+    assert fixture.taken() == [(WEB, 0), (API, 0), (ObjectKey("here", "db"), 0)]
+    assert {why.changed_fields for why in fixture.reasons} == {("data.web", "data.db")}
 
 
-def test_an_initial_object_a_new_one_and_a_deleted_one_enqueue_their_keys() -> None:
-    scene = watching()
+def test_an_initial_a_new_and_a_deleted_object_enqueue_their_keys() -> None:
+    fixture = watching()
 
     for delta in (
         added(config("web"), is_initial=True),
@@ -397,36 +403,36 @@ def test_an_initial_object_a_new_one_and_a_deleted_one_enqueue_their_keys() -> N
         sync(config("web")),
         deleted(config("web")),
     ):
-        scene.watched(delta)
+        fixture.watched(delta)
 
-    assert scene.taken() == [(WEB, LOW_PRIORITY), (WEB, 0), (WEB, LOW_PRIORITY), (WEB, 0)]
+    assert fixture.taken() == [(WEB, LOW_PRIORITY), (WEB, 0), (WEB, LOW_PRIORITY), (WEB, 0)]
 
 
-def test_a_mapping_may_give_objects_of_the_controllers_kind() -> None:
-    scene = watching(lambda obj, cached: (each for each in [app("web"), API, app("web")]))
+def test_a_mapping_may_return_objects_of_the_controllers_kind() -> None:
+    fixture = watching(lambda obj, cached: (each for each in [app("web"), API, app("web")]))
 
-    scene.watched(added(config()))
+    fixture.watched(added(config()))
 
-    assert scene.taken() == [(WEB, 0), (API, 0)]
+    assert fixture.taken() == [(WEB, 0), (API, 0)]
 
 
 def test_a_kind_that_is_only_read_enqueues_nothing() -> None:
-    scene = watching(None)
+    fixture = watching(None)
 
-    scene.watched(added(config("web")))
+    fixture.watched(added(config("web")))
 
-    assert scene.woken == []
+    assert fixture.enqueued == []
 
 
 def test_a_predicate_decides_which_changes_are_mapped() -> None:
-    scene = watching(when=changed.fields(("data", "web")))
+    fixture = watching(when=changed.fields(("data", "web")))
 
-    scene.watched(updated(config("api"), config("api", "db", version="2")))
-    assert scene.taken() == []
+    fixture.watched(updated(config("api"), config("api", "db", version="2")))
+    assert fixture.taken() == []
 
-    scene.watched(updated(config(), config("web", version="3")))
-    scene.watched(deleted(config("web")))
-    assert scene.taken() == [(WEB, 0), (WEB, 0)]
+    fixture.watched(updated(config(), config("web", version="3")))
+    fixture.watched(deleted(config("web")))
+    assert fixture.taken() == [(WEB, 0), (WEB, 0)]
 
 
 @pytest.mark.parametrize(
@@ -446,28 +452,28 @@ def test_a_mapping_that_returns_something_else_fails_with_what_to_return(
     def mapping(obj: Any, cached: CacheReader) -> Any:
         return returned
 
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    scene.watched(added(config()))
+    fixture.watched(added(config()))
 
-    (failed,) = scene.failed
+    (failed,) = fixture.failed
     assert isinstance(failed.error, TypeError)
     assert said in str(failed.error)
     assert failed.role == "mapping"
     assert failed.function.endswith("mapping")
     assert failed.ref == ObjectRef("ConfigMap", "here", "config")
-    assert scene.events[0][:2] == ("ConfigMap here/config", "Warning MappingFailed")
+    assert fixture.events[0][:2] == ("ConfigMap here/config", "Warning MappingFailed")
 
 
 class Mapping:
-    """A mapping that fails while the test wants it to."""
+    """A mapping that fails while ``is_broken`` is set."""
 
     def __init__(self) -> None:
         self.is_broken = True
-        self.asked: list[str] = []
+        self.mapped: list[str] = []
 
     def __call__(self, obj: Any, cached: CacheReader) -> Iterable[ObjectKey]:
-        self.asked.append(obj.resource_version)
+        self.mapped.append(obj.resource_version)
         if self.is_broken:
             raise LookupError("hunter2")
         return apps_using(obj, cached)
@@ -475,221 +481,221 @@ class Mapping:
 
 async def test_a_mapping_that_fails_is_retried_until_it_succeeds() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(added(config("web")))
+    async with fixture.retry_mappings():
+        fixture.watched(added(config("web")))
         for _ in range(3):
-            await scene.wait(60)
-        failed = list(scene.failed)
+            await fixture.wait(60)
+        failed = list(fixture.failed)
         mapping.is_broken = False
-        await scene.wait(60)
-        await scene.wait(6000)
+        await fixture.wait(60)
+        await fixture.wait(6000)
 
-    assert scene.woken == [(WEB, 0)]
-    assert [why.event for why in scene.reasons] == ["mapped"]
-    assert str(scene.reasons[0].about) == "ConfigMap here/config"
+    assert fixture.enqueued == [(WEB, 0)]
+    assert [why.event for why in fixture.reasons] == ["mapped"]
+    assert str(fixture.reasons[0].about) == "ConfigMap here/config"
     waits = [each.wait_seconds or 0 for each in failed]
     assert len(waits) == 4
     assert waits == sorted(waits)
-    assert mapping.asked == ["1"] * 5
-    assert scene.triggers.num_failing == 0
+    assert mapping.mapped == ["1"] * 5
+    assert fixture.triggers.num_failing == 0
 
 
 async def test_no_wait_is_longer_than_five_minutes() -> None:
-    scene = watching(Mapping())
+    fixture = watching(Mapping())
 
-    async with scene.retry_mappings():
-        scene.watched(added(config("web")))
+    async with fixture.retry_mappings():
+        fixture.watched(added(config("web")))
         for _ in range(30):
-            await scene.wait(300)
+            await fixture.wait(300)
 
-    waits = [each.wait_seconds or 0 for each in scene.failed]
+    waits = [each.wait_seconds or 0 for each in fixture.failed]
     assert len(waits) > 20
     assert 270 <= max(waits) <= 300
 
 
 async def test_a_mapping_is_retried_with_the_last_state_and_the_last_mapped_one() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
     first, second, third = config("web"), config("db", version="2"), config("api", version="3")
 
-    async with scene.retry_mappings():
-        scene.watched(updated(first, second))
-        scene.watched(updated(second, third))
-        mapping.asked.clear()
+    async with fixture.retry_mappings():
+        fixture.watched(updated(first, second))
+        fixture.watched(updated(second, third))
+        mapping.mapped.clear()
         mapping.is_broken = False
-        await scene.wait(10)
+        await fixture.wait(10)
 
-    assert mapping.asked == ["1", "3"]
-    assert scene.taken() == [(WEB, 0), (API, 0)]
+    assert mapping.mapped == ["1", "3"]
+    assert fixture.taken() == [(WEB, 0), (API, 0)]
 
 
-async def test_a_mapped_change_makes_up_for_one_that_failed() -> None:
+async def test_a_successful_mapping_replaces_an_earlier_failed_one() -> None:
     mapping = Mapping()
-    scene = watching(mapping, when=changed.fields("data"))
+    fixture = watching(mapping, when=changed.fields("data"))
     first, second = config("web"), config("api", version="2")
 
-    async with scene.retry_mappings():
-        scene.watched(updated(first, second))
+    async with fixture.retry_mappings():
+        fixture.watched(updated(first, second))
         mapping.is_broken = False
-        # Of itself, nothing that matters.
-        scene.watched(updated(second, config("api", version="3")))
-        woken = scene.taken()
-        await scene.wait(600)
+        # Neither change matters by itself.
+        fixture.watched(updated(second, config("api", version="3")))
+        enqueued = fixture.taken()
+        await fixture.wait(600)
 
-    assert woken == [(WEB, 0), (API, 0)]
-    assert scene.triggers.num_failing == 0
-    assert scene.woken == []
+    assert enqueued == [(WEB, 0), (API, 0)]
+    assert fixture.triggers.num_failing == 0
+    assert fixture.enqueued == []
 
 
 async def test_the_keys_of_a_deleted_object_are_enqueued_as_well() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(deleted(config("web")))
-        await scene.wait(10)
+    async with fixture.retry_mappings():
+        fixture.watched(deleted(config("web")))
+        await fixture.wait(10)
         mapping.is_broken = False
-        await scene.wait(10)
+        await fixture.wait(10)
 
-    assert scene.taken() == [(WEB, 0)]
-    # An object that is gone gets no events.
-    assert scene.events == []
+    assert fixture.taken() == [(WEB, 0)]
+    # An object that no longer exists gets no events.
+    assert fixture.events == []
 
 
-async def test_a_mapping_of_a_deleted_object_is_tried_ten_times() -> None:
+async def test_a_mapping_of_a_deleted_object_is_attempted_ten_times() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(added(config("web")))
+    async with fixture.retry_mappings():
+        fixture.watched(added(config("web")))
         for _ in range(20):
-            await scene.wait(300)
-        mapping.asked.clear()
-        scene.watched(deleted(config("web", version="2")))
+            await fixture.wait(300)
+        mapping.mapped.clear()
+        fixture.watched(deleted(config("web", version="2")))
         for _ in range(10):
-            await scene.wait(60)
+            await fixture.wait(60)
 
-    assert mapping.asked == ["2"] * TRIES_WHEN_GONE
-    assert scene.failed[-1].wait_seconds is None
-    assert scene.triggers.num_failing == 0
+    assert mapping.mapped == ["2"] * TRIES_WHEN_GONE
+    assert fixture.failed[-1].wait_seconds is None
+    assert fixture.triggers.num_failing == 0
 
 
 async def test_a_recreated_object_does_not_hide_the_deleted_one() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(deleted(config("web")))
-        scene.watched(added(config("api", version="5")))
+    async with fixture.retry_mappings():
+        fixture.watched(deleted(config("web")))
+        fixture.watched(added(config("api", version="5")))
         mapping.is_broken = False
-        await scene.wait(10)
+        await fixture.wait(10)
 
-    assert scene.taken() == [(WEB, 0), (API, 0)]
+    assert fixture.taken() == [(WEB, 0), (API, 0)]
 
 
 async def test_a_mapping_that_succeeded_starts_with_a_short_wait_when_it_fails_again() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(added(config("web")))
+    async with fixture.retry_mappings():
+        fixture.watched(added(config("web")))
         for _ in range(20):
-            await scene.wait(300)
+            await fixture.wait(300)
         mapping.is_broken = False
-        await scene.wait(300)
+        await fixture.wait(300)
         mapping.is_broken = True
-        scene.watched(updated(config("web"), config("web", version="2")))
+        fixture.watched(updated(config("web"), config("web", version="2")))
 
-    before, after = (each.wait_seconds or 0 for each in scene.failed[-2:])
+    before, after = (each.wait_seconds or 0 for each in fixture.failed[-2:])
     assert before > 100
     assert after <= 0.1
 
 
 async def test_a_change_of_an_initial_object_has_the_usual_priority() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(added(config("web"), is_initial=True))
-        scene.watched(added(config("api", name="other"), is_initial=True))
-        scene.watched(updated(config("web"), config("web", version="2")))
+    async with fixture.retry_mappings():
+        fixture.watched(added(config("web"), is_initial=True))
+        fixture.watched(added(config("api", name="other"), is_initial=True))
+        fixture.watched(updated(config("web"), config("web", version="2")))
         mapping.is_broken = False
-        await scene.wait(10)
+        await fixture.wait(10)
 
-    assert sorted(scene.taken()) == [(API, LOW_PRIORITY), (WEB, 0)]
+    assert sorted(fixture.taken()) == [(API, LOW_PRIORITY), (WEB, 0)]
 
 
 async def test_an_object_that_is_recreated_many_times_takes_little_memory() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
     for number in range(50):
-        scene.watched(added(config("web", version=f"{number}")))
-        scene.watched(deleted(config("web", version=f"{number}.5")))
-    mapping.asked.clear()
-    scene.watched(added(config("web", version="last")))
+        fixture.watched(added(config("web", version=f"{number}")))
+        fixture.watched(deleted(config("web", version=f"{number}.5")))
+    mapping.mapped.clear()
+    fixture.watched(added(config("web", version="last")))
 
-    assert mapping.asked == ["46.5", "47.5", "48.5", "49.5", "last"]
+    assert mapping.mapped == ["46.5", "47.5", "48.5", "49.5", "last"]
 
 
-async def test_one_object_that_cannot_be_mapped_delays_no_other() -> None:
+async def test_an_object_that_cannot_be_mapped_delays_no_other() -> None:
     def mapping(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if obj.name == "bad":
             raise LookupError
         return apps_using(obj, cached)
 
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
-        scene.watched(added(config("web", name="bad")))
-        scene.watched(added(config("api", name="good")))
+    async with fixture.retry_mappings():
+        fixture.watched(added(config("web", name="bad")))
+        fixture.watched(added(config("api", name="good")))
 
-    assert scene.taken() == [(API, 0)]
+    assert fixture.taken() == [(API, 0)]
 
 
-async def test_a_mapping_that_fails_midway_enqueues_the_keys_it_gave() -> None:
+async def test_a_mapping_that_fails_midway_enqueues_the_keys_it_yielded() -> None:
     def mapping(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if obj.resource_version == "1":
             raise LookupError
         return apps_using(obj, cached)
 
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    scene.watched(updated(config("web"), config("api", version="2")))
+    fixture.watched(updated(config("web"), config("api", version="2")))
 
-    assert scene.taken() == [(API, 0)]
-    assert scene.triggers.num_failing == 1
+    assert fixture.taken() == [(API, 0)]
+    assert fixture.triggers.num_failing == 1
 
 
 async def test_a_thousand_failing_objects_leave_nothing_behind_once_they_are_mapped() -> None:
     mapping = Mapping()
-    scene = watching(mapping)
+    fixture = watching(mapping)
 
-    async with scene.retry_mappings():
+    async with fixture.retry_mappings():
         for number in range(1000):
-            scene.watched(added(config("web", name=f"config-{number}")))
-        failing = scene.triggers.num_failing
+            fixture.watched(added(config("web", name=f"config-{number}")))
+        failing = fixture.triggers.num_failing
         mapping.is_broken = False
         for _ in range(30):
-            await scene.wait(1)
+            await fixture.wait(1)
 
     assert failing == 1000
-    assert scene.triggers.num_failing == 0
-    assert len(scene.woken) == 1000
+    assert fixture.triggers.num_failing == 0
+    assert len(fixture.enqueued) == 1000
 
 
-def test_an_event_does_not_say_what_the_error_quotes() -> None:
-    scene = watching(Mapping())
+def test_an_event_does_not_contain_the_values_of_an_error() -> None:
+    fixture = watching(Mapping())
 
-    scene.watched(added(config()))
+    fixture.watched(added(config()))
 
-    assert scene.events[0][2] == ("Mapping raised LookupError; see the operator's log")
+    assert fixture.events[0][2] == ("Mapping raised LookupError; see the operator's log")
 
 
 def test_its_repr_has_the_number_of_failing_objects() -> None:
-    scene = watching(Mapping())
-    scene.watched(added(config()))
+    fixture = watching(Mapping())
+    fixture.watched(added(config()))
 
-    assert repr(scene.triggers) == "<EventHandlers of app, 1 mappings failing>"
+    assert repr(fixture.triggers) == "<EventHandlers of app, 1 mappings failing>"

@@ -24,12 +24,12 @@ WEB = ObjectKey("here", "web")
 API = ObjectKey("here", "api")
 
 
-def why(name: str = "web", event: str = "updated") -> ReconcileReason:
+def reason(name: str = "web", event: str = "updated") -> ReconcileReason:
     return ReconcileReason(about=ObjectRef("App", "here", name), event=event)
 
 
-def because(*paths: str, name: str = "web") -> ReconcileReason:
-    """An object is different in these fields."""
+def changed(*paths: str, name: str = "web") -> ReconcileReason:
+    """An update of these fields."""
     ref = ObjectRef("App", "here", name)
     return ReconcileReason(about=ref, event="updated", find_changes=lambda: paths)
 
@@ -39,10 +39,10 @@ def because(*paths: str, name: str = "web") -> ReconcileReason:
 
 def test_the_reasons_of_a_key_are_taken_once_and_in_order() -> None:
     reasons = Reasons()
-    first, second = why(event="added"), why()
+    first, second = reason(event="added"), reason()
     reasons.note(WEB, first, 10.0)
     reasons.note(WEB, second, 11.0)
-    reasons.note(API, why("api"), 12.0)
+    reasons.note(API, reason("api"), 12.0)
 
     taken = reasons.take(WEB)
 
@@ -54,25 +54,25 @@ def test_the_reasons_of_a_key_are_taken_once_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("reasons", "is_so"),
     [
-        ((because("status.ready"), because("status.conditions[0].message")), True),
-        ((because("status"),), True),
-        ((because("status.ready"), because("statuses")), False),
-        ((because("status.ready", "metadata.labels.a"),), False),
-        ((because("status.ready", name="api"),), False),
-        ((why(event="retry"),), False),
+        ((changed("status.ready"), changed("status.conditions[0].message")), True),
+        ((changed("status"),), True),
+        ((changed("status.ready"), changed("statuses")), False),
+        ((changed("status.ready", "metadata.labels.a"),), False),
+        ((changed("status.ready", name="api"),), False),
+        ((reason(event="retry"),), False),
     ],
     ids=["twice", "all of it", "another", "more", "of another", "a retry"],
 )
-def test_a_change_of_the_status_alone_is_known_as_such(
+def test_a_change_of_only_the_status_is_recognized(
     reasons: tuple[ReconcileReason, ...], is_so: bool
 ) -> None:
     assert is_only_status(reasons, ObjectRef("App", "here", "web")) is is_so
 
 
-def test_the_first_of_many_reasons_are_kept_and_the_rest_counted() -> None:
+def test_the_first_of_many_reasons_are_stored_and_the_rest_counted() -> None:
     reasons = Reasons()
     for number in range(MAX_WHYS + 30):
-        reasons.note(WEB, why(f"web-{number}"), float(number))
+        reasons.note(WEB, reason(f"web-{number}"), float(number))
 
     taken = reasons.take(WEB)
 
@@ -83,10 +83,10 @@ def test_the_first_of_many_reasons_are_kept_and_the_rest_counted() -> None:
     assert taken.since_at == 0.0
 
 
-def test_nothing_is_kept_of_taken_reasons() -> None:
+def test_nothing_is_stored_for_taken_reasons() -> None:
     reasons = Reasons()
     for number in range(1000):
-        reasons.note(ObjectKey("here", str(number)), why(), 0.0)
+        reasons.note(ObjectKey("here", str(number)), reason(), 0.0)
 
     for number in range(1000):
         reasons.take(ObjectKey("here", str(number)))
@@ -104,7 +104,7 @@ def test_changed_fields_are_named_as_on_the_wire() -> None:
     assert changes(old, new) == ("metadata.labels.app", "spec.size", "status.readyReplicas")
 
 
-def test_a_resource_version_and_managed_fields_are_no_reason() -> None:
+def test_a_resource_version_and_managed_fields_are_not_a_reason() -> None:
     manager = meta_v1.ManagedFieldsEntry(manager="kubectl", operation="Apply")
 
     assert changes(app(version="1"), app(version="2", managed_fields=(manager,))) == ()
@@ -112,7 +112,7 @@ def test_a_resource_version_and_managed_fields_are_no_reason() -> None:
     assert changes(widget(managedFields=[entry]), widget(managedFields=[entry | {"x": 1}])) == ()
 
 
-def test_a_generation_is_a_reason_where_nothing_else_differs() -> None:
+def test_a_generation_is_a_reason_if_nothing_else_differs() -> None:
     assert changes(app(generation=1), app(generation=2)) == ("metadata.generation",)
     assert changes(app(generation=1, size=1), app(generation=2, size=2)) == ("spec.size",)
 
@@ -170,7 +170,7 @@ def test_a_generation_takes_no_place_among_many_changes() -> None:
     assert "metadata.generation" not in found
 
 
-def test_an_object_that_was_not_there_has_no_changed_fields() -> None:
+def test_a_new_object_has_no_changed_fields() -> None:
     assert changes(None, app()) == ()
     assert changes(app(), None) == ()
 
@@ -186,8 +186,8 @@ JSON = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from(["spec", "status", "data", "x.y"]), JSON, max_size=3)
 
 
-def at(value: Any, path: str) -> Any:
-    """What is there, for one who can read paths; as long as no key has a bracket in it."""
+def value_at(value: Any, path: str) -> Any:
+    """The value at a path, if no key contains a bracket."""
     for name, bracketed in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", path):
         step = name or bracketed
         if isinstance(value, list):
@@ -211,19 +211,17 @@ def test_paths_name_fields_that_differ(before: dict[str, Any], after: dict[str, 
     found = changes(old, new)
 
     for path in found:
-        assert at(old.body, path) != at(new.body, path), path
+        assert value_at(old.body, path) != value_at(new.body, path), path
     assert len(found) == len(set(found)) <= MAX_PATHS
 
 
 @given(OBJECTS, OBJECTS)
-def test_there_is_a_path_wherever_something_differs(
-    before: dict[str, Any], after: dict[str, Any]
-) -> None:
+def test_every_difference_has_a_path(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert bool(differences({"in": before}, {"in": after})) == (before != after)
 
 
 @given(OBJECTS, OBJECTS)
-def test_it_does_not_matter_which_of_two_came_first(
+def test_the_order_of_the_two_objects_does_not_matter(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     there, back = differences(before, after), differences(after, before)
@@ -243,7 +241,7 @@ APPS = st.builds(
 
 
 @given(APPS, APPS)
-def test_a_typed_object_and_its_json_have_changed_in_the_same_fields(old: App, new: App) -> None:
+def test_a_typed_object_and_its_json_have_the_same_changed_fields(old: App, new: App) -> None:
     codec = Codec()
     wire = [json.loads(codec.encode(each)) for each in (old, new)]
 

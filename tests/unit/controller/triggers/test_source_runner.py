@@ -23,8 +23,8 @@ WEB = ObjectKey("here", "web")
 API = ObjectKey("here", "api")
 
 
-class Scene:
-    """A controller of Apps, of which some are there, and what its sources do."""
+class SourceFixture:
+    """A controller of Apps, some existing objects, and the results of its sources."""
 
     def __init__(self, *names: str) -> None:
         self.clock = ManualClock()
@@ -71,31 +71,31 @@ class Scene:
 
 
 async def test_a_timer_enqueues_all_objects_with_a_lower_priority_than_changes() -> None:
-    scene = Scene("web", "api")
+    fixture = SourceFixture("web", "api")
 
-    async with scene.running(Every(100)):
-        await scene.wait(89)
-        early = list(scene.added)
-        await scene.wait(22)
-        first = list(scene.added)
-        await scene.wait(111)
+    async with fixture.running(Every(100)):
+        await fixture.wait(89)
+        early = list(fixture.added)
+        await fixture.wait(22)
+        first = list(fixture.added)
+        await fixture.wait(111)
 
     assert early == []
     assert first == [(WEB, "timer", LOW_PRIORITY), (API, "timer", LOW_PRIORITY)]
-    assert scene.added == first * 2
-    assert scene.failed == []
+    assert fixture.added == first * 2
+    assert fixture.failed == []
 
 
-async def test_two_with_the_same_period_do_not_keep_in_step() -> None:
-    scene = Scene("web")
+async def test_two_timers_with_the_same_period_do_not_fire_together() -> None:
+    fixture = SourceFixture("web")
 
-    async with scene.running(Every(100)):
+    async with fixture.running(Every(100)):
         moments = []
         for second in range(2000):
-            await scene.wait(1)
-            if scene.added:
+            await fixture.wait(1)
+            if fixture.added:
                 moments.append(second)
-                scene.added.clear()
+                fixture.added.clear()
 
     waits = {after - before for before, after in pairwise(moments)}
     assert len(waits) > 5
@@ -104,53 +104,53 @@ async def test_two_with_the_same_period_do_not_keep_in_step() -> None:
 
 
 async def test_a_timer_enqueues_the_keys_or_objects_that_its_function_returns() -> None:
-    scene = Scene("web", "api", "db")
+    fixture = SourceFixture("web", "api", "db")
 
-    def chosen(cached: CacheReader) -> Iterable[ObjectKey | App]:
+    def selected(cached: CacheReader) -> Iterable[ObjectKey | App]:
         yield API
         yield from (each for each in cached.list(App) if each.name == "web")
         yield API
 
-    async with scene.running(Every(10, keys=chosen)):
-        await scene.wait(11)
+    async with fixture.running(Every(10, keys=selected)):
+        await fixture.wait(11)
 
-    assert [key for key, *_ in scene.added] == [API, WEB]
+    assert [key for key, *_ in fixture.added] == [API, WEB]
 
 
 async def test_a_function_that_raises_is_retried_before_the_period_is_over() -> None:
-    scene = Scene("web")
+    fixture = SourceFixture("web")
     problems = [LookupError("not yet"), LookupError("nor now")]
 
-    def chosen(cached: CacheReader) -> list[ObjectKey]:
+    def selected(cached: CacheReader) -> list[ObjectKey]:
         if problems:
             raise problems.pop(0)
         return [WEB]
 
-    async with scene.running(Every(3600, keys=chosen)):
-        await scene.wait(3960)
+    async with fixture.running(Every(3600, keys=selected)):
+        await fixture.wait(3960)
         for _ in range(2):
-            await scene.wait(scene.waits[-1])
-        added = list(scene.added)
-        await scene.wait(3000)
+            await fixture.wait(fixture.waits[-1])
+        added = list(fixture.added)
+        await fixture.wait(3000)
 
-    assert [str(each.error) for each in scene.failed] == ["not yet", "nor now"]
-    assert scene.failed[0].source.startswith("every 3600 s, ")
-    assert scene.waits[0] < scene.waits[1] < 3
-    assert added == scene.added == [(WEB, "timer", LOW_PRIORITY)]
+    assert [str(each.error) for each in fixture.failed] == ["not yet", "nor now"]
+    assert fixture.failed[0].source.startswith("every 3600 s, ")
+    assert fixture.waits[0] < fixture.waits[1] < 3
+    assert added == fixture.added == [(WEB, "timer", LOW_PRIORITY)]
 
 
 async def test_a_failing_function_is_not_called_more_often_than_its_period() -> None:
-    scene = Scene("web")
+    fixture = SourceFixture("web")
 
-    def chosen(cached: CacheReader) -> list[ObjectKey]:
+    def selected(cached: CacheReader) -> list[ObjectKey]:
         raise LookupError
 
-    async with scene.running(Every(0.1, keys=chosen)):
+    async with fixture.running(Every(0.1, keys=selected)):
         for _ in range(5):
-            await scene.wait(0.12)
+            await fixture.wait(0.12)
 
-    assert len(scene.failed) == 5
-    assert all(0.09 <= wait <= 0.11 for wait in scene.waits)
+    assert len(fixture.failed) == 5
+    assert all(0.09 <= wait <= 0.11 for wait in fixture.waits)
 
 
 @pytest.mark.parametrize(
@@ -170,31 +170,31 @@ async def test_a_failing_function_is_not_called_more_often_than_its_period() -> 
 async def test_a_function_that_returns_something_else_fails_with_what_to_return(
     returned: Any, said: str
 ) -> None:
-    scene = Scene("web")
+    fixture = SourceFixture("web")
 
-    async with scene.running(Every(1, keys=lambda _: returned)):
-        await scene.wait(1.1)
+    async with fixture.running(Every(1, keys=lambda _: returned)):
+        await fixture.wait(1.1)
 
-    (failed,) = scene.failed
+    (failed,) = fixture.failed
     assert isinstance(failed.error, TypeError)
     assert said in str(failed.error)
-    assert scene.added == []
+    assert fixture.added == []
 
 
 async def test_an_async_function_fails_with_what_to_write() -> None:
-    scene = Scene("web")
+    fixture = SourceFixture("web")
 
-    async def chosen(cached: CacheReader) -> list[ObjectKey]:
+    async def selected(cached: CacheReader) -> list[ObjectKey]:
         return []
 
-    async with scene.running(Every(1, keys=chosen)):  # type: ignore[arg-type]
-        await scene.wait(1.1)
+    async with fixture.running(Every(1, keys=selected)):  # type: ignore[arg-type]
+        await fixture.wait(1.1)
 
-    assert "make it a plain function" in str(scene.failed[0].error)
+    assert "make it a plain function" in str(fixture.failed[0].error)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
-def test_a_period_is_a_positive_number(seconds: float) -> None:
+def test_a_period_must_be_a_positive_number(seconds: float) -> None:
     with pytest.raises(BadValue, match="positive number of seconds"):
         Every(seconds)
 
@@ -202,8 +202,8 @@ def test_a_period_is_a_positive_number(seconds: float) -> None:
 # Keys
 
 
-class Outside:
-    """A stream that the test feeds: keys, errors, or ``None`` for its end."""
+class KeyStream:
+    """A stream of keys, errors, or ``None`` for its end, from the test."""
 
     def __init__(self) -> None:
         self.coming: asyncio.Queue[Any] = asyncio.Queue()
@@ -227,102 +227,102 @@ class Outside:
 
 
 async def test_keys_of_a_stream_have_the_priority_of_changes() -> None:
-    scene, outside = Scene(), Outside()
+    fixture, stream = SourceFixture(), KeyStream()
 
-    async with scene.running(Keys(outside.open)):
-        await outside.give(WEB, API, WEB)
+    async with fixture.running(Keys(stream.open)):
+        await stream.give(WEB, API, WEB)
 
-    assert scene.added == [(WEB, "stream", 0), (API, "stream", 0), (WEB, "stream", 0)]
-    assert scene.failed == []
-    assert outside.closed == 1
+    assert fixture.added == [(WEB, "stream", 0), (API, "stream", 0), (WEB, "stream", 0)]
+    assert fixture.failed == []
+    assert stream.closed == 1
 
 
 async def test_a_stream_that_fails_or_ends_is_opened_again_later_and_later() -> None:
-    scene, outside = Scene(), Outside()
+    fixture, stream = SourceFixture(), KeyStream()
 
-    async with scene.running(Keys(outside.open, name="hooks")):
+    async with fixture.running(Keys(stream.open, name="hooks")):
         for end in (OSError("lost"), None, OSError("lost"), None):
-            await outside.give(WEB, end)
-            await scene.wait(scene.waits[-1])
-        await outside.give(API)
+            await stream.give(WEB, end)
+            await fixture.wait(fixture.waits[-1])
+        await stream.give(API)
 
-    assert [str(each.error) for each in scene.failed] == ["lost", "None", "lost", "None"]
-    assert {each.source for each in scene.failed} == {"hooks"}
-    assert scene.waits == sorted(scene.waits)
-    assert 0.9 <= scene.waits[0] <= 1
-    assert [key for key, *_ in scene.added] == [WEB] * 4 + [API]
-    assert outside.opened == outside.closed == 5
+    assert [str(each.error) for each in fixture.failed] == ["lost", "None", "lost", "None"]
+    assert {each.source for each in fixture.failed} == {"hooks"}
+    assert fixture.waits == sorted(fixture.waits)
+    assert 0.9 <= fixture.waits[0] <= 1
+    assert [key for key, *_ in fixture.added] == [WEB] * 4 + [API]
+    assert stream.opened == stream.closed == 5
 
 
 async def test_a_stream_is_opened_again_within_a_minute() -> None:
-    scene = Scene()
+    fixture = SourceFixture()
 
     def broken() -> AsyncIterator[ObjectKey]:
         raise OSError("no way there")
 
-    async with scene.running(Keys(broken)):
+    async with fixture.running(Keys(broken)):
         for _ in range(20):
-            await scene.wait(60)
+            await fixture.wait(60)
 
-    assert len(scene.failed) > 20
-    assert 54 <= max(scene.waits) <= 60
+    assert len(fixture.failed) > 20
+    assert 54 <= max(fixture.waits) <= 60
 
 
 async def test_a_stream_that_has_worked_for_long_begins_with_a_short_wait() -> None:
-    scene, outside = Scene(), Outside()
+    fixture, stream = SourceFixture(), KeyStream()
 
-    async with scene.running(Keys(outside.open)):
+    async with fixture.running(Keys(stream.open)):
         for _ in range(5):
-            await outside.give(OSError("lost"))
-            await scene.wait(60)
-        scene.clock.advance(60)
-        await outside.give(OSError("lost"))
+            await stream.give(OSError("lost"))
+            await fixture.wait(60)
+        fixture.clock.advance(60)
+        await stream.give(OSError("lost"))
 
-    assert scene.waits[-2] > 10
-    assert scene.waits[-1] <= 1
-
-
-async def test_a_value_that_is_no_key_is_reported_and_the_stream_continues() -> None:
-    scene, outside = Scene(), Outside()
-
-    async with scene.running(Keys(outside.open)):
-        await outside.give("here/web", app(), ObjectKey(None, "web"), WEB)
-
-    assert [type(each.error) for each in scene.failed] == [TypeError] * 3
-    assert "yield ObjectKey(namespace, name) of App" in str(scene.failed[0].error)
-    assert "needs a namespace and a name" in str(scene.failed[2].error)
-    assert scene.waits == [0.0] * 3
-    assert [key for key, *_ in scene.added] == [WEB]
-    assert outside.opened == 1
+    assert fixture.waits[-2] > 10
+    assert fixture.waits[-1] <= 1
 
 
-async def test_a_value_that_is_no_stream_is_reported_and_retried() -> None:
-    scene = Scene()
+async def test_a_value_that_is_not_a_key_is_reported_and_the_stream_continues() -> None:
+    fixture, stream = SourceFixture(), KeyStream()
+
+    async with fixture.running(Keys(stream.open)):
+        await stream.give("here/web", app(), ObjectKey(None, "web"), WEB)
+
+    assert [type(each.error) for each in fixture.failed] == [TypeError] * 3
+    assert "yield ObjectKey(namespace, name) of App" in str(fixture.failed[0].error)
+    assert "needs a namespace and a name" in str(fixture.failed[2].error)
+    assert fixture.waits == [0.0] * 3
+    assert [key for key, *_ in fixture.added] == [WEB]
+    assert stream.opened == 1
+
+
+async def test_a_value_that_is_not_a_stream_is_reported_and_retried() -> None:
+    fixture = SourceFixture()
 
     async def forgot_to_yield() -> list[ObjectKey]:
         return [WEB]
 
-    async with scene.running(Keys(forgot_to_yield)):  # type: ignore[arg-type]
-        await scene.wait(1)
+    async with fixture.running(Keys(forgot_to_yield)):  # type: ignore[arg-type]
+        await fixture.wait(1)
 
-    assert len(scene.failed) == 2
-    assert "write it as `async def` with `yield`" in str(scene.failed[0].error)
+    assert len(fixture.failed) == 2
+    assert "write it as `async def` with `yield`" in str(fixture.failed[0].error)
 
 
 async def test_a_stream_whose_own_wait_was_cancelled_is_opened_again() -> None:
-    scene, outside = Scene(), Outside()
+    fixture, stream = SourceFixture(), KeyStream()
 
-    async with scene.running(Keys(outside.open)):
-        await outside.give(asyncio.CancelledError())
-        await scene.wait(1)
-        await outside.give(WEB)
+    async with fixture.running(Keys(stream.open)):
+        await stream.give(asyncio.CancelledError())
+        await fixture.wait(1)
+        await stream.give(WEB)
 
-    assert str(scene.failed[0].error) == "an operation that it awaited was cancelled"
-    assert len(scene.added) == 1
+    assert str(fixture.failed[0].error) == "an operation that it awaited was cancelled"
+    assert len(fixture.added) == 1
 
 
 async def test_a_stream_that_never_waits_yields_to_other_tasks_and_is_closed() -> None:
-    scene = Scene()
+    fixture = SourceFixture()
     is_closed = False
 
     async def endless() -> AsyncIterator[ObjectKey]:
@@ -333,13 +333,13 @@ async def test_a_stream_that_never_waits_yields_to_other_tasks_and_is_closed() -
         finally:
             is_closed = True
 
-    async with scene.running(Keys(endless)):
-        assert scene.added
+    async with fixture.running(Keys(endless)):
+        assert fixture.added
 
     assert is_closed
 
 
-def test_a_stream_is_a_function_to_be_called() -> None:
+def test_a_stream_must_be_a_function() -> None:
     async def stream() -> AsyncIterator[ObjectKey]:
         yield WEB
 
@@ -348,6 +348,6 @@ def test_a_stream_is_a_function_to_be_called() -> None:
 
 
 def test_a_source_is_named_after_its_function_unless_it_has_a_name() -> None:
-    assert Keys(Outside().open).title == "Outside.open"
-    assert Keys(Outside().open, name="hooks").title == "hooks"
+    assert Keys(KeyStream().open).title == "KeyStream.open"
+    assert Keys(KeyStream().open, name="hooks").title == "hooks"
     assert Every(30).title == "every 30 s"

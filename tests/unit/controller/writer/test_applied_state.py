@@ -1,4 +1,4 @@
-"""What was applied last, and whether it is still so."""
+"""The last applied state of each object, and whether the object still has it."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_a_target_without_an_apply_is_not_settled(form: Any) -> None:
 
 
 @FORMS
-def test_what_an_earlier_process_applied_is_settled(form: Any) -> None:
+def test_a_target_that_an_earlier_process_applied_is_settled(form: Any) -> None:
     last = AppliedState("us")
 
     assert last.is_settled(TARGET, form(), BODY)
@@ -229,7 +229,7 @@ def test_a_recreated_object_replaces_the_remembered_one(form: Any) -> None:
 
 
 def test_a_normalized_value_is_settled_until_another_field_changes() -> None:
-    # Of "0.5" it makes "500m"; to compare them is not for us, and one apply too many no harm.
+    # The server turns "0.5" into "500m". The two count as different: an extra apply is harmless.
     body = BODY.replace(b"2", b'"2"')
     last = AppliedState("us")
     last.remember(TARGET, typed(), body)
@@ -239,7 +239,7 @@ def test_a_normalized_value_is_settled_until_another_field_changes() -> None:
 
 
 class Switch(CustomResource[Part, Part], group="example.com", version="v1"):
-    """A kind with a map that may hold anything."""
+    """A kind with a map of any values."""
 
     data: dict[str, Any] | None = None
 

@@ -1,4 +1,4 @@
-"""What of an object is applied."""
+"""The part of an object that is applied."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ def sent(obj: Any) -> Any:
 
 
 def read() -> apps_v1.Deployment:
-    """As it came from the server."""
+    """The object as the server returned it."""
     entry = meta_v1.ManagedFieldsEntry(manager="us", fields_v1=msgspec.Raw(b"{}"))
     return apps_v1.Deployment(
         metadata=meta_v1.ObjectMeta(
@@ -81,7 +81,7 @@ def test_the_given_object_is_not_changed(form: Any) -> None:
 
 
 @FORMS
-def test_an_object_is_named_by_its_uid_or_version(form: Any) -> None:
+def test_an_applied_object_carries_its_uid_or_version(form: Any) -> None:
     bare = to_apply(form(read()), finalizer=OURS)
 
     assert sent(with_preconditions(bare, uid="1"))["metadata"]["uid"] == "1"

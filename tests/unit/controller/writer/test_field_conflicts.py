@@ -35,7 +35,7 @@ def test_a_conflict_that_lasts_for_a_day_is_reported_a_dozen_times() -> None:
     assert 10 <= len(reported) <= 16
 
 
-def test_another_body_is_no_repeated_apply() -> None:
+def test_another_body_does_not_count_as_a_repeated_apply() -> None:
     repeated = RepeatedApplies()
 
     noted = [repeated.note(CHILD, number % 2, float(number)) for number in range(100)]

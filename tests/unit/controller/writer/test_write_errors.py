@@ -1,4 +1,4 @@
-"""What the server's refusals mean."""
+"""The meaning of the server's error responses to writes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The generated modules are what the schemas say, and up to date."""
+"""The generated modules match the schemas, and are up to date."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ EVERY_RESOURCE_HAS = {"apiVersion", "kind", "metadata"}
 
 
 def generated_classes() -> dict[str, type[Part]]:
-    """Every generated class, by the full name of its schema."""
+    """All generated classes, by the full name of their schema."""
     classes: dict[str, type[Part]] = {}
     for module, each in load_all_facts().items():
         found = vars(import_module(f"steersman.kinds.{module}"))
@@ -57,7 +57,7 @@ def test_no_generated_module_is_missing() -> None:
 
 @pytest.mark.timeout(20)
 def test_the_same_schemas_always_give_the_same_text() -> None:
-    # Sets have another order in each of these.
+    # The order of sets differs between these processes.
     program = (
         "from steersman.openapi import load_all_facts\n"
         "from steersman.kinds.generate import builtin_sources\n"

@@ -1,4 +1,4 @@
-"""Models from a CustomResourceDefinition: what they look like, and that they work."""
+"""Models generated from a CustomResourceDefinition: their source, and that they work."""
 
 import ast
 import subprocess
@@ -150,7 +150,7 @@ class Widget(
 
 
 def crd(schema: Any, *, kind: str = "Widget", **spec: Any) -> dict[str, Any]:
-    """A definition with one version, whose schema is ``schema``."""
+    """A definition with one version, with ``schema``."""
     return {
         "spec": {
             "group": "shop.example.com",
@@ -169,9 +169,9 @@ def properties(**schemas: Any) -> dict[str, Any]:
 
 
 def loaded(source: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module that ``source`` is the text of."""
+    """The module with this source."""
     module = ModuleType("models_under_test")
-    # The types are looked up there when a class is first decoded.
+    # Annotations are evaluated in this module when a class is first decoded.
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(source, "models", "exec"), module.__dict__)  # noqa: S102
     return module
@@ -232,11 +232,11 @@ def test_a_version_can_be_chosen() -> None:
     assert (
         'class Widget(Resource, group="shop.example.com", version="v1beta1", crd=None):' in source
     )
-    # Every Resource has labels already: those of its metadata.
+    # Every Resource has a property ``labels``.
     assert "    labels_: Mapping[str, Any] | None = None" in source
 
 
-def test_a_missing_version_is_refused_with_the_available_ones() -> None:
+def test_the_error_for_a_missing_version_lists_the_available_ones() -> None:
     with pytest.raises(BadValue, match="its versions are: v1beta1, v1"):
         models_from_crd(yaml.safe_load(WIDGETS), version="v2")
 
@@ -314,7 +314,7 @@ def test_a_kind_with_a_used_name_gets_another_class_name(
     ("kind", "name"),
     [("postgresql", "Postgresql"), ("my-kind", "MyKind"), ("part", "Part2"), ("none", "None2")],
 )
-def test_a_kind_that_is_no_class_name_gets_another_class_name(
+def test_a_kind_that_is_not_a_class_name_gets_another_class_name(
     kind: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = properties(spec=properties(size={"type": "integer"}))
@@ -428,7 +428,7 @@ def test_models_are_formatted_as_by_ruff(tmp_path: Path) -> None:
         crd({**properties(a={}), "required": [[]]}),
     ],
 )
-def test_a_document_that_is_not_a_definition_is_refused(broken: Any) -> None:
+def test_a_document_that_is_not_a_definition_is_rejected(broken: Any) -> None:
     with pytest.raises(BadValue):
         models_from_crd(broken)
 
@@ -442,6 +442,6 @@ def test_a_document_that_is_not_a_definition_is_refused(broken: Any) -> None:
         {"names": {"kind": "X", "plural": "x\ny"}},
     ],
 )
-def test_names_that_kubernetes_would_refuse_are_refused(changes: Any) -> None:
+def test_names_that_kubernetes_rejects_are_rejected(changes: Any) -> None:
     with pytest.raises(BadName):
         models_from_crd(crd(properties(), **changes))

@@ -1,4 +1,4 @@
-"""Models from a CustomResourceDefinition: listed values, embedded objects, amounts and words."""
+"""Models generated from a CustomResourceDefinition: enums, embedded objects and descriptions."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""Models read every object that their schema takes, and lose nothing of what it names."""
+"""Generated models read every object that the schema accepts, and lose no field that it declares."""
 
 import ast
 import sys
@@ -21,7 +21,7 @@ NAME = "models_of_drawn_schemas"
 
 
 def without_nulls(value: Any) -> Any:
-    """A field that may be left out is not sent while it is none."""
+    """The value without null fields: an unset optional field is not sent."""
     if isinstance(value, dict):
         return {key: without_nulls(each) for key, each in value.items() if each is not None}
     if isinstance(value, list):
@@ -31,7 +31,7 @@ def without_nulls(value: Any) -> Any:
 
 def models_of(schema: dict[str, Any]) -> Any:
     module = ModuleType(NAME)
-    # The types are looked up there when a class is first decoded.
+    # Annotations are evaluated in this module when a class is first decoded.
     sys.modules[NAME] = module
     exec(models_from_crd(definition(fields(it=schema))), module.__dict__)  # noqa: S102
     return module
@@ -59,7 +59,7 @@ def test_an_object_that_a_schema_accepts_round_trips_through_the_models(
 
 
 @given(data=st.data())
-def test_a_definition_with_junk_becomes_models_or_is_refused(data: st.DataObject) -> None:
+def test_a_definition_with_junk_becomes_models_or_is_rejected(data: st.DataObject) -> None:
     crd = spoiled(rich(), data.draw(st.sampled_from(places(rich()))), data.draw(junk))
 
     try:

@@ -1,4 +1,4 @@
-"""Facts: all that is needed of a server's API, and no more."""
+"""The facts that are extracted from a server's API."""
 
 from typing import Any
 
@@ -164,7 +164,7 @@ def test_a_schema_of_every_group_belongs_to_meta_v1() -> None:
     }
 
 
-def test_documents_that_disagree_are_refused() -> None:
+def test_documents_that_contradict_each_other_are_rejected() -> None:
     documents = [document(Thing=thing()), document(Thing=thing(required=[]))]
 
     with pytest.raises(

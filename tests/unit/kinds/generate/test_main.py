@@ -1,4 +1,4 @@
-"""The command that writes the modules of built-in kinds, and the one that checks them."""
+"""The commands that write and check the modules of the built-in kinds."""
 
 from pathlib import Path
 

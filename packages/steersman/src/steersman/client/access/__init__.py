@@ -9,7 +9,7 @@ Promises:  - of several entries with one name the first is used completely
            - inside a cluster no plugin is started unless that is allowed
            - an unverified server must be accepted by kubeconfig and caller
            - credentials never travel over plain http to another machine
-           - nothing secret appears in a repr
+           - no secret appears in a repr
 Never:     starts a shell, prompts, or trusts a server whose certificate its CA did not sign
 """
 

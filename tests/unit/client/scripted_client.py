@@ -1,4 +1,4 @@
-"""What the tests of the client share: a custom kind, and a client on a scripted server."""
+"""A custom kind for the tests of the client, and a client with a scripted server."""
 
 from collections.abc import Callable
 from random import Random
@@ -22,7 +22,7 @@ class WidgetStatus(Part):
 
 
 class Widget(CustomResource[WidgetSpec, WidgetStatus], group="example.com", version="v1"):
-    """A kind that lives in namespaces."""
+    """A namespaced kind."""
 
 
 LooseWidget = Unstructured.of("example.com/v1", "Widget")
@@ -39,13 +39,13 @@ class Galaxy(
     plural="galaxies",
     namespaced=False,
 ):
-    """A kind that lives in none."""
+    """A cluster-scoped kind."""
 
 
 def widget(
     name: str = "web", *, size: Any = 3, version: str = "7", **metadata: Any
 ) -> dict[str, Any]:
-    """A Widget as the server sends it."""
+    """A Widget as the server returns it."""
     return {
         "apiVersion": "example.com/v1",
         "kind": "Widget",
@@ -63,7 +63,7 @@ def widget(
 def widgets(
     *items: dict[str, Any], version: str = "9", token: str = "", **metadata: Any
 ) -> dict[str, Any]:
-    """A page of Widgets as the server sends it."""
+    """A page of Widgets as the server returns it."""
     return {
         "apiVersion": "example.com/v1",
         "kind": "WidgetList",
@@ -72,8 +72,8 @@ def widgets(
     }
 
 
-class Fixture:
-    """A client, the server it talks to, the clock both go by, and what was observed."""
+class ScriptedClient:
+    """A client with a scripted server, a fake clock and the observations."""
 
     def __init__(
         self,
