@@ -11,7 +11,7 @@ from steersman.kinds import Codec, Unstructured
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.manifests import breaking_changes, sample_of
 from tests.real.definitions import install
-from tests.unit.manifests.breaking import BROKEN
+from tests.unit.manifests.breaking_examples import BROKEN
 from tests.unit.manifests.crds import definition, fields, rich
 
 

@@ -1,4 +1,4 @@
-"""The one place where time comes from."""
+"""The system clock: time, sleep and timeouts."""
 
 import asyncio
 import itertools
@@ -22,54 +22,54 @@ def test_the_time_of_day_is_in_utc() -> None:
     assert SystemClock().now().tzinfo is UTC
 
 
-async def test_a_block_that_takes_too_long_is_cut_short() -> None:
+async def test_a_block_that_takes_too_long_is_cancelled() -> None:
     with pytest.raises(TimeoutError):
         async with SystemClock().timeout(0):
             await asyncio.Event().wait()
 
 
-async def test_without_a_time_limit_a_block_takes_as_long_as_it_likes() -> None:
+async def test_a_block_without_a_time_limit_is_never_cancelled() -> None:
     clock = SystemClock()
 
     async with clock.timeout(None):
         await clock.sleep(0)
 
 
-async def test_of_several_deadlines_of_one_length_only_those_pass_whose_blocks_last() -> None:
+async def test_of_several_equal_timeouts_only_those_of_long_blocks_expire() -> None:
     clock = SystemClock()
-    passed: list[str] = []
+    expired: list[str] = []
 
-    async def last(name: str, seconds: float) -> None:
+    async def run(name: str, seconds: float) -> None:
         try:
             async with clock.timeout(0.05):
                 await clock.sleep(seconds)
         except TimeoutError:
-            passed.append(name)
+            expired.append(name)
 
     async with asyncio.TaskGroup() as group:
         for number in range(3):
-            group.create_task(last(f"long {number}", 60.0))
-            group.create_task(last(f"short {number}", 0.0))
+            group.create_task(run(f"long {number}", 60.0))
+            group.create_task(run(f"short {number}", 0.0))
 
-    assert passed == ["long 0", "long 1", "long 2"]
+    assert expired == ["long 0", "long 1", "long 2"]
 
 
-async def test_a_deadline_counts_from_the_beginning_of_its_own_block() -> None:
+async def test_a_timeout_counts_from_the_start_of_its_own_block() -> None:
     clock = SystemClock()
     async with clock.timeout(0.05):
         pass
-    began_at = clock.monotonic()
+    started_at = clock.monotonic()
     await clock.sleep(0.03)
 
-    # The timer of the first is still there, and rings too early for this one.
+    # The timer of the first timeout is still set, and fires too early for this one.
     with pytest.raises(TimeoutError):
         async with clock.timeout(0.05):
             await asyncio.Event().wait()
 
-    assert clock.monotonic() - began_at >= 0.079
+    assert clock.monotonic() - started_at >= 0.079
 
 
-async def test_a_task_that_is_also_cancelled_otherwise_ends_cancelled() -> None:
+async def test_a_task_that_is_cancelled_during_its_timeout_ends_as_cancelled() -> None:
     clock = SystemClock()
 
     async def wait() -> None:
@@ -85,7 +85,7 @@ async def test_a_task_that_is_also_cancelled_otherwise_ends_cancelled() -> None:
         await task
 
 
-def test_a_clock_serves_one_event_loop_after_another() -> None:
+def test_a_clock_works_in_several_event_loops_in_turn() -> None:
     clock = SystemClock()
 
     async def wait() -> None:
@@ -97,7 +97,7 @@ def test_a_clock_serves_one_event_loop_after_another() -> None:
             asyncio.run(wait())
 
 
-async def test_nothing_is_kept_of_deadlines_that_are_over() -> None:
+async def test_nothing_is_stored_for_timeouts_that_are_over() -> None:
     clock = SystemClock()
     for seconds in (0.01, 0.011, 0.012):
         async with clock.timeout(seconds):
@@ -109,7 +109,7 @@ async def test_nothing_is_kept_of_deadlines_that_are_over() -> None:
         await clock.sleep(0.005)
 
 
-async def test_each_block_has_a_time_of_its_own() -> None:
+async def test_each_block_has_its_own_timeout() -> None:
     clock = SystemClock()
     earliest_at: dict[str, float] = {}
     latest_at: dict[str, float] = {}
@@ -136,14 +136,14 @@ async def test_each_block_has_a_time_of_its_own() -> None:
             await clock.sleep(0.005)
         never.cancel()
 
-    # As a rule none, short, middle, long; but on a busy machine they start at moments far apart.
+    # Usually none, short, middle, long; but on a busy machine the tasks start at different times.
     assert all(
         earliest_at[sooner] <= latest_at[later]
         for sooner, later in itertools.combinations(ended, 2)
     )
 
 
-async def test_a_block_that_ends_in_time_is_not_cut_short_later() -> None:
+async def test_a_block_that_ends_in_time_is_not_cancelled_later() -> None:
     clock = SystemClock()
 
     async with clock.timeout(0.01):
@@ -152,7 +152,7 @@ async def test_a_block_that_ends_in_time_is_not_cut_short_later() -> None:
         await clock.sleep(0.03)
 
 
-async def test_blocks_may_stand_inside_of_each_other() -> None:
+async def test_blocks_can_be_nested() -> None:
     clock = SystemClock()
 
     with pytest.raises(TimeoutError):  # noqa: PT012 - two blocks

@@ -1,4 +1,4 @@
-"""Python's collector of garbage, paused."""
+"""The pause of Python's garbage collector."""
 
 import gc
 from collections.abc import Iterator
@@ -9,28 +9,28 @@ from steersman._collector import gc_paused
 
 
 @pytest.fixture(autouse=True)
-def enabled() -> Iterator[None]:
-    """The running collector, before and after."""
+def _collector_enabled() -> Iterator[None]:
+    """The collector is enabled before and after each test."""
     assert gc.isenabled()
     yield
     gc.enable()
 
 
-def test_it_rests_inside_and_works_afterwards() -> None:
+def test_the_collector_is_disabled_inside_and_enabled_afterwards() -> None:
     with gc_paused():
         assert not gc.isenabled()
 
     assert gc.isenabled()
 
 
-def test_it_works_again_whatever_happens_inside() -> None:
+def test_the_collector_is_enabled_again_after_an_error() -> None:
     with pytest.raises(ValueError, match="inside"), gc_paused():
         raise ValueError("inside")
 
     assert gc.isenabled()
 
 
-def test_who_rested_before_is_not_woken() -> None:
+def test_a_collector_that_was_disabled_before_stays_disabled() -> None:
     gc.disable()
 
     with gc_paused(), gc_paused():

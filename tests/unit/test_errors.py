@@ -1,4 +1,4 @@
-"""Messages say who wanted what, why not, and what to do now."""
+"""Error messages: what was requested, why it failed, and what to do."""
 
 import copy
 import inspect
@@ -25,7 +25,7 @@ ALL = [
 @pytest.mark.parametrize(
     ("package", "error"), ALL, ids=[f"{each.__module__}.{each.__name__}" for _, each in ALL]
 )
-def test_every_error_hangs_in_the_tree_that_the_docstring_draws(
+def test_every_error_is_in_the_tree_of_the_docstring(
     package: ModuleType, error: type[Exception]
 ) -> None:
     assert issubclass(error, SteersmanError)
@@ -34,7 +34,7 @@ def test_every_error_hangs_in_the_tree_that_the_docstring_draws(
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda each: each.__name__)
-def test_the_tree_names_no_class_that_does_not_exist(package: ModuleType) -> None:
+def test_every_class_in_the_tree_exists(package: ModuleType) -> None:
     drawn = {
         line.split("─ ")[1].split()[0] for line in str(package.__doc__).splitlines() if "─ " in line
     }
@@ -42,7 +42,7 @@ def test_the_tree_names_no_class_that_does_not_exist(package: ModuleType) -> Non
     assert drawn <= {each.__name__ for _, each in ALL}
 
 
-def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
+def test_an_error_of_the_server_has_the_request_and_says_what_to_do() -> None:
     error = Conflict(
         wanted="apply Deployment default/web",
         code=409,
@@ -59,7 +59,7 @@ def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
     assert error.causes[0].field == ".spec.replicas"
 
 
-def test_a_conflict_with_a_newer_version_asks_for_a_new_read() -> None:
+def test_the_error_for_a_conflict_says_to_read_the_object_again() -> None:
     error = Conflict(wanted="update it", code=409, reason="Conflict", message="it was modified")
 
     assert str(error).endswith(
@@ -82,7 +82,7 @@ def test_an_error_can_be_copied_and_sent_to_another_process(error: SteersmanErro
         assert vars(again) == vars(error)
 
 
-def test_a_refusal_without_advice_ends_with_the_servers_words() -> None:
+def test_an_error_without_advice_ends_with_the_servers_message() -> None:
     error = NotFound(
         wanted="get Pod a/b", code=404, reason="NotFound", message='pods "b" not found'
     )
@@ -90,7 +90,7 @@ def test_a_refusal_without_advice_ends_with_the_servers_words() -> None:
     assert str(error).endswith('404 NotFound: pods "b" not found.')
 
 
-def test_an_invalid_object_is_kept_but_not_shown() -> None:
+def test_the_error_for_an_invalid_object_has_it_as_an_attribute_but_does_not_show_it() -> None:
     body = {"data": {"password": "canary-7f3a"}}
 
     error = InvalidObject(
@@ -104,7 +104,7 @@ def test_an_invalid_object_is_kept_but_not_shown() -> None:
 @pytest.mark.parametrize(
     "value", ["x" * 500, ["y"] * 500, 10**5000], ids=["text", "list", "number"]
 )
-def test_a_long_value_is_cut_in_a_message(value: object) -> None:
+def test_a_long_value_is_truncated_in_a_message(value: object) -> None:
     error = BadValue(wanted="a thing", value=value, rule="it is short")
 
     assert len(str(error)) < 130

@@ -1,4 +1,4 @@
-"""What ends a program is a failure where an author's function raises it; a signal is not."""
+"""An exit or interrupt that an author's function raises is a failure; one by a signal is not."""
 
 import asyncio
 import signal
@@ -25,7 +25,7 @@ def raise_interrupt() -> None:
     raise KeyboardInterrupt
 
 
-def be_interrupted() -> None:
+def interrupt_by_signal() -> None:
     signal.raise_signal(signal.SIGINT)
 
 
@@ -46,14 +46,14 @@ def handling(handler: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def test_an_exception_is_the_failure_itself() -> None:
+def test_an_ordinary_exception_is_returned_unchanged() -> None:
     error = ValueError("no")
 
     assert failure_of(error) is error
 
 
 @pytest.mark.parametrize("function", [exit_with_a_code, raise_exit, raise_interrupt])
-def test_what_would_end_the_program_is_a_failure_that_names_the_line(
+def test_an_exit_is_a_failure_that_names_the_line(
     function: Callable[[], None],
 ) -> None:
     with handling(signal.default_int_handler):
@@ -66,25 +66,25 @@ def test_what_would_end_the_program_is_a_failure_that_names_the_line(
     assert isinstance(found.__cause__, SystemExit | KeyboardInterrupt)
 
 
-def test_an_interrupt_that_a_signal_has_caused_is_raised_again() -> None:
+def test_an_interrupt_by_a_signal_is_raised_again() -> None:
     with handling(signal.default_int_handler), pytest.raises(KeyboardInterrupt):
-        failure(be_interrupted)
+        failure(interrupt_by_signal)
 
 
-def test_an_interrupt_that_a_programs_own_handler_has_raised_is_raised_again() -> None:
+def test_an_interrupt_that_a_custom_signal_handler_raises_is_raised_again() -> None:
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     with handling(interrupt):
         with pytest.raises(KeyboardInterrupt):
-            failure(be_interrupted)
+            failure(interrupt_by_signal)
         assert isinstance(failure(raise_interrupt), ExitRaised)
 
 
-def test_a_second_interrupt_of_asyncios_own_handler_is_raised_again() -> None:
+def test_a_second_interrupt_by_the_handler_of_asyncio_is_raised_again() -> None:
     def twice() -> None:
-        be_interrupted()  # cancels the main task, and raises nothing
-        be_interrupted()
+        interrupt_by_signal()  # cancels the main task, and raises nothing
+        interrupt_by_signal()
 
     async def main() -> None:
         failure(twice)
@@ -93,7 +93,7 @@ def test_a_second_interrupt_of_asyncios_own_handler_is_raised_again() -> None:
         asyncio.run(main())
 
 
-def test_an_interrupt_in_a_thread_is_never_a_signals() -> None:
+def test_an_interrupt_in_a_thread_is_never_caused_by_a_signal() -> None:
     found: list[Exception] = []
 
     with handling(signal.default_int_handler):

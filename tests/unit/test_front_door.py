@@ -1,4 +1,4 @@
-"""The front door: the type checkers, the table and the list of names agree on what is behind it."""
+"""The imports for type checkers, the table of lazy names and ``__all__`` agree."""
 
 import ast
 from importlib import import_module
@@ -9,8 +9,8 @@ import pytest
 import steersman
 
 
-def imported_for_the_checkers() -> dict[str, str]:
-    """What stands under ``TYPE_CHECKING``: each name, and the package it comes from."""
+def imported_for_type_checkers() -> dict[str, str]:
+    """The imports under ``TYPE_CHECKING``: each name, and its package."""
     tree = ast.parse(Path(steersman.__file__).read_text(encoding="utf-8"))
     return {
         alias.name: node.module.removeprefix("steersman.")
@@ -22,27 +22,27 @@ def imported_for_the_checkers() -> dict[str, str]:
     }
 
 
-def table() -> dict[str, str]:
+def lazy_names() -> dict[str, str]:
     """The package of each public name."""
     modules = {name: module.partition(".")[0] for name, module in steersman._LAZY_MODULES.items()}
     return {**steersman._LAZY, **modules}
 
 
-def test_what_the_checkers_see_is_what_there_is() -> None:
-    assert imported_for_the_checkers() == table()
-    assert steersman.__all__ == sorted(table())
+def test_type_checkers_get_the_names_that_exist() -> None:
+    assert imported_for_type_checkers() == lazy_names()
+    assert steersman.__all__ == sorted(lazy_names())
     assert set(steersman.__all__) <= set(dir(steersman))
 
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", steersman.__all__)
-def test_a_name_is_the_same_at_both_doors(name: str) -> None:
-    inner = import_module(f"steersman.{table()[name]}")
+def test_a_name_is_the_same_object_in_its_package(name: str) -> None:
+    inner = import_module(f"steersman.{lazy_names()[name]}")
 
     assert getattr(steersman, name) is getattr(inner, name)
     assert vars(steersman)[name] is getattr(inner, name)
 
 
-def test_there_is_nothing_else_behind_the_door() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'steersman' has no attribute 'Rudder'"):
         _ = steersman.Rudder  # type: ignore[attr-defined]

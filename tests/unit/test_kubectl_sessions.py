@@ -1,4 +1,4 @@
-"""How sessions of kubectl are read and compared; tests/real runs them."""
+"""The parser and the comparison of kubectl sessions; tests/real runs them."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed
 UID = "0b8c57ef-b2e3-49d6-b176-778a989356d2"
 
 
-def alike(first: str, second: str, *, headers: bool = True) -> bool:
+def are_equal(first: str, second: str, *, headers: bool = True) -> bool:
     return normal(first, names={}, headers=headers) == normal(second, names={}, headers=headers)
 
 
@@ -51,21 +51,21 @@ OTHER = {
 
 
 @pytest.mark.parametrize(("first", "second"), SAME.values(), ids=SAME)
-def test_what_differs_from_run_to_run_is_replaced(first: str, second: str) -> None:
-    assert alike(first, second)
+def test_values_that_differ_between_runs_are_replaced(first: str, second: str) -> None:
+    assert are_equal(first, second)
 
 
 @pytest.mark.parametrize(("first", "second"), OTHER.values(), ids=OTHER)
-def test_nothing_else_is(first: str, second: str) -> None:
-    assert not alike(first, second)
+def test_other_values_are_not_replaced(first: str, second: str) -> None:
+    assert not are_equal(first, second)
 
 
-def test_a_table_may_have_no_headers() -> None:
-    assert alike("web   1   5s", "web   1   12s", headers=False)
-    assert not alike("web   1   5s", "web   2   12s", headers=False)
+def test_a_table_can_omit_its_header() -> None:
+    assert are_equal("web   1   5s", "web   1   12s", headers=False)
+    assert not are_equal("web   1   5s", "web   2   12s", headers=False)
 
 
-def test_of_an_explanation_all_is_kept_but_what_single_values_mean() -> None:
+def test_the_output_of_explain_is_kept_except_for_descriptions_of_enum_values() -> None:
     text = (
         "FIELDS:\n  policy\t<string>\n  enum: A, B\n    A sentence.\n    \n"
         '    Possible enum values:\n     - `"A"` is one\n     - `"B"`\n\n  spec\t<Spec>\n\n\n'
@@ -76,7 +76,7 @@ def test_of_an_explanation_all_is_kept_but_what_single_values_mean() -> None:
     )
 
 
-def test_a_uid_is_one_even_if_it_has_the_digits_of_a_port() -> None:
+def test_a_uid_with_the_digits_of_a_port_is_a_uid() -> None:
     port = UID[26:31]
 
     text = normal(f"uid: {UID}\non: {port}", names={port: "<port>"}, headers=True)
@@ -84,14 +84,14 @@ def test_a_uid_is_one_even_if_it_has_the_digits_of_a_port() -> None:
     assert text == "uid: <uid 1>\non: <port>"
 
 
-def test_of_a_rollout_the_end_is_kept() -> None:
+def test_only_the_end_of_a_rollout_is_kept() -> None:
     text = "Waiting for it: 1 of 3\nWaiting for it: 2 of 3\n"
 
     assert without_steps_on_the_way(f"{text}done\n", done=True) == "done\n"
     assert without_steps_on_the_way(text, done=False) == "Waiting for it: 2 of 3\n"
 
 
-def test_a_session_is_read_line_by_line() -> None:
+def test_a_session_is_parsed_line_by_line() -> None:
     steps = parsed(
         "# nothing\n\n$ A=b get 'a b' -f - <<END\nx: y\nEND\nfile a/b.yaml <<X\n1\nX\n"
         "start w: get pods --watch\nend w 3\nend v\n"
@@ -110,7 +110,7 @@ def test_a_session_is_read_line_by_line() -> None:
     ("line", "enough", "not_enough"),
     [("~ 'yes' x", "oh yes", "no"), ("~ '' x", "", "no"), ("~ x", "no", None)],
 )
-def test_some_steps_are_done_again_until_it_is_enough(
+def test_some_steps_are_repeated_until_their_condition_is_met(
     line: str, enough: str, not_enough: str | None
 ) -> None:
     (step,) = parsed(line)
@@ -122,6 +122,6 @@ def test_some_steps_are_done_again_until_it_is_enough(
 
 
 @pytest.mark.parametrize("text", ["dance", "$ get <<END\nno end"])
-def test_an_unknown_command_is_no_session(text: str) -> None:
+def test_an_unknown_command_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown command|no end"):
         parsed(text)

@@ -1,4 +1,4 @@
-"""A name that Kubernetes would refuse is refused, with the rule it broke."""
+"""Names are validated by the rules of Kubernetes, and errors state the broken rule."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_an_api_version_names_its_group_and_version() -> None:
 @pytest.mark.parametrize(
     "api_version", ["", "/", "/v1", "apps/", "a/b/v1", "../v1", "apps/..", "a%2f/v1"]
 )
-def test_an_api_version_of_any_other_form_is_refused(api_version: str) -> None:
+def test_an_api_version_of_another_form_is_rejected(api_version: str) -> None:
     with pytest.raises(BadName, match="VERSION or GROUP/VERSION"):
         split_api_version(api_version)
 
@@ -42,13 +42,15 @@ def test_an_api_version_of_any_other_form_is_refused(api_version: str) -> None:
 @given(
     group=st.sampled_from(["", "apps", "app.example.com"]), version=st.sampled_from(["v1", "v2"])
 )
-def test_a_kind_is_found_again_by_what_its_objects_carry(group: str, version: str) -> None:
+def test_a_kind_is_found_by_the_api_version_and_kind_of_its_objects(
+    group: str, version: str
+) -> None:
     gvk = GroupVersionKind(group, version, "Widget")
 
     assert GroupVersionKind.of(gvk.api_version, gvk.kind) == gvk
 
 
-def test_coordinates_are_written_as_people_write_them() -> None:
+def test_names_are_printed_as_in_kubectl() -> None:
     gvk = GroupVersionKind("apps", "v1", "Deployment")
     resource = ResourceType(gvk=gvk, plural="deployments", namespaced=True)
 
@@ -58,23 +60,23 @@ def test_coordinates_are_written_as_people_write_them() -> None:
     assert GroupVersionResource("", "v1", "pods").api_version == "v1"
 
 
-def test_an_object_is_written_with_its_namespace_where_it_has_one() -> None:
+def test_a_namespaced_object_is_printed_with_its_namespace() -> None:
     assert str(ObjectRef("Deployment", "default", "web")) == "Deployment default/web"
     assert str(ObjectRef("Node", None, "one")) == "Node one"
 
 
 @pytest.mark.parametrize("key", [ObjectKey("default", "web"), ObjectKey(None, "node-1")], ids=str)
-def test_a_key_is_read_back_from_what_is_written_of_it(key: ObjectKey) -> None:
+def test_a_key_round_trips_through_text(key: ObjectKey) -> None:
     assert ObjectKey.parse(str(key)) == key
 
 
-def test_a_key_is_written_as_people_write_it() -> None:
+def test_a_key_is_printed_as_namespace_and_name() -> None:
     assert str(ObjectKey("default", "web")) == "default/web"
     assert f"{ObjectKey(None, 'node-1')}" == "node-1"
 
 
 @pytest.mark.parametrize("text", ["", "/", "/web", "default/", "a/b/c", "a//b"])
-def test_what_is_no_key_is_refused(text: str) -> None:
+def test_text_that_is_not_a_key_is_rejected(text: str) -> None:
     with pytest.raises(BadName, match="NAME or NAMESPACE/NAME"):
         ObjectKey.parse(text)
 
@@ -115,7 +117,7 @@ def test_plurals_follow_the_rules_of_spelling(kind: str, plural: str) -> None:
         (check_label_value, "v1.2_x"),
     ],
 )
-def test_a_good_name_is_handed_back(check, good: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_valid_name_is_returned(check, good: str) -> None:  # type: ignore[no-untyped-def]
     assert check(good) == good
 
 
@@ -154,7 +156,7 @@ def test_a_good_name_is_handed_back(check, good: str) -> None:  # type: ignore[n
         (check_label_value, "a" * 64),
     ],
 )
-def test_a_bad_name_is_refused_with_the_rule_it_broke(check, bad: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_error_for_an_invalid_name_states_the_rule(check, bad: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(BadName) as refused:
         check(bad)
 

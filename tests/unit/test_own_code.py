@@ -1,4 +1,4 @@
-"""Which files are steersman's own."""
+"""Which files belong to steersman."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ def test_a_file_of_any_package_is_own_code() -> None:
     assert is_own_code(is_own_code.__code__.co_filename)
 
 
-def test_a_file_beside_the_package_is_an_authors() -> None:
+def test_a_file_beside_the_package_is_an_authors_code() -> None:
     beside = Path(str(steersman.__file__)).parents[1]
 
     assert not is_own_code(str(beside / "steersman_operator" / "controller.py"))

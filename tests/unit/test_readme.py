@@ -1,4 +1,4 @@
-"""What the README shows is code that exists."""
+"""The code in the README exists in tested files."""
 
 import re
 import textwrap
@@ -21,14 +21,12 @@ SHOWN = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.
         (4, "tests/typing/accepts/readme.py"),
     ],
 )
-def test_every_line_that_the_readme_shows_stands_in_a_file_that_is_tested(
-    block: int, file: str
-) -> None:
+def test_every_line_of_code_in_the_readme_is_in_a_tested_file(block: int, file: str) -> None:
     lines = [line.strip() for line in textwrap.dedent(SHOWN[block]).splitlines()]
     code = {line.strip() for line in (ROOT / file).read_text().splitlines()}
 
     assert [line for line in lines if line not in {*code, "", "..."}] == []
 
 
-def test_every_block_of_python_in_the_readme_is_checked() -> None:
+def test_every_python_block_in_the_readme_is_type_checked() -> None:
     assert len(SHOWN) == 5

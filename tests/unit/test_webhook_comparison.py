@@ -1,4 +1,4 @@
-"""How scenarios of webhooks are compared; tests/real runs them."""
+"""The comparison of webhook scenarios; tests/real runs them."""
 
 from tests.real.webhook_comparison import without_chance
 
@@ -16,7 +16,7 @@ def test_a_port_is_distinguished_from_the_same_digits_in_a_uid() -> None:
     assert normal(f"{asked} {UID}") == 'Post "https://127.0.0.1:PORT/first" UID'
 
 
-def test_what_is_another_each_time_is_left_out() -> None:
+def test_values_that_differ_between_runs_are_omitted() -> None:
     said = "scenario-7/made-up-x7k2p in record (41) at 2026-01-02T03:04:05.678901Z"
 
     assert normal(said) == "NAMESPACE/made-up-XXXXX in record (VERSION) at TIME"

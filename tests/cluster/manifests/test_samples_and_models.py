@@ -20,7 +20,7 @@ from steersman.manifests import as_document, breaking_changes, crd_of, sample_of
 from steersman.observe import Observation
 from steersman_cluster.apiserver import ClusterSettings, RunningCluster, running_cluster
 from tests.embedded import EmbeddedServer
-from tests.unit.manifests.breaking import BROKEN
+from tests.unit.manifests.breaking_examples import BROKEN
 from tests.unit.manifests.crds import definition, fields, rich
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -183,7 +183,9 @@ def test_a_decorated_function_is_checked_by_the_wrapped_function() -> None:
 
     sm.Controller(Widget, reconcile=traced(plain))
 
-    with pytest.raises(BadController, match="without_context cannot be called with an object and a context"):
+    with pytest.raises(
+        BadController, match="without_context cannot be called with an object and a context"
+    ):
         sm.Controller(Widget, reconcile=traced(without_context))
 
 

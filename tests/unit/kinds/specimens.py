@@ -161,7 +161,9 @@ def _value(schema: dict[str, Any], chooser: ValueChooser, inside: tuple[str, ...
             raise AssertionError(f"no idea how to make {unknown}")
 
 
-def _object(schema: dict[str, Any], chooser: ValueChooser, inside: tuple[str, ...]) -> dict[str, Any]:
+def _object(
+    schema: dict[str, Any], chooser: ValueChooser, inside: tuple[str, ...]
+) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for field, each in schema["properties"].items():
         # JSONSchemaProps contain themselves; one level is enough.

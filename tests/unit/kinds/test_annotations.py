@@ -229,7 +229,9 @@ class Branch(Part):
 
 @pytest.mark.parametrize("flags", [AS_VALUES, AS_TEXT])
 @pytest.mark.parametrize("quotes", [True, False])
-def test_the_error_for_an_annotation_with_a_missing_class_names_it(load: Load, flags: int, quotes: bool) -> None:
+def test_the_error_for_an_annotation_with_a_missing_class_names_it(
+    load: Load, flags: int, quotes: bool
+) -> None:
     source = MISSING if quotes else MISSING.replace('"Missing"', "Missing")
     if flags == AS_VALUES and not quotes and not LAZY:
         with pytest.raises(NameError, match="Missing"):

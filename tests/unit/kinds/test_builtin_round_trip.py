@@ -13,7 +13,15 @@ from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.generate.facts import module_of
 from steersman.openapi import load_all_facts
 from tests.unit.kinds.schemas import schemas
-from tests.unit.kinds.specimens import RandomChooser, AllEmpty, RequiredOnly, AllFilled, ValueChooser, specimen, without_nulls
+from tests.unit.kinds.specimens import (
+    AllEmpty,
+    AllFilled,
+    RandomChooser,
+    RequiredOnly,
+    ValueChooser,
+    specimen,
+    without_nulls,
+)
 
 # The number of random objects of each kind, beside the extreme ones.
 RANDOM_OBJECTS = 100

@@ -111,9 +111,10 @@ def test_a_value_of_a_narrower_annotated_type_is_accepted() -> None:
 
 def test_a_resource_keeps_its_own_kind() -> None:
     class Old(CustomResource[Summary, Summary], group="app.example.com", version="v1", kind="App"):
+        pass
 
     class New(CustomResource[Summary, Summary], group="app.example.com", version="v2", kind="App"):
-        """The same in a newer one."""
+        pass
 
     new = New.inlining(Old(spec=Summary(replicas=2)))
 
@@ -173,7 +174,7 @@ def test_the_error_for_a_class_without_conditions_says_how_to_add_them() -> None
             part.with_condition(READY)
 
 
-def test_a_condition_with_missing_required_fields_is_refused() -> None:
+def test_a_condition_with_missing_required_fields_is_rejected() -> None:
     class Probed(Condition):
         probe: str
 

@@ -1,4 +1,4 @@
-"""JSON that is kept as it came."""
+"""Raw JSON that is kept as it was received."""
 
 import tracemalloc
 

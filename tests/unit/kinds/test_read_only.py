@@ -1,4 +1,4 @@
-"""A map in a typed object cannot be changed through the object."""
+"""The maps of a typed object are read-only."""
 
 import copy
 import pickle
@@ -61,7 +61,7 @@ def config_map(**data: str) -> core_v1.ConfigMap:
     return core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="web", labels={"a": "b"}), data=data)
 
 
-def refuses(change: Mapping[Any, Any]) -> None:
+def assert_read_only(change: Mapping[Any, Any]) -> None:
     before = dict(change)
     with pytest.raises(TypeError, match="does not support item assignment"):
         change["new"] = "value"  # type: ignore[index]  # pyright: ignore[reportIndexIssue]
@@ -74,8 +74,8 @@ def test_a_map_of_a_built_in_kind_cannot_be_changed() -> None:
     )
 
     assert decoded.data is not None
-    refuses(decoded.data)
-    refuses(decoded.labels)
+    assert_read_only(decoded.data)
+    assert_read_only(decoded.labels)
     assert decoded == config_map(key="value")
 
 
@@ -83,15 +83,15 @@ def test_a_map_of_a_built_in_kind_cannot_be_changed() -> None:
 def test_a_map_of_an_authors_kind_cannot_be_changed(field: str) -> None:
     value: Any = {"a": 1}
 
-    refuses(getattr(Spec(**{field: value}), field))
+    assert_read_only(getattr(Spec(**{field: value}), field))
 
 
 def test_a_map_inside_a_map_cannot_be_changed() -> None:
     spec = Spec(nested={"outer": {"inner": "value"}})
 
     assert spec.nested is not None
-    refuses(spec.nested)
-    refuses(spec.nested["outer"])
+    assert_read_only(spec.nested)
+    assert_read_only(spec.nested["outer"])
     assert spec.nested == {"outer": {"inner": "value"}}
 
 
@@ -100,7 +100,7 @@ def test_a_map_in_a_tuple_cannot_be_changed() -> None:
 
     assert spec.words is not None
     for each in spec.words:
-        refuses(each)
+        assert_read_only(each)
     assert spec == Spec(words=({"a": "b"}, {"c": "d"}))
 
 
@@ -108,7 +108,7 @@ def test_a_map_in_a_tuple_cannot_be_changed() -> None:
 def test_a_map_behind_a_type_alias_cannot_be_changed(field: str) -> None:
     value: Any = {"a": "b"}
 
-    refuses(getattr(Spec(**{field: value}), field))
+    assert_read_only(getattr(Spec(**{field: value}), field))
 
 
 def test_an_object_made_from_another_objects_map_can_be_copied_and_pickled() -> None:
@@ -133,16 +133,16 @@ def test_an_unstructured_object_with_the_map_of_a_typed_one_can_be_changed() -> 
 def test_an_inherited_map_and_one_of_the_class_itself_cannot_be_changed() -> None:
     wider = Wider(plain={"a": "b"}, more={"c": "d"})
 
-    refuses(wider.plain)
+    assert_read_only(wider.plain)
     assert wider.more is not None
-    refuses(wider.more)
+    assert_read_only(wider.more)
 
 
 def test_text_annotations_protect_maps_too() -> None:
     spec = text_annotations.Spec(alias={"a": "b"}, plain={"c": "d"})
 
-    refuses(spec.alias)
-    refuses(spec.plain)
+    assert_read_only(spec.alias)
+    assert_read_only(spec.plain)
 
 
 def test_a_class_variable_is_not_protected() -> None:

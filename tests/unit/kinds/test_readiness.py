@@ -1,4 +1,4 @@
-"""``is_ready``: each kind as its own controller reports on it, typed and unstructured alike."""
+"""``is_ready`` follows the status that the controller of each kind reports."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class App(CustomResource[Part, Status], group="app.example.com", version="v1"):
 
 
 def both(api_version: str, kind: str, **body: Any) -> tuple[Resource | Unstructured, ...]:
-    """The object as an instance of its class, and as it comes from the server."""
+    """The object as an instance of its class, and as the server returned it."""
     whole = {
         "apiVersion": api_version,
         "kind": kind,
@@ -348,6 +348,6 @@ def test_metadata_alone_shows_readiness_only_of_kinds_without_a_status() -> None
     assert is_ready(metadata_only(ConfigMap)())
 
 
-def test_a_missing_object_is_refused() -> None:
+def test_a_missing_object_is_rejected() -> None:
     with pytest.raises(TypeError, match="got an object of NoneType"):
         is_ready(None)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Recipes: the usual objects, with labels that find their Pods and nothing that was not said."""
+"""Recipes create common objects, with labels that select their Pods and only the given fields."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -77,7 +77,7 @@ def test_a_given_selector_replaces_the_name_label(recipe: Callable[..., Workload
 
 
 @pytest.mark.parametrize("recipe", WORKLOADS)
-def test_a_label_that_contradicts_the_selector_is_refused(recipe: Callable[..., Workload]) -> None:
+def test_a_label_that_contradicts_the_selector_is_rejected(recipe: Callable[..., Workload]) -> None:
     with pytest.raises(BadValue, match="the selector requires 'web'"):
         recipe("web", WEB, labels={"app.kubernetes.io/name": "other"})
 
@@ -233,7 +233,7 @@ def test_an_ingress_routes_to_a_port_of_a_service(port: int | str, where: dict[s
     ],
 )
 @pytest.mark.parametrize("name", ["", "Web", "web_1", "web-", "w" * 254])
-def test_a_name_that_kubernetes_would_refuse_is_refused(
+def test_a_name_that_kubernetes_rejects_is_rejected(
     recipe: Callable[[str], object], name: str
 ) -> None:
     with pytest.raises(BadName):
@@ -269,7 +269,7 @@ def wrong() -> Mapping[str, Callable[[], object]]:
 
 
 @pytest.mark.parametrize("make", wrong().values(), ids=wrong())
-def test_an_invalid_argument_is_refused(make: Callable[[], object]) -> None:
+def test_an_invalid_argument_is_rejected(make: Callable[[], object]) -> None:
     with pytest.raises(BadValue):
         make()
 

@@ -1,4 +1,4 @@
-"""Resources know their kind, where they live, and how people write them."""
+"""The identity of a resource: kind, scope, plural and printed form."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ class Status(Part):
 
 
 class Widget(CustomResource[Spec, Status], group="app.example.com", version="v1"):
-    """A kind with every keyword left to its rule."""
+    """A kind with the default for every keyword."""
 
 
 class Mouse(
@@ -35,7 +35,7 @@ class Mouse(
     plural="housemice",
     namespaced=False,
 ):
-    """A kind with every keyword given."""
+    """A kind with every keyword."""
 
     tail: int | None = None
 
@@ -43,7 +43,7 @@ class Mouse(
 def declare(
     name: str, *, fields: Mapping[str, type] | None = None, **keywords: str
 ) -> type[Resource]:
-    """What a class statement does, with keywords that a test chooses."""
+    """Run a class statement with the given keywords."""
     body = {"__annotations__": dict(fields or {}), "__module__": __name__}
     made: type[Resource] = new_class(name, (Resource,), keywords, lambda ns: ns.update(body))
     return made
@@ -134,13 +134,13 @@ def test_an_object_with_a_generate_name_is_printed_with_a_star() -> None:
 
 
 @pytest.mark.parametrize("group", ["apps", "", "UPPER.example.com", "-a.example.com", "a..b"])
-def test_a_group_that_is_not_a_dns_domain_is_refused(group: str) -> None:
+def test_a_group_that_is_not_a_dns_domain_is_rejected(group: str) -> None:
     with pytest.raises(BadName, match="is not an API group"):
         declare("Wrong", group=group, version="v1")
 
 
 @pytest.mark.parametrize("kind", ["my widget", "-widget", "1st", "Größe", "W" * 64])
-def test_a_kind_that_the_server_would_refuse_is_refused(kind: str) -> None:
+def test_a_kind_that_the_server_rejects_is_rejected(kind: str) -> None:
     with pytest.raises(BadName, match="is not a kind"):
         declare("Wrong", group="app.example.com", version="v1", kind=kind)
 
@@ -158,17 +158,17 @@ def test_a_class_that_names_its_kind_must_begin_with_a_capital_letter() -> None:
 
 
 @pytest.mark.parametrize("version", ["V1", "1", "v1.2", ""])
-def test_a_version_that_is_not_a_dns_label_is_refused(version: str) -> None:
+def test_a_version_that_is_not_a_dns_label_is_rejected(version: str) -> None:
     with pytest.raises(BadName, match="is not an API version"):
         declare("Wrong", group="app.example.com", version=version)
 
 
-def test_a_plural_that_is_not_a_dns_label_is_refused() -> None:
+def test_a_plural_that_is_not_a_dns_label_is_rejected() -> None:
     with pytest.raises(BadName, match="is not a plural"):
         declare("Wrong", group="app.example.com", version="v1", plural="Wrongs")
 
 
-def test_a_kind_without_a_version_is_refused() -> None:
+def test_a_kind_without_a_version_is_rejected() -> None:
     with pytest.raises(TypeError, match="Wrong: group is set, but version is missing"):
         declare("Wrong", group="app.example.com")
 

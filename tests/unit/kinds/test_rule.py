@@ -1,4 +1,4 @@
-"""Rules that nothing could satisfy are refused where they are written."""
+"""A rule that no value can satisfy is rejected where it is declared."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from steersman.kinds import Rule
         {"multiple_of": float("inf")},
     ],
 )
-def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -> None:
+def test_a_rule_that_no_value_satisfies_is_rejected(constraints: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError,
         match=r"together|can satisfy|exclude each other|positive|negative|preserve|finite|a tuple",
@@ -41,7 +41,7 @@ def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b)", "(?!b)a", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\\\1"])
-def test_a_pattern_with_lookaround_is_refused(pattern: str) -> None:
+def test_a_pattern_with_lookaround_is_rejected(pattern: str) -> None:
     with pytest.raises(ValueError, match="lookaround or backreference"):
         Rule(pattern=pattern)
 

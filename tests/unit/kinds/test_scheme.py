@@ -1,4 +1,4 @@
-"""Schemes: kind to class and back, versions, and the conversions between them."""
+"""Schemes map kinds to classes and back, and convert between versions."""
 
 import subprocess
 import sys
@@ -37,15 +37,15 @@ class Spec(Part):
 
 
 class AppAlpha(CustomResource[SpecAlpha, Status], group=GROUP, version="v1alpha1", kind="App"):
-    """The oldest."""
+    """The oldest version."""
 
 
 class AppBeta(CustomResource[SpecBeta, Status], group=GROUP, version="v1beta1", kind="App"):
-    """The one between; its size is in an annotation."""
+    """The middle version; its size is in an annotation."""
 
 
 class App(CustomResource[Spec, Status], group=GROUP, version="v1"):
-    """The newest."""
+    """The newest version."""
 
 
 class Other(CustomResource[Spec, Status], group=GROUP, version="v1"):
@@ -139,12 +139,12 @@ def test_an_extended_scheme_keeps_its_classes() -> None:
     assert whole.versions_of(GROUP, "App") == (App, AppBeta)
 
 
-def test_two_classes_for_one_kind_are_refused() -> None:
-    class Impostor(Resource, group=GROUP, version="v1", kind="App"):
+def test_two_classes_for_one_kind_are_rejected() -> None:
+    class OtherApp(Resource, group=GROUP, version="v1", kind="App"):
         pass
 
     with pytest.raises(BadValue, match="the scheme already contains App for it"):
-        SCHEME.with_kinds(Impostor)
+        SCHEME.with_kinds(OtherApp)
 
 
 def test_a_class_can_be_registered_twice() -> None:
@@ -159,13 +159,13 @@ def test_a_kind_has_several_versions() -> None:
 
 
 def test_a_custom_class_takes_precedence_over_a_built_in_one() -> None:
-    class EventOfOurs(Resource, group="events.k8s.io", version="v1", kind="Event"):
+    class CustomEvent(Resource, group="events.k8s.io", version="v1", kind="Event"):
         pass
 
-    scheme = Scheme([EventOfOurs])
+    scheme = Scheme([CustomEvent])
 
-    assert scheme.class_of("events.k8s.io/v1", "Event") is EventOfOurs
-    assert scheme.versions_of("events.k8s.io", "Event") == (EventOfOurs,)
+    assert scheme.class_of("events.k8s.io/v1", "Event") is CustomEvent
+    assert scheme.versions_of("events.k8s.io", "Event") == (CustomEvent,)
 
 
 def test_an_object_is_converted_over_several_steps() -> None:
@@ -228,12 +228,12 @@ def test_without_a_chain_of_conversions_there_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("newer", [App, Other])
-def test_a_conversion_joins_two_versions_of_one_kind(newer: type[App] | type[Other]) -> None:
+def test_a_conversion_must_be_between_two_versions_of_one_kind(newer: type[App] | type[Other]) -> None:
     with pytest.raises(BadValue, match="a conversion must be between two versions"):
         Conversion[Any, Any](older=App, newer=newer, up=lambda old: old, down=lambda new: new)
 
 
-def test_a_conversion_that_returns_another_class_is_refused() -> None:
+def test_a_conversion_that_returns_another_class_is_rejected() -> None:
     def unchanged(old: Any) -> Any:
         return old
 

@@ -1,4 +1,4 @@
-"""Objects of any kind: nothing lost, nothing reordered, nothing changed in place."""
+"""Unstructured objects keep every field and its order, and are immutable."""
 
 import json
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.timeout(20)  # the first time, Hypothesis makes its table of all letters
+@pytest.mark.timeout(20)  # in its first run, Hypothesis builds its table of all letters
 @given(spec=json_values)
 def test_unstructured_objects_keep_every_field_and_its_order(spec: Any) -> None:
     body = {"zz": spec, "kind": "Widget", "spec": spec, "apiVersion": "app.example.com/v1"}
@@ -92,7 +92,7 @@ def test_a_kind_created_at_runtime_has_its_resource() -> None:
 @pytest.mark.parametrize(
     ("api_version", "kind"), [("v1", "pod"), ("a/b/c", "Pod"), ("", "Pod"), ("v1", "")]
 )
-def test_an_invalid_kind_is_refused(api_version: str, kind: str) -> None:
+def test_an_invalid_kind_is_rejected(api_version: str, kind: str) -> None:
     with pytest.raises(BadName):
         Unstructured.of(api_version, kind)
 
@@ -106,12 +106,12 @@ def test_an_invalid_kind_is_refused(api_version: str, kind: str) -> None:
         {"apiVersion": "v1", "kind": "Pod", "metadata": []},
     ],
 )
-def test_a_body_that_is_not_an_object_is_refused(body: dict[str, Any]) -> None:
+def test_a_body_that_is_not_an_object_is_rejected(body: dict[str, Any]) -> None:
     with pytest.raises(BadValue, match="is not a Kubernetes object"):
         Unstructured(body)
 
 
-def test_an_object_of_another_kind_is_refused() -> None:
+def test_an_object_of_another_kind_is_rejected() -> None:
     with pytest.raises(BadValue, match=r"is not an object of app\.example\.com/v1 Widget"):
         Widget({**BODY, "kind": "Gadget"})
 
@@ -168,7 +168,7 @@ def test_a_value_given_to_changed_is_not_shared() -> None:
         ("spec", "alpha", "x"),
     ],
 )
-def test_a_change_at_an_invalid_path_is_refused(path: tuple[str | int, ...]) -> None:
+def test_a_change_at_an_invalid_path_is_rejected(path: tuple[str | int, ...]) -> None:
     with pytest.raises(BadValue, match="is not a path"):
         Widget(BODY).changed(*path, to=1)
 
@@ -185,7 +185,7 @@ def test_an_object_is_not_hashable() -> None:
 
 
 @pytest.mark.parametrize("kind", ["postgresql", "my-kind", "oneAgent"])
-def test_a_kind_can_begin_in_lower_case(kind: str) -> None:
+def test_a_kind_can_begin_with_a_lower_case_letter(kind: str) -> None:
     made = Unstructured.of("acid.zalan.do/v1", kind)
 
     found = made({"apiVersion": "acid.zalan.do/v1", "kind": kind, "metadata": {"name": "one"}})
@@ -196,6 +196,6 @@ def test_a_kind_can_begin_in_lower_case(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "two words", "1st", "under_score", "dash-"])
-def test_a_kind_that_the_server_would_refuse_is_refused(kind: str) -> None:
+def test_a_kind_that_the_server_rejects_is_rejected(kind: str) -> None:
     with pytest.raises(BadName):
         Unstructured.of("acid.zalan.do/v1", kind)

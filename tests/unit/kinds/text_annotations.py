@@ -1,4 +1,4 @@
-"""A part whose annotations are all text, one of them an alias."""
+"""A part whose annotations are strings; one of them is an alias."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Words = Mapping[str, str]
 
 
 class Spec(sm.Part):
-    """Maps by alias and by name."""
+    """Maps with an alias as their type, and with a type."""
 
     alias: Words
     plain: Mapping[str, str]

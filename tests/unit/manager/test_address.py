@@ -1,4 +1,4 @@
-"""Addresses to listen on."""
+"""Listen addresses."""
 
 import pytest
 from hypothesis import given
@@ -52,13 +52,13 @@ def test_an_address_is_a_host_and_a_port_and_prints_as_it_was_written(
         "a:1\n",
     ],
 )
-def test_anything_else_is_refused_with_the_rule(text: str) -> None:
+def test_the_error_for_an_invalid_address_states_the_rule(text: str) -> None:
     with pytest.raises(BadValue, match="is not an address to listen on: "):
         ListenAddress.parse(text)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST."])
-def test_only_this_machine_reaches_loopback(host: str) -> None:
+def test_only_loopback_addresses_are_not_exposed(host: str) -> None:
     assert ListenAddress(host, 1).is_loopback
 
 
@@ -70,7 +70,7 @@ def test_an_address_that_may_not_be_loopback_counts_as_exposed(host: str) -> Non
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     try:
         address = ListenAddress.parse(text)
     except BadValue:

@@ -1,4 +1,4 @@
-"""The rules of the election, with time as an argument."""
+"""The state machine of leader election, with time as an argument."""
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ RIVAL = Record(holder="them", lease_seconds=15, acquire_time=NOW, renew_time=NOW
 
 
 class Candidate:
-    """One who reads and writes as the test says, at times that it says."""
+    """A candidate whose reads, writes and times a test determines."""
 
     def __init__(self, settings: LeaseSettings = SETTINGS) -> None:
         self.settings = settings
@@ -80,10 +80,10 @@ def test_a_new_candidate_reads_first() -> None:
 
 
 def test_a_missing_lease_is_created() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
+    replica = Candidate()
+    replica.find_no_lease(at=0)
 
-    assert us.claim(at=0) == Claim(
+    assert replica.claim(at=0) == Claim(
         record=Record(
             holder="us", lease_seconds=15, acquire_time=NOW, renew_time=NOW, transitions=0
         ),
@@ -91,32 +91,32 @@ def test_a_missing_lease_is_created() -> None:
     )
 
 
-def test_a_released_lease_is_taken_at_once() -> None:
-    us = Candidate()
-    us.read(RIVAL, at=0)
-    us.read(released_record(RIVAL, now_time=NOW), at=1, version="2")
+def test_a_released_lease_is_acquired_immediately() -> None:
+    replica = Candidate()
+    replica.read(RIVAL, at=0)
+    replica.read(released_record(RIVAL, now_time=NOW), at=1, version="2")
 
-    claim = us.claim(at=1)
+    claim = replica.claim(at=1)
 
     assert (claim.version, claim.record.holder, claim.record.transitions) == ("2", "us", 5)
 
 
 def test_a_held_lease_is_acquired_once_it_has_not_changed_for_its_duration() -> None:
-    us = Candidate()
-    us.read(replace(RIVAL, lease_seconds=20), at=100)
-    us.read(replace(RIVAL, lease_seconds=20), at=110)
+    replica = Candidate()
+    replica.read(replace(RIVAL, lease_seconds=20), at=100)
+    replica.read(replace(RIVAL, lease_seconds=20), at=110)
 
-    assert us.step(at=119.9) == Wait(until_at=120)
-    assert us.claim(at=120).version == "1"
+    assert replica.step(at=119.9) == Wait(until_at=120)
+    assert replica.claim(at=120).version == "1"
 
 
 @pytest.mark.parametrize("years", [-10, 0, 10])
 def test_the_times_in_the_record_do_not_matter(years: int) -> None:
-    us = Candidate()
-    us.read(replace(RIVAL, renew_time=NOW + timedelta(days=365 * years)), at=100)
+    replica = Candidate()
+    replica.read(replace(RIVAL, renew_time=NOW + timedelta(days=365 * years)), at=100)
 
-    assert us.step(at=114.9) == Wait(until_at=115)
-    assert us.claim(at=115).version == "1"
+    assert replica.step(at=114.9) == Wait(until_at=115)
+    assert replica.claim(at=115).version == "1"
 
 
 @pytest.mark.parametrize(
@@ -128,142 +128,146 @@ def test_the_times_in_the_record_do_not_matter(years: int) -> None:
     ],
 )
 def test_any_change_of_a_held_lease_starts_the_wait_again(record: Record, version: str) -> None:
-    us = Candidate()
-    us.read(RIVAL, at=100)
-    us.read(record, at=114, version=version)
+    replica = Candidate()
+    replica.read(RIVAL, at=100)
+    replica.read(record, at=114, version=version)
 
-    assert us.step(at=128.9) == Wait(until_at=129)
+    assert replica.step(at=128.9) == Wait(until_at=129)
 
 
 @pytest.mark.parametrize("seconds", [10 * 365 * 86400, 2**31 - 1])
-def test_a_lease_for_ten_years_is_taken_after_an_hour(seconds: int) -> None:
-    us = Candidate()
-    us.read(replace(RIVAL, lease_seconds=seconds), at=0)
+def test_a_lease_for_ten_years_is_acquired_after_an_hour(seconds: int) -> None:
+    replica = Candidate()
+    replica.read(replace(RIVAL, lease_seconds=seconds), at=0)
 
-    assert us.step(at=MAX_SECONDS - 1) == Wait(until_at=MAX_SECONDS)
-    assert us.claim(at=MAX_SECONDS).version == "1"
+    assert replica.step(at=MAX_SECONDS - 1) == Wait(until_at=MAX_SECONDS)
+    assert replica.claim(at=MAX_SECONDS).version == "1"
 
 
 @pytest.mark.parametrize("seconds", [None, 0, -5])
-def test_a_held_lease_without_a_duration_gets_the_configured_one(seconds: int | None) -> None:
-    us = Candidate()
-    us.read(replace(RIVAL, lease_seconds=seconds), at=0)
+def test_for_a_held_lease_without_a_duration_the_configured_one_counts(seconds: int | None) -> None:
+    replica = Candidate()
+    replica.read(replace(RIVAL, lease_seconds=seconds), at=0)
 
-    assert us.step(at=0) == Wait(until_at=15)
+    assert replica.step(at=0) == Wait(until_at=15)
 
 
 def test_a_leader_may_act_from_before_its_write_was_sent() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    record = us.send(at=1)
-    us.observe(WriteConfirmed(observed=ObservedLease(record=record, version="1"), sent_at=1), at=9)
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    record = replica.send(at=1)
+    replica.observe(
+        WriteConfirmed(observed=ObservedLease(record=record, version="1"), sent_at=1), at=9
+    )
 
-    assert us.state.acting_until_at == 11
+    assert replica.state.acting_until_at == 11
 
 
 def test_no_replica_acts_before_the_write_is_confirmed() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    us.send(at=1)
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    replica.send(at=1)
 
-    assert us.state.acting_until_at == -inf
-    assert us.step(at=1) == ReadStep()
+    assert replica.state.acting_until_at == -inf
+    assert replica.step(at=1) == ReadStep()
 
 
 def test_a_leader_renews_without_a_read() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    taken = us.lead(at=0, version="7")
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    taken = replica.lead(at=0, version="7")
 
-    assert us.claim(at=2) == Claim(record=taken, version="7")
+    assert replica.claim(at=2) == Claim(record=taken, version="7")
 
 
-def test_a_claim_whose_answer_was_lost_is_recognized_and_confirmed() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    record = us.send(at=0)
-    us.read(record, at=5)
+def test_a_claim_whose_response_was_lost_is_recognized_and_confirmed() -> None:
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    record = replica.send(at=0)
+    replica.read(record, at=5)
 
-    assert us.state.rival == ""
-    assert us.claim(at=5).version == "1"
-    assert us.state.acting_until_at == -inf
+    assert replica.state.rival == ""
+    assert replica.claim(at=5).version == "1"
+    assert replica.state.acting_until_at == -inf
 
 
 def test_a_late_claim_is_recognized_after_another_attempt() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    late = us.send(at=0)
-    us.find_no_lease(at=5)
-    us.send(at=5)
-    us.read(late, at=6)
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    late = replica.send(at=0)
+    replica.find_no_lease(at=5)
+    replica.send(at=5)
+    replica.read(late, at=6)
 
-    assert us.claim(at=6).version == "1"
+    assert replica.claim(at=6).version == "1"
 
 
 def test_a_lease_with_the_same_identity_from_an_earlier_process_is_waited_for() -> None:
-    us = Candidate()
-    us.read(replace(RIVAL, holder="us"), at=0)
+    replica = Candidate()
+    replica.read(replace(RIVAL, holder="us"), at=0)
 
-    assert us.state.rival == "us"
-    assert us.step(at=0) == Wait(until_at=15)
+    assert replica.state.rival == "us"
+    assert replica.step(at=0) == Wait(until_at=15)
 
 
 def test_another_holder_with_the_same_identity_is_a_rival() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    ours = us.lead(at=0)
-    us.read(
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    ours = replica.lead(at=0)
+    replica.read(
         replace(ours, transitions=1, acquire_time=NOW + timedelta(seconds=1)), at=20, version="9"
     )
 
-    assert us.state.rival == "us"
+    assert replica.state.rival == "us"
 
 
-def test_a_leader_whose_lease_was_deleted_creates_it_at_once() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    us.lead(at=0)
-    us.find_no_lease(at=2)
+def test_a_leader_whose_lease_was_deleted_creates_it_immediately() -> None:
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    replica.lead(at=0)
+    replica.find_no_lease(at=2)
 
-    assert us.claim(at=2).version == ""
+    assert replica.claim(at=2).version == ""
 
 
 def test_a_leader_whose_lease_was_modified_continues() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    ours = us.lead(at=0, version="2")
-    us.read(ours, at=2, version="3")
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    ours = replica.lead(at=0, version="2")
+    replica.read(ours, at=2, version="3")
 
-    assert us.claim(at=2) == Claim(record=ours, version="3")
+    assert replica.claim(at=2) == Claim(record=ours, version="3")
 
 
 def test_after_a_deletion_a_candidate_waits_as_long_as_the_holder_may_act() -> None:
-    us = Candidate()
-    us.read(RIVAL, at=100)
-    us.find_no_lease(at=110)
-    us.find_no_lease(at=120)
+    replica = Candidate()
+    replica.read(RIVAL, at=100)
+    replica.find_no_lease(at=110)
+    replica.find_no_lease(at=120)
 
-    # Its holder may have renewed it up to the moment at which it was deleted.
-    assert us.step(at=124.9) == Wait(until_at=125)
-    assert us.claim(at=125).version == ""
+    # The holder may have renewed it until the moment of the deletion.
+    assert replica.step(at=124.9) == Wait(until_at=125)
+    assert replica.claim(at=125).version == ""
 
 
 def test_a_leader_that_reads_another_holder_records_its_identity() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    us.lead(at=0)
-    us.read(RIVAL, at=2, version="9")
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    replica.lead(at=0)
+    replica.read(RIVAL, at=2, version="9")
 
-    assert us.state.rival == "them"
+    assert replica.state.rival == "them"
 
 
 def test_a_confirmed_write_with_another_record_does_not_count() -> None:
-    us = Candidate()
-    us.find_no_lease(at=0)
-    us.send(at=0)
-    us.observe(WriteConfirmed(observed=ObservedLease(record=RIVAL, version="3"), sent_at=0), at=0)
+    replica = Candidate()
+    replica.find_no_lease(at=0)
+    replica.send(at=0)
+    replica.observe(
+        WriteConfirmed(observed=ObservedLease(record=RIVAL, version="3"), sent_at=0), at=0
+    )
 
-    assert us.state.acting_until_at == -inf
+    assert replica.state.acting_until_at == -inf
 
 
 def test_a_released_lease_has_no_holder_and_the_shortest_time() -> None:
@@ -273,11 +277,11 @@ def test_a_released_lease_has_no_holder_and_the_shortest_time() -> None:
 
 
 def test_candidates_wait_with_jitter_and_not_past_the_end_of_the_lease() -> None:
-    us = Candidate()
-    us.read(RIVAL, at=0)
+    replica = Candidate()
+    replica.read(RIVAL, at=0)
 
     def pause(at: float, seed: int) -> float:
-        return wait_seconds(us.state, settings=SETTINGS, now_at=at, rng=Random(seed))
+        return wait_seconds(replica.state, settings=SETTINGS, now_at=at, rng=Random(seed))
 
     pauses = [pause(0, seed) for seed in range(100)]
     assert 2 <= min(pauses) < max(pauses) <= 2 * (1 + JITTER)
@@ -307,24 +311,24 @@ def test_identities_are_unique_and_name_the_host() -> None:
         {"name": ""},
     ],
 )
-def test_invalid_intervals_are_refused(wrong: dict[str, object]) -> None:
+def test_invalid_intervals_are_rejected(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="a lease "):
         replace(SETTINGS, **wrong)
 
 
-# Two candidates, each on a machine of its own
+# Two candidates on different machines
 
 
 @dataclass
 class Server:
-    """One lease, and the replicas that act on it, by true time."""
+    """One lease, and the periods in which replicas act on it, in true time."""
 
     observed: ObservedLease = ObservedLease()
     revision: int = 0
     acted: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
 
     def write(self, record: Record, version: str) -> ObservedLease | None:
-        """The new state; none if it was another than ``version``."""
+        """Write the lease, and return its new state; None if its version is not ``version``."""
         if version != self.observed.version:
             return None
         self.revision += 1
@@ -334,7 +338,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Machine:
-    """A clock that began at some time and has a rate of its own."""
+    """A clock with its own start and rate."""
 
     offset_seconds: float
     rate: float
@@ -349,8 +353,8 @@ class Machine:
 def candidate(
     name: str, machine: Machine, server: Server, true_now: Callable[[], float]
 ) -> Generator[None, bool, None]:
-    """Tries without end; at each ``yield`` it may be held up, or lose an answer."""
-    us = Candidate(replace(SETTINGS, identity=name))
+    """A candidate that never stops; at each ``yield`` it can be paused, or lose a response."""
+    replica = Candidate(replace(SETTINGS, identity=name))
 
     def now() -> float:
         return machine.at(true_now())
@@ -359,33 +363,33 @@ def candidate(
         return NOW + timedelta(seconds=now())
 
     while True:
-        must_look = us.state.acting_until_at <= now()
-        if must_look or isinstance(us.step(now()), ReadStep):
+        must_read = replica.state.acting_until_at <= now()
+        if must_read or isinstance(replica.step(now()), ReadStep):
             yield
             observed = server.observed
             if (yield):
                 continue
-            us.observe(LeaseRead(observed=observed), now())
-        step = next_step(us.state, settings=us.settings, now_at=now(), now_time=time())
+            replica.observe(LeaseRead(observed=observed), now())
+        step = next_step(replica.state, settings=replica.settings, now_at=now(), now_time=time())
         if not isinstance(step, Claim):
             yield
             continue
         sent_at = now()
-        us.observe(WriteStarted(claim=step.record), sent_at)
+        replica.observe(WriteStarted(claim=step.record), sent_at)
         yield
         written = server.write(step.record, step.version)
         if (yield) or written is None:
             continue
-        us.observe(WriteConfirmed(observed=written, sent_at=sent_at), now())
-        until = machine.true(us.state.acting_until_at)
+        replica.observe(WriteConfirmed(observed=written, sent_at=sent_at), now())
+        until = machine.true(replica.state.acting_until_at)
         if until > true_now():
             server.acted.append((name, true_now(), until))
         yield
 
 
 @dataclass(frozen=True)
-class Turn:
-    """After a pause, a candidate goes so many steps on; the answer to the first may be lost."""
+class Steps:
+    """A pause, and then steps of a candidate; the response to the first may be lost."""
 
     name: str
     pause_seconds: float
@@ -393,10 +397,10 @@ class Turn:
     is_lost: bool = False
 
 
-# Mostly short, and sometimes about as long as something lasts.
+# Mostly short, and sometimes close to the length of an interval of the lease.
 pauses = st.sampled_from([0.0, 0.0, 0.0, 0.1, 1.0, 2.0, 4.9, 5.1, 9.9, 10.1, 14.9, 15.1])
 turns = st.builds(
-    Turn,
+    Steps,
     name=st.sampled_from(["a", "b"]),
     pause_seconds=pauses,
     steps=st.integers(1, 6),
@@ -404,8 +408,8 @@ turns = st.builds(
 )
 
 
-def overlap(rates: tuple[float, float], schedule: list[Turn]) -> bool:
-    """Whether two candidates ever act at once."""
+def overlap(rates: tuple[float, float], schedule: list[Steps]) -> bool:
+    """Whether two candidates act at the same time."""
     server = Server()
     true_seconds = [0.0]
     candidates = {
@@ -430,15 +434,15 @@ def overlap(rates: tuple[float, float], schedule: list[Turn]) -> bool:
     schedule=st.lists(turns, min_size=10, max_size=60),
 )
 def test_two_candidates_never_act_at_once_however_they_are_paused(
-    ratio: float, schedule: list[Turn]
+    ratio: float, schedule: list[Steps]
 ) -> None:
     assert not overlap((1.0, ratio), schedule)
 
 
 def test_with_a_clock_that_is_too_fast_two_candidates_do_act_at_once() -> None:
-    # So that the test above can fail: both begin by looking, a leads, and b waits by its own clock.
-    lead, look = Turn("a", 0.0, 5), Turn("b", 0.0, 3)
-    take = Turn("b", 9.9, 8)
+    # Shows that the test above can fail: both read the lease, a leads, and b has a fast clock.
+    lead, read_lease = Steps("a", 0.0, 5), Steps("b", 0.0, 3)
+    take = Steps("b", 9.9, 8)
 
-    assert overlap((1.0, 2.0), [lead, look, take])
-    assert not overlap((1.0, 1.5), [lead, look, take])
+    assert overlap((1.0, 2.0), [lead, read_lease, take])
+    assert not overlap((1.0, 1.5), [lead, read_lease, take])

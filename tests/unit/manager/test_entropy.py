@@ -1,4 +1,4 @@
-"""Where the chance of an operator in production comes from."""
+"""The source of randomness of an operator in production."""
 
 from collections.abc import Awaitable
 from pathlib import Path
@@ -16,8 +16,8 @@ current-context: one
 """
 
 
-class Recorded(Manager):
-    """Keeps the environment in which it would operate."""
+class RecordingManager(Manager):
+    """Records the environment instead of running in it."""
 
     environment: ManagerEnvironment | None = None
 
@@ -37,7 +37,7 @@ def test_secrets_of_an_operator_in_production_are_the_operating_systems(
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text(KUBECONFIG)
     kubeconfig.chmod(0o600)
-    manager = Recorded(settings=ManagerSettings(kubeconfig=kubeconfig, metrics_address=""))
+    manager = RecordingManager(settings=ManagerSettings(kubeconfig=kubeconfig, metrics_address=""))
 
     manager.run()
 

@@ -1,4 +1,4 @@
-"""What gets through the fence, and when."""
+"""Which requests pass the fence, and when."""
 
 import asyncio
 import gc
@@ -27,11 +27,11 @@ GET = Request(method="GET", path="/api/v1/namespaces/default/configmaps/a")
 
 
 class SlowTransport:
-    """Takes its time to reach the server, and then to answer; the test says how long."""
+    """Reaches the server, and receives the response, when the test sets the events."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
-        self.answered = asyncio.Event()
+        self.responded = asyncio.Event()
         self.sent: list[str] = []
 
     @asynccontextmanager
@@ -40,20 +40,20 @@ class SlowTransport:
         if request.guard is not None:
             request.guard()
         self.sent.append(request.method)
-        await self.answered.wait()
+        await self.responded.wait()
         async with ScriptedTransport(Answer()).open(request) as response:
             yield response
 
 
-class Scene:
-    """A fence, and a way through it."""
+class FenceFixture:
+    """A fence in front of a slow transport."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.fence = Fence(self.clock)
-        self.way = SlowTransport()
+        self.transport = SlowTransport()
         self.observed: list[object] = []
-        self.fenced = FencedTransport(self.way, self.fence, observe=self.observed.append)
+        self.fenced = FencedTransport(self.transport, self.fence, observe=self.observed.append)
         self.outcome: object = None
 
     def open_for(self, seconds: float) -> None:
@@ -74,7 +74,7 @@ def test_a_fence_is_closed_at_first() -> None:
     assert fence.left_seconds == 0
 
 
-def test_a_fence_is_open_until_its_moment_and_not_at_it() -> None:
+def test_a_fence_is_open_until_its_deadline_and_closed_at_it() -> None:
     clock = ManualClock()
     fence = Fence(clock)
 
@@ -86,7 +86,7 @@ def test_a_fence_is_open_until_its_moment_and_not_at_it() -> None:
     assert (fence.is_open, fence.left_seconds) == (False, 0)
 
 
-def test_a_fence_is_never_extended_to_an_earlier_moment() -> None:
+def test_a_fence_is_never_extended_to_an_earlier_deadline() -> None:
     clock = ManualClock()
     fence = Fence(clock)
 
@@ -96,7 +96,7 @@ def test_a_fence_is_never_extended_to_an_earlier_moment() -> None:
     assert fence.left_seconds == 10
 
 
-def test_a_closed_fence_can_be_opened_again_for_less() -> None:
+def test_a_closed_fence_can_be_opened_again_for_a_shorter_time() -> None:
     clock = ManualClock()
     fence = Fence(clock)
     fence.extend_to(clock.monotonic() + 10)
@@ -140,7 +140,7 @@ FREE = (
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_every_write_is_fenced_but_those_of_leases_events_and_reviews(method: str) -> None:
+def test_every_write_is_fenced_except_those_of_leases_events_and_reviews(method: str) -> None:
     assert [path for path in FENCED if not is_fenced(method, path)] == []
     assert [path for path in FREE if is_fenced(method, path)] == []
 
@@ -151,169 +151,169 @@ def test_no_read_is_fenced(method: str) -> None:
 
 
 async def test_a_write_that_finds_the_fence_closed_is_held_back_and_reported() -> None:
-    scene = Scene()
-    scene.way.reached.set()
+    fixture = FenceFixture()
+    fixture.transport.reached.set()
 
-    await scene.send()
+    await fixture.send()
 
-    assert isinstance(scene.outcome, NotLeading)
-    assert not scene.outcome.may_have_happened
-    assert scene.way.sent == []
-    assert scene.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
+    assert isinstance(fixture.outcome, NotLeading)
+    assert not fixture.outcome.may_have_happened
+    assert fixture.transport.sent == []
+    assert fixture.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
 
 
 async def test_reads_and_exempt_writes_pass_a_closed_fence() -> None:
-    scene = Scene()
-    scene.way.reached.set()
-    scene.way.answered.set()
+    fixture = FenceFixture()
+    fixture.transport.reached.set()
+    fixture.transport.responded.set()
 
-    await scene.send(GET)
-    await scene.send(Request(method="POST", path=FREE[0]))
+    await fixture.send(GET)
+    await fixture.send(Request(method="POST", path=FREE[0]))
 
-    assert scene.way.sent == ["GET", "POST"]
-    assert scene.observed == []
+    assert fixture.transport.sent == ["GET", "POST"]
+    assert fixture.observed == []
 
 
 async def test_a_write_passes_while_the_fence_is_open() -> None:
-    scene = Scene()
-    scene.open_for(10)
-    scene.way.reached.set()
-    scene.way.answered.set()
+    fixture = FenceFixture()
+    fixture.open_for(10)
+    fixture.transport.reached.set()
+    fixture.transport.responded.set()
 
-    await scene.send()
+    await fixture.send()
 
-    assert scene.outcome == 200
-    assert scene.observed == []
+    assert fixture.outcome == 200
+    assert fixture.observed == []
 
 
 async def test_a_write_whose_time_runs_out_before_it_is_sent_is_not_sent() -> None:
-    # Nothing closes the fence here, as in a process that was stopped and goes on.
-    scene = Scene()
-    scene.open_for(10)
+    # Only time closes the fence here, as in a process that was stopped and continues.
+    fixture = FenceFixture()
+    fixture.open_for(10)
 
     async with background_tasks() as start:
-        sending = start(scene.send(), name="send")
+        sending = start(fixture.send(), name="send")
         await turns()
-        scene.clock.advance(10)
-        scene.way.reached.set()
+        fixture.clock.advance(10)
+        fixture.transport.reached.set()
         await sending
 
-    assert isinstance(scene.outcome, NotLeading)
-    assert not scene.outcome.may_have_happened
-    assert scene.way.sent == []
-    assert scene.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
+    assert isinstance(fixture.outcome, NotLeading)
+    assert not fixture.outcome.may_have_happened
+    assert fixture.transport.sent == []
+    assert fixture.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
 
 
-async def test_a_write_without_an_answer_is_given_up_once_the_fence_closes() -> None:
-    scene = Scene()
-    scene.open_for(10)
-    scene.way.reached.set()
+async def test_a_write_without_a_response_is_cancelled_once_the_fence_closes() -> None:
+    fixture = FenceFixture()
+    fixture.open_for(10)
+    fixture.transport.reached.set()
 
     async with background_tasks() as start:
-        start(scene.fence.close_at_deadline(), name="fence")
-        sending = start(scene.send(), name="send")
+        start(fixture.fence.close_at_deadline(), name="fence")
+        sending = start(fixture.send(), name="send")
         await turns()
-        scene.clock.advance(9.9)
+        fixture.clock.advance(9.9)
         await turns()
-        assert scene.outcome is None
-        scene.clock.advance(0.1)
+        assert fixture.outcome is None
+        fixture.clock.advance(0.1)
         await sending
 
-    assert isinstance(scene.outcome, NotLeading)
-    assert scene.outcome.may_have_happened
-    assert "may have succeeded" in str(scene.outcome)
-    assert scene.observed == []
+    assert isinstance(fixture.outcome, NotLeading)
+    assert fixture.outcome.may_have_happened
+    assert "may have succeeded" in str(fixture.outcome)
+    assert fixture.observed == []
 
 
-async def test_a_write_that_gets_no_connection_is_given_up_once_the_fence_closes() -> None:
-    scene = Scene()
-    scene.open_for(10)
+async def test_a_write_without_a_connection_is_cancelled_once_the_fence_closes() -> None:
+    fixture = FenceFixture()
+    fixture.open_for(10)
 
     async with background_tasks() as start:
-        start(scene.fence.close_at_deadline(), name="fence")
-        sending = start(scene.send(), name="send")
+        start(fixture.fence.close_at_deadline(), name="fence")
+        sending = start(fixture.send(), name="send")
         await turns()
-        scene.clock.advance(10)
+        fixture.clock.advance(10)
         await sending
 
-    assert isinstance(scene.outcome, NotLeading)
-    assert not scene.outcome.may_have_happened
-    assert scene.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
+    assert isinstance(fixture.outcome, NotLeading)
+    assert not fixture.outcome.may_have_happened
+    assert fixture.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
 
 
-async def test_a_slow_write_is_not_given_up_while_the_fence_is_extended() -> None:
-    scene = Scene()
-    scene.open_for(10)
-    scene.way.reached.set()
+async def test_a_slow_write_is_not_cancelled_while_the_fence_is_extended() -> None:
+    fixture = FenceFixture()
+    fixture.open_for(10)
+    fixture.transport.reached.set()
 
     async with background_tasks() as start:
-        start(scene.fence.close_at_deadline(), name="fence")
-        sending = start(scene.send(), name="send")
+        start(fixture.fence.close_at_deadline(), name="fence")
+        sending = start(fixture.send(), name="send")
         for _ in range(10):
             await turns()
-            scene.clock.advance(8)
-            scene.open_for(10)
-        scene.way.answered.set()
+            fixture.clock.advance(8)
+            fixture.open_for(10)
+        fixture.transport.responded.set()
         await sending
 
-    assert scene.outcome == 200
+    assert fixture.outcome == 200
 
 
 async def test_a_task_that_is_cancelled_and_fenced_at_once_is_cancelled() -> None:
-    scene = Scene()
-    scene.open_for(10)
-    scene.way.reached.set()
+    fixture = FenceFixture()
+    fixture.open_for(10)
+    fixture.transport.reached.set()
 
     async with background_tasks() as start:
-        sending = start(scene.send(), name="send")
+        sending = start(fixture.send(), name="send")
         await turns()
-        scene.fence.close()
+        fixture.fence.close()
         sending.cancel()
         await asyncio.wait([sending])
 
     assert sending.cancelled()
-    assert scene.outcome is None
+    assert fixture.outcome is None
 
 
-async def test_a_fence_that_closes_cancels_nothing_but_the_write() -> None:
-    scene = Scene()
-    scene.open_for(10)
-    scene.way.reached.set()
+async def test_a_fence_that_closes_cancels_only_the_write() -> None:
+    fixture = FenceFixture()
+    fixture.open_for(10)
+    fixture.transport.reached.set()
     went_on: list[int] = []
 
     async def send() -> None:
-        await scene.send()
+        await fixture.send()
         await turns()
         went_on.append(asyncio.current_task().cancelling())  # type: ignore[union-attr]
 
     async with background_tasks() as start:
         sending = start(send(), name="send")
         await turns()
-        scene.fence.close()
+        fixture.fence.close()
         await sending
 
     assert went_on == [0]
 
 
 async def test_a_guard_of_the_request_itself_is_called_as_well() -> None:
-    scene = Scene()
-    scene.open_for(inf)
-    scene.way.reached.set()
+    fixture = FenceFixture()
+    fixture.open_for(inf)
+    fixture.transport.reached.set()
 
     def refuse() -> None:
         raise PermissionError
 
     with pytest.raises(PermissionError):
-        await scene.send(Request(method="PUT", path="/api/v1/nodes/a", guard=refuse))
+        await fixture.send(Request(method="PUT", path="/api/v1/nodes/a", guard=refuse))
 
-    assert scene.way.sent == []
+    assert fixture.transport.sent == []
 
 
 async def test_a_client_does_not_retry_a_fenced_write() -> None:
-    scene = Scene()
+    fixture = FenceFixture()
     transport = ScriptedTransport(saying({}))
-    fenced = FencedTransport(transport, scene.fence, observe=scene.observed.append)
-    client = Client(fenced, clock=scene.clock, rng=Random(0), observe=scene.observed.append)
+    fenced = FencedTransport(transport, fixture.fence, observe=fixture.observed.append)
+    client = Client(fenced, clock=fixture.clock, rng=Random(0), observe=fixture.observed.append)
 
     with pytest.raises(NotLeading):
         await client.create(
@@ -324,10 +324,12 @@ async def test_a_client_does_not_retry_a_fenced_write() -> None:
 
 
 async def test_a_deadline_of_the_client_comes_before_a_fence_that_is_open_for_longer() -> None:
-    scene = Scene()
-    scene.open_for(100)
-    scene.way.reached.set()
-    client = Client(scene.fenced, clock=scene.clock, rng=Random(0), observe=scene.observed.append)
+    fixture = FenceFixture()
+    fixture.open_for(100)
+    fixture.transport.reached.set()
+    client = Client(
+        fixture.fenced, clock=fixture.clock, rng=Random(0), observe=fixture.observed.append
+    )
     outcomes: list[Exception] = []
 
     async def delete() -> None:
@@ -339,14 +341,14 @@ async def test_a_deadline_of_the_client_comes_before_a_fence_that_is_open_for_lo
     async with background_tasks() as start:
         deleting = start(delete(), name="delete")
         await turns()
-        scene.clock.advance(60)
+        fixture.clock.advance(60)
         await deleting
 
     assert len(outcomes) == 1
 
 
-class KeepingTransport:
-    """Keeps each request for as long as it is carried, and knows who is on the way."""
+class TrackingTransport:
+    """Exchanges that hold their request, and weak references to them."""
 
     class Exchange:
         def __init__(self, request: Request) -> None:
@@ -360,10 +362,10 @@ class KeepingTransport:
             return await self.held.__aexit__(*ended)
 
     def __init__(self) -> None:
-        self.exchanges: list[weakref.ref[KeepingTransport.Exchange]] = []
+        self.exchanges: list[weakref.ref[TrackingTransport.Exchange]] = []
 
-    def open(self, request: Request) -> "KeepingTransport.Exchange":
-        exchange = KeepingTransport.Exchange(request)
+    def open(self, request: Request) -> "TrackingTransport.Exchange":
+        exchange = TrackingTransport.Exchange(request)
         self.exchanges.append(weakref.ref(exchange))
         return exchange
 
@@ -372,12 +374,12 @@ async def test_a_finished_write_leaves_no_reference_cycle() -> None:
     clock = ManualClock()
     fence = Fence(clock)
     fence.extend_to(inf)
-    way = KeepingTransport()
+    transport = TrackingTransport()
     gc.disable()
     try:
-        async with FencedTransport(way, fence, observe=lambda _: None).open(PATCH):
+        async with FencedTransport(transport, fence, observe=lambda _: None).open(PATCH):
             pass
-        left = [each() for each in way.exchanges]
+        left = [each() for each in transport.exchanges]
     finally:
         gc.enable()
 

@@ -1,4 +1,4 @@
-"""What a candidate asks of the server, word for word."""
+"""The requests of a candidate."""
 
 from datetime import UTC, datetime
 from random import Random
@@ -76,7 +76,7 @@ async def test_a_missing_lease_is_created_and_then_released_at_its_version() -> 
     }
 
 
-async def test_a_lease_without_a_holder_is_taken_at_the_version_that_was_read() -> None:
+async def test_a_lease_without_a_holder_is_acquired_at_the_version_that_was_read() -> None:
     transport = ScriptedTransport(
         saying(lease("7", leaseTransitions=3)),
         saying(held("8", leaseTransitions=4)),

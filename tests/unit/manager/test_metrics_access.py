@@ -1,4 +1,4 @@
-"""Who gets at metrics that are reachable from elsewhere, against an API server by script."""
+"""The metrics endpoint beyond loopback: authentication and authorization."""
 
 import asyncio
 import sys
@@ -42,19 +42,19 @@ LOST = Unreachable("the API server is away", may_have_happened=True)
 
 
 class Reviewer:
-    """An API server that knows tokens by their users, and who may read metrics."""
+    """An API server that reviews tokens and permissions."""
 
     def __init__(self, users: Mapping[str, str], *, allowed: set[str]) -> None:
         self.users = dict(users)
         self.allowed = allowed
-        self.is_sure = True
+        self.authenticates = True
         self.denies = False
         self.failure: Exception | None = None
         self.gate: asyncio.Event | None = None
         self.transport = ScriptedTransport(answering=self._answer)
 
     @property
-    def asked(self) -> list[str]:
+    def reviewed(self) -> list[str]:
         return [request.path for request in self.transport.requests]
 
     def _answer(self, request: Request) -> Scripted:
@@ -76,19 +76,19 @@ class Reviewer:
         if user is None:
             return {"error": "no such token"}
         info = {"username": user, "uid": "1", "groups": ["g"], "extra": {"k": ["v"]}}
-        return {"authenticated": self.is_sure, "user": info}
+        return {"authenticated": self.authenticates, "user": info}
 
 
-class Scene:
+class EndpointFixture:
     def __init__(self, *, clock: FakeClock | None = None) -> None:
         self.clock = clock or FakeClock()
         self.server = Reviewer({"good": "prometheus", "poor": "stranger"}, allowed={"prometheus"})
         self.client = Client(self.server.transport, clock=self.clock, rng=Random(0), observe=ignore)
         self.reviews = TokenReviews(self.client, clock=self.clock)
         pages = Routes({"/metrics": lambda _: text_reply(200, "depth 3")}, observe=ignore)
-        self.door = AuthorizedPages(pages, self.reviews, clock=self.clock)
+        self.endpoint = AuthorizedPages(pages, self.reviews, clock=self.clock)
 
-    async def ask(self, token: str | None, *, path: str = "/metrics", method: str = "GET") -> Reply:
+    async def get(self, token: str | None, *, path: str = "/metrics", method: str = "GET") -> Reply:
         headers = () if token is None else (("Authorization", f"Bearer {token}"),)
         return await self.with_headers(*headers, path=path, method=method)
 
@@ -96,22 +96,22 @@ class Scene:
         self, *headers: tuple[str, str], path: str = "/metrics", method: str = "GET"
     ) -> Reply:
         request = Request(method=method, path=path, headers=headers)
-        return await self.door.handle(request, certificate=None)
+        return await self.endpoint.handle(request, certificate=None)
 
 
 async def test_a_user_with_the_permission_reads_the_metrics() -> None:
-    reply = await Scene().ask("good")
+    reply = await EndpointFixture().get("good")
 
     assert (reply.status, reply.body) == (200, b"depth 3\n")
 
 
 async def test_the_review_names_the_user_and_the_path() -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
 
-    await scene.ask("good")
+    await fixture.get("good")
 
-    _, asked = scene.server.transport.requests
-    assert msgspec.json.decode(asked.body or b"")["spec"] == {
+    _, reviewed = fixture.server.transport.requests
+    assert msgspec.json.decode(reviewed.body or b"")["spec"] == {
         "user": "prometheus",
         "uid": "1",
         "groups": ["g"],
@@ -136,49 +136,49 @@ async def test_the_review_names_the_user_and_the_path() -> None:
     ],
 )
 async def test_without_a_token_access_is_denied_without_a_review(header: str | None) -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
     headers = () if header is None else (("Authorization", header),)
 
-    reply = await scene.with_headers(*headers)
+    reply = await fixture.with_headers(*headers)
 
     assert reply.status == 401
     assert ("WWW-Authenticate", "Bearer") in reply.headers
-    assert scene.server.asked == []
+    assert fixture.server.reviewed == []
 
 
 async def test_two_tokens_are_rejected() -> None:
     twice = (("Authorization", "Bearer good"),) * 2
 
-    assert (await Scene().with_headers(*twice)).status == 401
+    assert (await EndpointFixture().with_headers(*twice)).status == 401
 
 
 async def test_an_unknown_token_is_rejected() -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
 
-    assert (await scene.ask("bad")).status == 401
-    assert scene.server.asked == [TOKENS]
+    assert (await fixture.get("bad")).status == 401
+    assert fixture.server.reviewed == [TOKENS]
 
 
 async def test_a_token_that_is_not_accepted_is_rejected() -> None:
-    scene = Scene()
-    scene.server.is_sure = False
+    fixture = EndpointFixture()
+    fixture.server.authenticates = False
 
-    assert (await scene.ask("good")).status == 401
+    assert (await fixture.get("good")).status == 401
 
 
 async def test_a_permission_that_is_both_allowed_and_denied_is_denied() -> None:
-    scene = Scene()
-    scene.server.denies = True
+    fixture = EndpointFixture()
+    fixture.server.denies = True
 
-    assert (await scene.ask("good")).status == 403
+    assert (await fixture.get("good")).status == 403
 
 
 async def test_the_anonymous_user_is_rejected_whatever_its_permissions() -> None:
-    scene = Scene()
-    scene.server.users["odd"] = "system:anonymous"
-    scene.server.allowed.add("system:anonymous")
+    fixture = EndpointFixture()
+    fixture.server.users["odd"] = "system:anonymous"
+    fixture.server.allowed.add("system:anonymous")
 
-    assert (await scene.ask("odd")).status == 401
+    assert (await fixture.get("odd")).status == 401
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ async def test_the_anonymous_user_is_rejected_whatever_its_permissions() -> None
 async def test_metrics_are_served_only_to_clients_that_may_read_them(
     token: str | None, is_away: bool, status: int
 ) -> None:
-    scene = Scene()
-    scene.server.failure = LOST if is_away else None
+    fixture = EndpointFixture()
+    fixture.server.failure = LOST if is_away else None
 
     for method in ("GET", "HEAD", "POST"):
-        reply = await scene.ask(token, method=method)
+        reply = await fixture.get(token, method=method)
 
         assert reply.status == status
         assert b"depth" not in reply.body
@@ -202,195 +202,197 @@ async def test_metrics_are_served_only_to_clients_that_may_read_them(
     "failure", [LOST, RuntimeError], ids=["no answer", "an answer that is an error"]
 )
 async def test_without_an_answer_access_is_denied(failure: object) -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
     if failure is LOST:
-        scene.server.failure = LOST
+        fixture.server.failure = LOST
     else:
-        scene.server.transport._answering = lambda _: refusing(403, "Forbidden")
+        fixture.server.transport._answering = lambda _: refusing(403, "Forbidden")
 
-    reply = await scene.ask("good")
+    reply = await fixture.get("good")
 
     assert reply.status == 500
     assert b"depth" not in reply.body
 
 
 async def test_a_failed_review_is_repeated() -> None:
-    scene = Scene()
-    scene.server.failure = LOST
-    await scene.ask("good")
+    fixture = EndpointFixture()
+    fixture.server.failure = LOST
+    await fixture.get("good")
 
-    scene.server.failure = None
+    fixture.server.failure = None
 
-    assert (await scene.ask("good")).status == 200
+    assert (await fixture.get("good")).status == 200
 
 
 async def test_a_review_by_a_hanging_api_server_times_out() -> None:
-    scene = Scene(clock=ManualClock())
-    scene.server.gate = asyncio.Event()
+    fixture = EndpointFixture(clock=ManualClock())
+    fixture.server.gate = asyncio.Event()
 
     async with asyncio.TaskGroup() as group:
-        asked = group.create_task(scene.ask("good"))
+        reviewed = group.create_task(fixture.get("good"))
         await turns()
-        scene.clock.advance(REVIEW_SECONDS)
+        fixture.clock.advance(REVIEW_SECONDS)
 
-    assert asked.result().status == 500
-    assert scene.server.transport.open_answers == 0
+    assert reviewed.result().status == 500
+    assert fixture.server.transport.open_answers == 0
 
 
 async def test_a_queued_review_waits_no_longer_than_a_scrape() -> None:
-    scene = Scene(clock=ManualClock())
-    scene.server.gate = asyncio.Event()
+    fixture = EndpointFixture(clock=ManualClock())
+    fixture.server.gate = asyncio.Event()
 
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(scene.ask(f"n{each}")) for each in range(5 * MAX_CONCURRENT)]
+        reviewed = [
+            group.create_task(fixture.get(f"n{each}")) for each in range(5 * MAX_CONCURRENT)
+        ]
         await turns()
-        scene.clock.advance(SCRAPE_SECONDS / 2)
+        fixture.clock.advance(SCRAPE_SECONDS / 2)
         await turns()
-        scene.clock.advance(SCRAPE_SECONDS / 2)
+        fixture.clock.advance(SCRAPE_SECONDS / 2)
 
-    assert {each.result().status for each in asked} == {500}
+    assert {each.result().status for each in reviewed} == {500}
 
 
 async def test_a_review_by_an_unreachable_server_is_not_retried() -> None:
-    scene = Scene()
-    scene.server.failure = Unreachable("refused", may_have_happened=False)
+    fixture = EndpointFixture()
+    fixture.server.failure = Unreachable("refused", may_have_happened=False)
 
-    await scene.ask("good")
+    await fixture.get("good")
 
-    assert scene.server.asked == [TOKENS]
+    assert fixture.server.reviewed == [TOKENS]
 
 
 async def test_review_results_are_cached() -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
 
     for token in ("good", "poor", "bad") * 3:
-        await scene.ask(token)
+        await fixture.get(token)
 
-    assert scene.server.asked == [TOKENS, RIGHTS, TOKENS, RIGHTS, TOKENS]
+    assert fixture.server.reviewed == [TOKENS, RIGHTS, TOKENS, RIGHTS, TOKENS]
 
 
 async def test_a_user_is_cached_for_a_minute_and_a_permission_for_five() -> None:
-    scene = Scene()
-    await scene.ask("good")
+    fixture = EndpointFixture()
+    await fixture.get("good")
 
-    scene.clock.advance(KNOWN_SECONDS - 1)
-    await scene.ask("good")
-    before = list(scene.server.asked)
-    scene.clock.advance(1)
-    await scene.ask("good")
-    after_a_minute = list(scene.server.asked)
-    scene.clock.advance(ALLOWED_SECONDS - KNOWN_SECONDS)
-    await scene.ask("good")
+    fixture.clock.advance(KNOWN_SECONDS - 1)
+    await fixture.get("good")
+    before = list(fixture.server.reviewed)
+    fixture.clock.advance(1)
+    await fixture.get("good")
+    after_a_minute = list(fixture.server.reviewed)
+    fixture.clock.advance(ALLOWED_SECONDS - KNOWN_SECONDS)
+    await fixture.get("good")
 
     assert before == [TOKENS, RIGHTS]
     assert after_a_minute == [TOKENS, RIGHTS, TOKENS]
-    assert scene.server.asked == [TOKENS, RIGHTS, TOKENS, TOKENS, RIGHTS]
+    assert fixture.server.reviewed == [TOKENS, RIGHTS, TOKENS, TOKENS, RIGHTS]
 
 
 async def test_a_new_permission_counts_half_a_minute_later() -> None:
-    scene = Scene()
-    await scene.ask("poor")
-    scene.server.allowed.add("stranger")
+    fixture = EndpointFixture()
+    await fixture.get("poor")
+    fixture.server.allowed.add("stranger")
 
-    still = await scene.ask("poor")
-    scene.clock.advance(DENIED_SECONDS)
+    still = await fixture.get("poor")
+    fixture.clock.advance(DENIED_SECONDS)
 
     assert still.status == 403
-    assert (await scene.ask("poor")).status == 200
+    assert (await fixture.get("poor")).status == 200
 
 
 async def test_a_repeated_access_review_does_not_extend_the_cached_user() -> None:
-    scene = Scene()
-    await scene.ask("poor")
+    fixture = EndpointFixture()
+    await fixture.get("poor")
 
     for _ in range(2):
-        scene.clock.advance(DENIED_SECONDS)
-        await scene.ask("poor")
+        fixture.clock.advance(DENIED_SECONDS)
+        await fixture.get("poor")
 
-    assert scene.server.asked == [TOKENS, RIGHTS, RIGHTS, TOKENS, RIGHTS]
+    assert fixture.server.reviewed == [TOKENS, RIGHTS, RIGHTS, TOKENS, RIGHTS]
 
 
 async def test_a_revoked_token_is_rejected_a_minute_later() -> None:
-    scene = Scene()
-    await scene.ask("good")
-    del scene.server.users["good"]
+    fixture = EndpointFixture()
+    await fixture.get("good")
+    del fixture.server.users["good"]
 
-    scene.clock.advance(KNOWN_SECONDS)
+    fixture.clock.advance(KNOWN_SECONDS)
 
-    assert (await scene.ask("good")).status == 401
+    assert (await fixture.get("good")).status == 401
 
 
 async def test_concurrent_scrapes_with_one_token_share_a_review() -> None:
-    scene = Scene()
-    scene.server.gate = asyncio.Event()
+    fixture = EndpointFixture()
+    fixture.server.gate = asyncio.Event()
 
     async with asyncio.TaskGroup() as group:
-        scrapes = [group.create_task(scene.ask("good")) for _ in range(20)]
+        scrapes = [group.create_task(fixture.get("good")) for _ in range(20)]
         await turns()
-        scene.server.gate.set()
+        fixture.server.gate.set()
 
     assert [each.result().status for each in scrapes] == [200] * 20
-    assert scene.server.asked == [TOKENS, RIGHTS]
+    assert fixture.server.reviewed == [TOKENS, RIGHTS]
 
 
 async def test_a_waiting_scrape_reviews_when_the_first_one_disconnects() -> None:
-    scene = Scene()
-    scene.server.gate = asyncio.Event()
+    fixture = EndpointFixture()
+    fixture.server.gate = asyncio.Event()
 
     async with asyncio.TaskGroup() as group:
-        leaves = group.create_task(scene.ask("good"))
-        stays = group.create_task(scene.ask("good"))
+        leaves = group.create_task(fixture.get("good"))
+        stays = group.create_task(fixture.get("good"))
         await turns()
         leaves.cancel()
         await turns()
-        scene.server.gate.set()
+        fixture.server.gate.set()
 
     assert stays.result().status == 200
-    assert scene.server.asked == [TOKENS, TOKENS, RIGHTS]
+    assert fixture.server.reviewed == [TOKENS, TOKENS, RIGHTS]
 
 
 async def test_invalid_tokens_cause_few_concurrent_reviews() -> None:
-    scene = Scene()
-    scene.server.gate = asyncio.Event()
+    fixture = EndpointFixture()
+    fixture.server.gate = asyncio.Event()
 
     async with asyncio.TaskGroup() as group:
         for number in range(50):
-            group.create_task(scene.ask(f"made-up-{number}"))
+            group.create_task(fixture.get(f"made-up-{number}"))
         await turns()
-        at_once = scene.server.transport.open_answers
-        scene.server.gate.set()
+        at_once = fixture.server.transport.open_answers
+        fixture.server.gate.set()
 
     assert at_once == MAX_CONCURRENT
 
 
 async def test_invalid_tokens_do_not_evict_valid_ones() -> None:
-    scene = Scene()
-    await scene.ask("good")
+    fixture = EndpointFixture()
+    await fixture.get("good")
     for number in range(1100):
-        await scene.ask(f"made-up-{number}")
-    before = len(scene.server.asked)
+        await fixture.get(f"made-up-{number}")
+    before = len(fixture.server.reviewed)
 
-    await scene.ask("good")
+    await fixture.get("good")
 
-    assert len(scene.server.asked) == before
-    assert len(scene.reviews._unknown) == 1000
+    assert len(fixture.server.reviewed) == before
+    assert len(fixture.reviews._unknown) == 1000
 
 
 async def test_an_unknown_page_needs_no_review() -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
 
-    assert (await scene.ask("good", path="/secrets")).status == 404
-    assert scene.server.asked == []
+    assert (await fixture.get("good", path="/secrets")).status == 404
+    assert fixture.server.reviewed == []
 
 
 async def test_no_token_is_kept_or_shown() -> None:
-    scene = Scene()
+    fixture = EndpointFixture()
     for token in ("good", "poor", "bad"):
-        await scene.ask(token)
+        await fixture.get(token)
 
-    reviews = scene.reviews
+    reviews = fixture.reviews
     kept = (reviews._users._entries, reviews._unknown._entries, reviews._rights._entries)
-    text = repr((kept, reviews, scene.door))
+    text = repr((kept, reviews, fixture.endpoint))
 
     assert not any(f"'{token}'" in text for token in ("good", "poor", "bad"))
 
@@ -406,18 +408,18 @@ def test_the_least_recently_used_entry_is_evicted_first() -> None:
     assert [remembered.get(key) for key in "abc"] == [0, None, 2]
 
 
-# The door
+# The endpoint by address
 
 
-def door(settings: ManagerSettings) -> MetricsEndpoint:
-    scene = Scene()
+def endpoint(settings: ManagerSettings) -> MetricsEndpoint:
+    fixture = EndpointFixture()
     return metrics_endpoint(
-        new_registry(), settings, client=scene.client, clock=scene.clock, observe=ignore
+        new_registry(), settings, client=fixture.client, clock=fixture.clock, observe=ignore
     )
 
 
 def test_on_loopback_metrics_are_plain_and_open() -> None:
-    found = door(ManagerSettings())
+    found = endpoint(ManagerSettings())
 
     assert found.tls is None
     assert isinstance(found.handler, Routes)
@@ -425,7 +427,7 @@ def test_on_loopback_metrics_are_plain_and_open() -> None:
 
 @pytest.mark.parametrize("address", [":8080", "192.0.2.1:8080", "[::]:8080", "metrics:8080"])
 def test_beyond_loopback_metrics_are_encrypted_and_authorized(address: str) -> None:
-    found = door(ManagerSettings(metrics_address=address))
+    found = endpoint(ManagerSettings(metrics_address=address))
 
     assert found.tls is not None
     assert isinstance(found.handler, AuthorizedPages)
@@ -438,7 +440,7 @@ def test_without_cryptography_the_error_says_what_to_install_or_to_set(
     monkeypatch.setitem(sys.modules, "cryptography", None)
 
     with pytest.raises(BadSettings, match="without the package cryptography") as caught:
-        door(ManagerSettings(metrics_address=":8080"))
+        endpoint(ManagerSettings(metrics_address=":8080"))
 
     assert "--tls-cert-file" in str(caught.value)
     assert "steersman[tls]" in str(caught.value)
@@ -450,10 +452,10 @@ def test_certificate_files_that_cannot_be_used_are_refused_at_once(tmp_path: Pat
     settings = ManagerSettings(metrics_address=":8080", tls_cert_file=certificate, tls_key_file=key)
 
     with pytest.raises(BadSettings, match="cannot be read: No such file"):
-        door(settings)
+        endpoint(settings)
     certificate.write_bytes(pair.certificate)
     key.write_bytes(other.key)
     with pytest.raises(BadSettings, match="key values mismatch"):
-        door(settings)
+        endpoint(settings)
     key.write_bytes(pair.key)
-    door(settings)
+    endpoint(settings)

@@ -1,4 +1,4 @@
-"""What a manager is made of beside its controllers: what is refused when it is made."""
+"""The options of a manager, and the options that are rejected."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def counter(name: str) -> prometheus_client.Counter:
         ),
     ],
 )
-def test_invalid_options_are_refused_when_the_manager_is_created(wrong: Any, says: str) -> None:
+def test_invalid_options_are_rejected_when_the_manager_is_created(wrong: Any, says: str) -> None:
     with pytest.raises(BadManager, match="the manager is invalid") as raised:
         Manager(controllers=[CONTROLLER], **wrong)
 
@@ -83,7 +83,7 @@ def test_invalid_options_are_refused_when_the_manager_is_created(wrong: Any, say
         lambda: sm.HealthCheck("a", well, every_seconds=0),
     ],
 )
-def test_an_invalid_health_check_is_refused(made: Any) -> None:
+def test_an_invalid_health_check_is_rejected(made: Any) -> None:
     with pytest.raises(BadManager, match="health check"):
         made()
 
@@ -98,7 +98,7 @@ def test_an_invalid_health_check_is_refused(made: Any) -> None:
         lambda: sm.CacheOptions(core_v1.Secret, transform=3),  # type: ignore[arg-type]
     ],
 )
-def test_invalid_cache_options_are_refused(made: Any) -> None:
+def test_invalid_cache_options_are_rejected(made: Any) -> None:
     with pytest.raises((BadValue, BadName)):
         made()
 
@@ -122,7 +122,7 @@ def test_permissions_for_a_kind_are_in_the_namespaces_of_its_cache() -> None:
     assert {rule.namespace for rule in rules if rule.resource == "apps"} == {"one", "two"}
 
 
-def test_an_adjusted_manager_keeps_what_is_not_given() -> None:
+def test_an_adjusted_manager_keeps_the_other_options() -> None:
     check = HealthCheck("well", well)
     settings, informers = ManagerSettings(grace_seconds=3.0), InformerSettings(check_seconds=5.0)
     manager = Manager(controllers=[CONTROLLER], settings=settings, healthz=[check])

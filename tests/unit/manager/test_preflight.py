@@ -1,4 +1,4 @@
-"""What is said of rights that are missing, and of those that cannot be checked."""
+"""The report of missing permissions, and of permissions that cannot be checked."""
 
 import asyncio
 from random import Random
@@ -26,16 +26,16 @@ LEASE = RbacRule(
 EVENTS = RbacRule(group="events.k8s.io", resource="events", verbs=("create",), is_needed=False)
 
 
-class Scene:
-    """A server that allows some things, and what was asked of it and observed."""
+class PreflightFixture:
+    """A server that denies some permissions, with its reviews and the observations."""
 
     def __init__(self, *denied: str, answer: Scripted | None = None) -> None:
         self.transport = ScriptedTransport(answering=self._answer)
         self.observed: list[Observation] = []
-        self.asked: list[dict[str, str]] = []
+        self.reviewed: list[dict[str, str]] = []
         self.most_at_once = 0
         self._denied = denied
-        self._answer_to_all = answer
+        self._fixed_answer = answer
         self._client = Client(
             self.transport,
             clock=FakeClock(),
@@ -48,59 +48,59 @@ class Scene:
         return await missing_permissions(self._client, rules, observe=self.observed.append)
 
     def _answer(self, request: Request) -> Scripted:
-        if self._answer_to_all is not None:
-            return self._answer_to_all
+        if self._fixed_answer is not None:
+            return self._fixed_answer
         assert request.body is not None
         review: dict[str, Any] = msgspec.json.decode(bytes(request.body))
         about = review["spec"]["resourceAttributes"]
-        self.asked.append(about)
+        self.reviewed.append(about)
         self.most_at_once = max(self.most_at_once, self.transport.open_answers + 1)
         words = (about["verb"], about["resource"], about.get("name", ""))
         allowed = " ".join(words).strip() not in self._denied
         done = saying({**review, "status": {"allowed": allowed}}, status=201)
-        return Answer(status=201, body=done.body, after=_a_turn)
+        return Answer(status=201, body=done.body, after=_yield_once)
 
 
-async def _a_turn() -> None:
+async def _yield_once() -> None:
     await asyncio.sleep(0)  # noqa: TID251 - no wait: one turn of the loop
 
 
-async def test_nothing_is_missing_where_all_is_allowed() -> None:
-    scene = Scene()
+async def test_no_permission_is_missing_if_all_are_allowed() -> None:
+    fixture = PreflightFixture()
 
-    assert await scene.missing(PODS, STATUS, LEASE, EVENTS) == ()
-    assert scene.observed == []
+    assert await fixture.missing(PODS, STATUS, LEASE, EVENTS) == ()
+    assert fixture.observed == []
 
 
-async def test_each_verb_is_asked_for_where_it_is_needed_and_by_name() -> None:
-    scene = Scene()
+async def test_each_verb_is_reviewed_in_its_namespace_and_by_name() -> None:
+    fixture = PreflightFixture()
 
-    await scene.missing(PODS, STATUS, LEASE)
+    await fixture.missing(PODS, STATUS, LEASE)
 
-    pods = [each for each in scene.asked if each["resource"] == "pods"]
+    pods = [each for each in fixture.reviewed if each["resource"] == "pods"]
     assert [each["verb"] for each in pods] == ["get", "list", "watch"]
     assert all("namespace" not in each for each in pods)
-    (status,) = (each for each in scene.asked if each["resource"] == "deployments")
+    (status,) = (each for each in fixture.reviewed if each["resource"] == "deployments")
     assert (status["group"], status["subresource"], status["namespace"]) == (
         "apps",
         "status",
         "one",
     )
-    leases = [each for each in scene.asked if each["resource"] == "leases"]
+    leases = [each for each in fixture.reviewed if each["resource"] == "leases"]
     assert [each["name"] for each in leases] == ["a", "b"]
 
 
 async def test_a_missing_permission_is_named_with_the_rule_that_would_grant_it() -> None:
-    scene = Scene("list pods", "watch pods", "create events", "get leases b")
+    fixture = PreflightFixture("list pods", "watch pods", "create events", "get leases b")
 
-    missing = await scene.missing(PODS, STATUS, LEASE, EVENTS)
+    missing = await fixture.missing(PODS, STATUS, LEASE, EVENTS)
 
     assert [(rule.resource, rule.verbs) for rule in missing] == [
         ("pods", ("list", "watch")),
         ("leases", ("get",)),
         ("events", ("create",)),
     ]
-    assert scene.observed == [
+    assert fixture.observed == [
         PermissionMissing(
             what="list, watch pods in the whole cluster",
             rule='- {apiGroups: [""], resources: [pods], verbs: [list, watch]}',
@@ -121,40 +121,40 @@ async def test_a_missing_permission_is_named_with_the_rule_that_would_grant_it()
 
 
 async def test_without_permission_for_reviews_the_operator_continues() -> None:
-    scene = Scene(answer=refusing(403, "Forbidden"))
+    fixture = PreflightFixture(answer=refusing(403, "Forbidden"))
 
-    assert await scene.missing(PODS, STATUS) == ()
+    assert await fixture.missing(PODS, STATUS) == ()
 
-    first, second = scene.observed
+    first, second = fixture.observed
     assert isinstance(first, PermissionsUnknown)
     assert isinstance(first.error, Forbidden)
     assert isinstance(second, PermissionsUnknown)
 
 
 async def test_an_unreachable_server_is_one_error_and_no_group() -> None:
-    scene = Scene(answer=Unreachable("cannot reach the server"))
+    fixture = PreflightFixture(answer=Unreachable("cannot reach the server"))
 
     with pytest.raises(Unreachable):
-        await scene.missing(PODS, STATUS, LEASE)
+        await fixture.missing(PODS, STATUS, LEASE)
 
-    assert len(scene.transport.requests) == 1, "once is enough to know, and to be reported"
+    assert len(fixture.transport.requests) == 1, "once is enough to know, and to be reported"
 
 
 async def test_few_reviews_run_at_once() -> None:
-    scene = Scene()
+    fixture = PreflightFixture()
     rules = [
         RbacRule(group="", resource="pods", verbs=("get",), namespace=f"n{n}") for n in range(100)
     ]
 
-    await scene.missing(*rules)
+    await fixture.missing(*rules)
 
-    assert len(scene.asked) == 100
-    assert scene.most_at_once == 8
+    assert len(fixture.reviewed) == 100
+    assert fixture.most_at_once == 8
 
 
 async def test_few_reviews_take_two_connections() -> None:
-    scene = Scene()
+    fixture = PreflightFixture()
 
-    await scene.missing(PODS, STATUS, LEASE, EVENTS)
+    await fixture.missing(PODS, STATUS, LEASE, EVENTS)
 
-    assert scene.most_at_once == 2
+    assert fixture.most_at_once == 2

@@ -1,4 +1,4 @@
-"""Settings of a manager: what they may be, and where they come from."""
+"""The settings of a manager: their values, and the sources that they are read from."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from steersman.manager.settings.sources import SETTINGS
 
 DEFAULTS = ManagerSettings()
 
-# For each field: something else than its default, as an argument, and as the value it makes.
+# For each field, a value that is not the default: as an argument, and as parsed.
 OTHERS: dict[str, tuple[str, object]] = {
     "kubeconfig": ("some/where", Path("some/where")),
     "context": ("kind", "kind"),
@@ -44,7 +44,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "preflight": ("off", "off"),
     "user_agent": ("me/1.0", "me/1.0"),
 }
-# Those that make no sense alone.
+# Settings that are valid only together.
 TOGETHER = {"tls_cert_file": "tls_key_file", "tls_key_file": "tls_cert_file"}
 
 
@@ -55,12 +55,12 @@ def read(
     return ManagerSettings.read([*config, *arguments], environ or {}, prog="operator")
 
 
-def written(path: Path, **entries: Any) -> Path:
+def write_config(path: Path, **entries: Any) -> Path:
     path.write_text(yaml.safe_dump({key.replace("_", "-"): each for key, each in entries.items()}))
     return path
 
 
-def with_its_twin(field: str) -> dict[str, str]:
+def with_required_fields(field: str) -> dict[str, str]:
     return {each: OTHERS[each][0] for each in (field, TOGETHER.get(field, field))}
 
 
@@ -86,7 +86,7 @@ def test_by_default_one_of_several_replicas_acts() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.field)
 def test_each_setting_can_be_an_argument(setting: Any) -> None:
-    given = with_its_twin(setting.field)
+    given = with_required_fields(setting.field)
 
     settings = read(*(f"--{key.replace('_', '-')}={text}" for key, text in given.items()))
 
@@ -96,7 +96,7 @@ def test_each_setting_can_be_an_argument(setting: Any) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.field)
 def test_each_setting_can_be_in_the_environment(setting: Any) -> None:
-    given = with_its_twin(setting.field)
+    given = with_required_fields(setting.field)
 
     settings = read(environ={f"STEERSMAN_{key.upper()}": text for key, text in given.items()})
 
@@ -105,14 +105,14 @@ def test_each_setting_can_be_in_the_environment(setting: Any) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.field)
 def test_each_setting_can_be_in_the_file(setting: Any, tmp_path: Path) -> None:
-    file = written(tmp_path / "settings.yaml", **with_its_twin(setting.field))
+    file = write_config(tmp_path / "settings.yaml", **with_required_fields(setting.field))
 
     assert getattr(read(file=file), setting.field) == OTHERS[setting.field][1]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.field)
 def test_settings_round_trip_through_the_environment(setting: Any) -> None:
-    given = with_its_twin(setting.field)
+    given = with_required_fields(setting.field)
     settings = read(environ={f"STEERSMAN_{key.upper()}": text for key, text in given.items()})
 
     environ = settings.environ()
@@ -121,14 +121,16 @@ def test_settings_round_trip_through_the_environment(setting: Any) -> None:
     assert read(environ=environ) == settings
 
 
-def test_a_default_needs_no_variable() -> None:
+def test_a_default_is_not_exported_to_the_environment() -> None:
     assert DEFAULTS.environ() == {}
 
 
 def test_arguments_override_the_environment_and_the_environment_overrides_the_file(
     tmp_path: Path,
 ) -> None:
-    file = written(tmp_path / "f.yaml", context="file", lease_name="file", lease_namespace="file")
+    file = write_config(
+        tmp_path / "f.yaml", context="file", lease_name="file", lease_namespace="file"
+    )
     environ = {
         "STEERSMAN_CONFIG": str(file),
         "STEERSMAN_CONTEXT": "environment",
@@ -143,14 +145,14 @@ def test_arguments_override_the_environment_and_the_environment_overrides_the_fi
 
 
 def test_the_file_of_an_argument_goes_before_that_of_the_environment(tmp_path: Path) -> None:
-    one = written(tmp_path / "one.yaml", context="one")
-    other = written(tmp_path / "other.yaml", context="other")
+    one = write_config(tmp_path / "one.yaml", context="one")
+    other = write_config(tmp_path / "other.yaml", context="other")
 
     assert read(file=one, environ={"STEERSMAN_CONFIG": str(other)}).context == "one"
 
 
-def test_values_in_a_file_may_have_their_own_types(tmp_path: Path) -> None:
-    file = written(
+def test_values_in_a_file_may_be_numbers_booleans_and_lists(tmp_path: Path) -> None:
+    file = write_config(
         tmp_path / "f.yaml",
         namespaces=["a", "b"],
         leader_election=False,
@@ -184,7 +186,7 @@ def test_a_flag_is_written_in_any_of_the_usual_ways(arguments: list[str], wanted
     assert read(*arguments, environ=environ).leader_election is wanted
 
 
-def test_variables_that_kubernetes_makes_for_a_service_of_our_name_are_left_alone() -> None:
+def test_service_variables_that_kubernetes_sets_are_ignored() -> None:
     environ = {
         "STEERSMAN_PORT": "tcp://10.0.0.1:8080",
         "STEERSMAN_SERVICE_HOST": "10.0.0.1",
@@ -214,9 +216,7 @@ def test_variables_that_kubernetes_makes_for_a_service_of_our_name_are_left_alon
         ("preflight", "perhaps"),
     ],
 )
-def test_an_invalid_value_is_refused_with_its_place_and_what_is_wanted(
-    field: str, text: str
-) -> None:
+def test_the_error_for_an_invalid_value_has_its_place_and_the_rule(field: str, text: str) -> None:
     flag, variable = f"--{field.replace('_', '-')}", f"STEERSMAN_{field.upper()}"
     (wanted,) = [each.wanted for each in SETTINGS if each.field == field]
 
@@ -243,10 +243,10 @@ def test_an_invalid_value_is_refused_with_its_place_and_what_is_wanted(
         ("kubeconfig", {"path": "x"}),
     ],
 )
-def test_a_value_of_the_wrong_type_in_a_file_is_refused_with_its_place(
+def test_the_error_for_a_value_of_the_wrong_type_in_a_file_has_its_place(
     field: str, value: object, tmp_path: Path
 ) -> None:
-    file = written(tmp_path / "f.yaml", **{field: value})
+    file = write_config(tmp_path / "f.yaml", **{field: value})
 
     with pytest.raises(BadSettings) as caught:
         read(file=file)
@@ -286,7 +286,7 @@ def test_an_unknown_key_is_refused_with_the_one_that_was_meant(
         (b"context: a\n---\ncontext: b\n", "starts a second document"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_its_name(
+def test_the_error_for_an_unusable_file_has_its_name(
     content: bytes | None, problem: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "f.yaml"
@@ -324,7 +324,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_name(
         (["--user-agent=a\nb"], "--user-agent", "on one line"),
     ],
 )
-def test_values_that_contradict_each_other_are_refused_with_all_their_places(
+def test_the_error_for_contradictory_values_has_all_their_places(
     arguments: list[str], source: str, problem: str
 ) -> None:
     with pytest.raises(BadSettings, match=problem) as caught:
@@ -333,7 +333,7 @@ def test_values_that_contradict_each_other_are_refused_with_all_their_places(
     assert caught.value.source == source
 
 
-def test_settings_that_are_made_in_code_are_checked_as_well() -> None:
+def test_settings_that_are_created_in_code_are_validated_too() -> None:
     with pytest.raises(BadSettings, match="would still act") as caught:
         ManagerSettings(lease_seconds=10, renew_seconds=12)
 
@@ -407,7 +407,7 @@ def test_an_unset_setting_has_the_authors_value() -> None:
 
 
 @given(st.sampled_from(SETTINGS), st.text(max_size=20))
-def test_any_text_for_any_setting_is_accepted_or_refused(setting: Any, text: str) -> None:
+def test_any_text_for_any_setting_is_accepted_or_rejected(setting: Any, text: str) -> None:
     refused = ""
     try:
         read(environ={setting.variable: text})

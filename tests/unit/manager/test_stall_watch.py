@@ -1,4 +1,4 @@
-"""A loop that stands still is seen from outside: whose reconcile it is, and where."""
+"""The stall watch detects a blocked event loop, and reports the reconcile that blocks it."""
 
 import asyncio
 import threading
@@ -11,8 +11,8 @@ from steersman.names import ObjectRef
 REF = ObjectRef("Widget", "here", "one")
 
 
-def hold_up(watch: StallWatch) -> None:
-    """Compute until the watch has looked."""
+def block(watch: StallWatch) -> None:
+    """Compute until the watch has found the stall."""
     while watch.found is None:
         pass
 
@@ -27,23 +27,23 @@ async def test_a_blocked_loop_is_reported_with_the_stack() -> None:
 
     with StallWatch(after_seconds=0.01, about=about, clock=clock) as watch:
         watch.expect(clock.monotonic())
-        hold_up(watch)
+        block(watch)
         found = watch.found
 
     assert found is not None
     assert (found.controller, found.ref) == ("widget", REF)
     ours = [line for line in found.stack if line.startswith(f"{__file__}:")]
-    assert ours[-1].endswith("in hold_up")
+    assert ours[-1].endswith("in block")
     assert ours[-2].endswith(" in test_a_blocked_loop_is_reported_with_the_stack")
     assert not any("asyncio" in line for line in found.stack)
 
 
 def deeper(watch: StallWatch, frames: int) -> None:
-    """As a library does that the author's function calls."""
+    """Like a library that the author's function calls."""
     if frames:
         deeper(watch, frames - 1)
     else:
-        hold_up(watch)
+        block(watch)
 
 
 async def author(watch: StallWatch) -> None:
@@ -61,18 +61,18 @@ async def test_a_deep_stack_has_the_authors_function_and_the_innermost_frames() 
     assert found is not None
     assert len(found.stack) == MAX_FRAMES + 1
     assert any(line.endswith(" in author") for line in found.stack)
-    assert any(line.endswith(" in hold_up") for line in found.stack[-2:])
+    assert any(line.endswith(" in block") for line in found.stack[-2:])
 
 
 async def test_a_waiting_loop_is_attributed_to_no_code() -> None:
-    """As after a pause of the process, when the thread of the watch wakes up first."""
+    """As after a pause of the process, when the thread of the watch runs first."""
 
-    def waits(watch: StallWatch) -> None:
+    def wait(watch: StallWatch) -> None:
         while watch._look() is not None:  # pyright: ignore[reportPrivateUsage]
             pass
 
     with StallWatch(after_seconds=1_000.0, about=lambda _: None, clock=SystemClock()) as watch:
-        await asyncio.to_thread(waits, watch)
+        await asyncio.to_thread(wait, watch)
 
 
 async def test_a_loop_that_is_on_time_is_not_reported() -> None:
@@ -91,7 +91,7 @@ async def test_the_stack_of_one_check_is_not_reported_for_the_next() -> None:
 
     with StallWatch(after_seconds=0.01, about=lambda _: None, clock=clock) as watch:
         watch.expect(clock.monotonic())
-        hold_up(watch)
+        block(watch)
         watch.expect(clock.monotonic() + 1_000.0)
 
         assert watch.found is None

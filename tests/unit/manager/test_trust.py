@@ -1,4 +1,4 @@
-"""What a kubeconfig may make an operator do: what its author says, and what settings allow."""
+"""What a kubeconfig may make an operator do: both the author and the settings must allow it."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ sm.Manager().run()
 OFF = ("--health-address=", "--metrics-address=", "--lease-name=x")
 
 
-def refused(path: Path) -> str:
+def error_for(path: Path) -> str:
     with pytest.raises(ConfigError) as raised:
         find_config(environ={}, home=path.parent, observe=ignore, kubeconfig=path)
     return str(raised.value)
@@ -27,13 +27,13 @@ def refused(path: Path) -> str:
 
 @pytest.fixture
 def unverified(tmp_path: Path) -> Path:
-    # Nothing listens there, so that what is allowed comes no further.
+    # Nothing listens there: an allowed configuration fails with its first request.
     cluster = {"insecure-skip-tls-verify": True, "server": "https://127.0.0.1:9"}
     return write_kubeconfig(tmp_path, document(cluster=cluster))
 
 
-def says(words: str, kubeconfig: Path, *arguments: str) -> bool:
-    """Whether a program with a manager writes this, before it ends or is ended."""
+def prints(words: str, kubeconfig: Path, *arguments: str) -> bool:
+    """Whether a program with a manager prints this text before it ends or is killed."""
     command = [sys.executable, "-c", PROGRAM, "--kubeconfig", str(kubeconfig), *OFF, *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -42,8 +42,10 @@ def says(words: str, kubeconfig: Path, *arguments: str) -> bool:
             process.kill()
 
 
-def test_the_error_about_an_unverified_server_names_what_allows_it(unverified: Path) -> None:
-    error = refused(unverified)
+def test_the_error_about_an_unverified_server_names_the_settings_that_allow_it(
+    unverified: Path,
+) -> None:
+    error = error_for(unverified)
 
     assert "--insecure-skip-tls-verify" in error
     assert "STEERSMAN_INSECURE_SKIP_TLS_VERIFY=true" in error
@@ -66,6 +68,6 @@ def test_the_settings_in_the_error_exist() -> None:
 def test_an_operator_uses_an_insecure_kubeconfig_allowed_by_author_and_settings(
     unverified: Path,
 ) -> None:
-    assert says("it sets insecure-skip-tls-verify", unverified)
+    assert prints("it sets insecure-skip-tls-verify", unverified)
     allowed = "the server's certificate is not verified"
-    assert says(allowed, unverified, "--insecure-skip-tls-verify")
+    assert prints(allowed, unverified, "--insecure-skip-tls-verify")

@@ -1,4 +1,4 @@
-"""Kinds that embed all the parts of a module of built-in kinds."""
+"""Kinds that embed all parts of a module of built-in kinds."""
 
 from functools import cache
 from importlib import import_module
@@ -13,8 +13,8 @@ BUILTIN_MODULES: Final = sorted(
     path.stem for path in Path(steersman.kinds.__file__).parent.glob("*_v[0-9].py")
 )
 
-# They contain themselves.
-_ENDLESS: Final = (
+# Recursive types.
+_RECURSIVE: Final = (
     "CustomResourceDefinition",
     "CustomResourceDefinitionSpec",
     "CustomResourceDefinitionVersion",
@@ -24,10 +24,10 @@ _ENDLESS: Final = (
 
 
 @cache
-def kind_of_everything_in(module: str) -> type[Resource]:
-    """A kind with a field for each part in the module that is no field of another one's field.
+def kind_with_parts_of(module: str) -> type[Resource]:
+    """A kind with a field for each part of the module that no other part of the module contains.
 
-    Those are in the schema all the same, inside of the others.
+    The schema has the others inside of these.
     """
     found = import_module(f"steersman.kinds.{module}")
     parts = {
@@ -36,7 +36,7 @@ def kind_of_everything_in(module: str) -> type[Resource]:
         if isinstance(each, type)
         and issubclass(each, Part)
         and each.__module__ == found.__name__
-        and name not in _ENDLESS
+        and name not in _RECURSIVE
     }
     inside = {
         name

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions for tests, small ones and a rich one."""
+"""CustomResourceDefinitions for tests: small ones, and one with many features."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -10,12 +10,12 @@ import yaml
 def definition(
     schema: Mapping[str, Any] | None = None, *, name: str = "v1", **spec: Any
 ) -> dict[str, Any]:
-    """One with a version, whose objects have a ``spec`` of that schema."""
+    """A definition with one version, whose objects have a ``spec`` with this schema."""
     return of_versions(version(name, schema), **spec)
 
 
 def of_versions(*versions: Mapping[str, Any], **spec: Any) -> dict[str, Any]:
-    """One with these versions; the first is stored, unless another says so."""
+    """A definition with these versions; the first is stored unless another is marked."""
     found = [dict(each) for each in versions]
     if not any(each.get("storage") for each in found):
         found[0]["storage"] = True
@@ -39,7 +39,7 @@ def of_versions(*versions: Mapping[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def version(name: str, schema: Mapping[str, Any] | None = None, **said: Any) -> dict[str, Any]:
-    """One version, whose objects have a ``spec`` of that schema."""
+    """A version whose objects have a ``spec`` with this schema."""
     root = {"type": "object", "properties": {"spec": schema or {"type": "object"}}}
     return {
         "name": name,
@@ -51,13 +51,13 @@ def version(name: str, schema: Mapping[str, Any] | None = None, **said: Any) -> 
 
 
 def fields(*required: str, **properties: Any) -> dict[str, Any]:
-    """An object with these fields."""
+    """The schema of an object with these fields."""
     found: dict[str, Any] = {"type": "object", "properties": properties}
     return found | {"required": list(required)} if required else found
 
 
 def rich() -> dict[str, Any]:
-    """A definition that uses what a structural schema can say."""
+    """A definition with all features of structural schemas."""
     return deepcopy(_RICH)
 
 

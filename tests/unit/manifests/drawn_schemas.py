@@ -1,4 +1,4 @@
-"""Schemas, schemas that differ a little, and values for them, as Hypothesis draws them."""
+"""Hypothesis strategies for schemas, for similar schemas, and for their values."""
 
 from typing import Any
 
@@ -98,13 +98,13 @@ schemas: st.SearchStrategy[Schema] = st.recursive(
 
 @st.composite
 def variants(draw: st.DrawFn, schema: Schema) -> Schema:
-    """The same schema, or one that says something else in a place or two."""
+    """The same schema, or one with a few other keywords."""
     choice = draw(st.integers(0, 9))
     if choice == 0:
         return draw(schemas)
     found = dict(schema)
     if choice < 4:
-        # What another of the kind says, in the place of what this one says.
+        # A keyword of another schema replaces the one of this schema.
         other = draw(schemas)
         keyword = draw(st.sampled_from(sorted({*found, *other})))
         found.pop(keyword, None)
@@ -140,7 +140,7 @@ _MORE: dict[str, list[Any]] = {"integer": [9], "string": ["more"], "boolean": [T
 
 @st.composite
 def wider(draw: st.DrawFn, schema: Schema) -> Schema:
-    """A schema that takes everything that this one takes, and perhaps more."""
+    """A schema that accepts every value that this one accepts, and perhaps more."""
     found = dict(schema)
     for keys in _LIMITS:
         if keys[0] in found and draw(st.booleans()):
@@ -173,11 +173,11 @@ _any_values: st.SearchStrategy[Any] = st.recursive(
 
 
 def values(schema: Schema) -> st.SearchStrategy[Any]:
-    """Values that the schema may well take."""
-    taken = _values(schema)
+    """Values of which most are valid by the schema."""
+    chosen = _values(schema)
     if schema.get("enum"):
-        taken = st.sampled_from(schema["enum"])
-    return taken | st.none() if schema.get("nullable") else taken
+        chosen = st.sampled_from(schema["enum"])
+    return chosen | st.none() if schema.get("nullable") else chosen
 
 
 def _values(schema: Schema) -> st.SearchStrategy[Any]:

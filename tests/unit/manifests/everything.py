@@ -1,4 +1,4 @@
-"""A kind that uses every feature a definition has; and two more of its versions."""
+"""A kind with every feature of a definition, and two older versions of it."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime

@@ -1,4 +1,4 @@
-"""Kinds with one field in their spec, whatever its annotation, and the schema of that field."""
+"""Kinds with one field in their spec, and the schema of that field."""
 
 from types import new_class
 from typing import Any, Final
@@ -25,7 +25,7 @@ def kind_with(annotation: Any, default: Any = NOTHING, **keywords: Any) -> type[
 
 
 def schema_in(kind: type[Resource]) -> dict[str, Any]:
-    """The schema of a kind's objects, in the version that is stored."""
+    """The schema of a kind's objects in the stored version."""
     found: dict[str, Any] = as_document(crd_of(kind))["spec"]["versions"][0]["schema"]
     return dict(found["openAPIV3Schema"])
 

@@ -1,4 +1,4 @@
-"""Operators to be installed."""
+"""Sample operators to be installed."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ SHOPS = sm.Controller(
 REGIONS = sm.Controller(Region, reconcile=reconcile)
 
 
-# What an author may add to an installation, one of each sort.
+# One of each setting that an author may add to an installation.
 ADDED = DeploySettings(
     env=(
         core_v1.EnvVar(name="DATABASE_HOST", value="db.example.com"),

@@ -1,4 +1,4 @@
-"""A bundle as its files say; tests/real/foreign holds it against the Operator Framework's rules."""
+"""The files of a bundle; tests/real/foreign validates it with the Operator Framework's tools."""
 
 import base64
 import json
@@ -145,7 +145,7 @@ def test_each_kind_is_described_and_has_an_example() -> None:
     }
     examples = json.loads(csv["metadata"]["annotations"]["alm-examples"])
     assert [each["kind"] for each in examples] == ["Mall", "Shop"]
-    # Older servers do not select by fields.
+    # Older servers do not support selectable fields.
     assert csv["spec"]["minKubeVersion"] == "1.32.0"
 
 
@@ -193,7 +193,7 @@ def test_a_version_is_part_of_a_name_in_lower_case_and_without_a_plus() -> None:
     assert csv["spec"]["version"] == "1.0.0-RC.1+build.5"
 
 
-def test_a_name_that_is_too_long_for_a_label_is_refused() -> None:
+def test_a_name_that_is_too_long_for_a_label_is_rejected() -> None:
     what = installation(name="s" * 50, version="1.0.0-a-long-word")
 
     with pytest.raises(BadName, match="at most 63 letters"):

@@ -1,4 +1,4 @@
-"""Definitions made from classes, and judged by the rules of our own API server."""
+"""Definitions generated from classes, validated by the embedded API server's rules."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ from steersman.kinds import (
 )
 from steersman.manifests import as_document, crd_of, crds_of
 from tests.unit.apiserver.custom.validation import StatelessServer
-from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in
+from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_with_parts_of
 from tests.unit.manifests.everything import Everything, GoneEverything, OldEverything
 from tests.unit.manifests.kinds_of_one_field import kind_with
 
@@ -38,7 +38,7 @@ class Status(Part):
 
 
 def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
-    """What a class statement does, with keywords that a test chooses."""
+    """Run a class statement with the given keywords."""
     usual = {"group": "app.example.com", "version": "v1", "kind": "Widget"}
     made: type[Resource] = new_class(name, (CustomResource[Spec, Status],), usual | keywords)
     return made
@@ -46,12 +46,12 @@ def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
 
 @pytest.fixture(scope="module")
 def server() -> StatelessServer:
-    """The rules by which a definition is accepted."""
+    """The validation of definitions by the API server."""
     return StatelessServer()
 
 
 def version_of(kind: type[Resource], number: int = 0) -> dict[str, Any]:
-    """One version of a kind, without its schema."""
+    """A version of a kind, without its schema."""
     found = dict(as_document(crd_of(kind))["spec"]["versions"][number])
     del found["schema"]
     return found
@@ -63,10 +63,10 @@ def test_a_kind_with_every_feature_is_accepted(server: StatelessServer) -> None:
     assert (result.code, result.causes, result.warnings) == (201, (), ())
 
 
-@pytest.mark.timeout(20)  # the largest schemas there are
+@pytest.mark.timeout(20)  # the largest schemas
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
 def test_every_built_in_part_can_be_embedded(module: str, server: StatelessServer) -> None:
-    kind = kind_of_everything_in(module)
+    kind = kind_with_parts_of(module)
 
     result = server.define(dict(as_document(crd_of(kind))))
 
@@ -200,7 +200,7 @@ def test_a_protected_group_needs_an_approval_annotation(
         (Crd(selectable_fields=(".spec.wrong",)), "does not exist"),
     ],
 )
-def test_a_definition_that_refers_to_missing_fields_is_refused(crd: Crd, problem: str) -> None:
+def test_a_definition_that_refers_to_missing_fields_is_rejected(crd: Crd, problem: str) -> None:
     with pytest.raises(CannotBeACrd) as refused:
         crd_of(declared(crd=crd))
 
@@ -208,7 +208,7 @@ def test_a_definition_that_refers_to_missing_fields_is_refused(crd: Crd, problem
     assert refused.value.kind == "Widget"
 
 
-def test_an_invalid_older_version_is_named() -> None:
+def test_the_error_for_an_invalid_older_version_names_it() -> None:
     old = kind_with(set[str], kind="Widget", group="app.example.com", version="v1beta1")
 
     with pytest.raises(CannotBeACrd, match=r"Widget v1beta1: spec\.it cannot be"):
@@ -226,12 +226,12 @@ def test_several_kinds_have_a_definition_each_in_their_order() -> None:
     ]
 
 
-def test_two_stored_versions_are_refused() -> None:
+def test_two_stored_versions_are_rejected() -> None:
     with pytest.raises(CannotBeACrd, match=r"New and Old are both .*also_serves=\(New,\)"):
         crds_of((declared("New"), declared("Old", version="v1beta1")))
 
 
-def test_two_kinds_with_the_same_plural_are_refused() -> None:
+def test_two_kinds_with_the_same_plural_are_rejected() -> None:
     one, other = declared(plural="things"), declared("Gadget", kind="Gadget", plural="things")
 
     with pytest.raises(
@@ -261,7 +261,7 @@ def test_the_same_class_gives_the_same_bytes_in_every_process() -> None:
             check=True,
             capture_output=True,
         ).stdout
-        # Without docstrings in memory, descriptions are those of the source.
+        # Without docstrings in memory, descriptions are read from the source.
         for seed, flags in (("1", ()), ("2", ("-OO",)))
     }
 

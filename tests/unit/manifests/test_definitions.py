@@ -1,4 +1,4 @@
-"""A document is a definition, or the error says where it is none."""
+"""A document is parsed as a definition, or the error says where it is invalid."""
 
 from contextlib import suppress
 from copy import deepcopy
@@ -31,18 +31,18 @@ junk: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a document."""
+def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """All paths in a document."""
     inside = value.items() if isinstance(value, dict) else enumerate(value)
     found: list[tuple[Any, ...]] = []
     for key, each in inside:
         found.append((*path, key))
         if isinstance(each, dict | list):
-            found += places(each, (*path, key))
+            found += paths(each, (*path, key))
     return found
 
 
-def spoiled(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+def with_value(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     found = deepcopy(document)
     owner = found
     for key in path[:-1]:
@@ -52,17 +52,17 @@ def spoiled(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @given(data=st.data())
-def test_a_document_with_junk_is_parsed_or_refused(data: st.DataObject) -> None:
-    crd = spoiled(rich(), data.draw(st.sampled_from(places(rich()))), data.draw(junk))
+def test_a_document_with_junk_is_parsed_or_rejected(data: st.DataObject) -> None:
+    crd = with_value(rich(), data.draw(st.sampled_from(paths(rich()))), data.draw(junk))
 
-    for ask in (
+    for use in (
         lambda: reference_of([crd]),
         lambda: sample_of(crd),
         lambda: breaking_changes(rich(), crd),
         lambda: breaking_changes(crd, rich()),
     ):
         with suppress(BadDefinition, NoSample):
-            ask()
+            use()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_document_with_junk_is_parsed_or_refused(data: st.DataObject) -> None:
         ({"anyOf": [{"not": 1}]}, "the schema of v1.spec.anyOf[0].not is not an object"),
     ],
 )
-def test_an_invalid_schema_is_refused_with_its_path(schema: Any, why: str) -> None:
+def test_the_error_for_an_invalid_schema_has_its_path(schema: Any, why: str) -> None:
     with pytest.raises(BadDefinition) as refused:
         sample_of(definition(schema))
 

@@ -1,4 +1,4 @@
-"""What an author adds to an installation is in all that installs it."""
+"""An author's settings for an installation are in all of its forms."""
 
 from dataclasses import replace
 from typing import Any
@@ -159,8 +159,6 @@ def test_a_bundle_has_the_settings() -> None:
         ),
     ],
 )
-def test_settings_that_the_server_would_refuse_are_refused(
-    settings: DeploySettings, said: str
-) -> None:
+def test_settings_that_the_server_rejects_are_rejected(settings: DeploySettings, said: str) -> None:
     with pytest.raises(BadValue, match=said):
         installation(deploy=settings)

@@ -1,4 +1,4 @@
-"""The operator as it runs: the settings of its Pods, their rights, and their Services."""
+"""The operator's Deployment, NetworkPolicy and Services."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Docstrings, and texts after fields, are what a definition says for people."""
+"""Docstrings of classes, and texts after fields, become descriptions in a definition."""
 
 import sys
 from types import ModuleType

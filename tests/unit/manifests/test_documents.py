@@ -1,4 +1,4 @@
-"""Documents as YAML, for readers who read other versions of it than PyYAML does."""
+"""Documents as YAML that other parsers than PyYAML read in the same way."""
 
 import pytest
 import yaml

@@ -72,7 +72,7 @@ def test_a_file_that_was_never_generated_counts_as_edited(tmp_path: Path) -> Non
     assert (tmp_path / "a.yaml").read_bytes() == b"\xff no text\n"
 
 
-def test_an_edit_that_equals_the_generated_file_is_no_edit(tmp_path: Path) -> None:
+def test_a_file_that_equals_the_generated_one_does_not_count_as_edited(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "1\n"}})
     (tmp_path / "a.yaml").write_text("2\n")
 
@@ -82,7 +82,7 @@ def test_an_edit_that_equals_the_generated_file_is_no_edit(tmp_path: Path) -> No
     assert write_trees(tmp_path, {"crd": {"a.yaml": "3\n"}}).written == ("a.yaml",)
 
 
-def test_different_line_endings_are_no_edit(tmp_path: Path) -> None:
+def test_different_line_endings_do_not_count_as_an_edit(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\nb\n"}})
     (tmp_path / "a.yaml").write_bytes(b"a\r\nb\r\n")
 
@@ -122,7 +122,7 @@ def test_an_edited_file_that_is_no_longer_generated_is_kept(tmp_path: Path) -> N
     assert files_in(tmp_path) == {"a.yaml": "mine\n"}
 
 
-def test_generating_one_part_removes_nothing_of_another(tmp_path: Path) -> None:
+def test_generating_one_part_removes_no_file_of_another(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}, "docs": {"api.md": "b\n"}})
 
     changes = write_trees(tmp_path, {"crd": {}})
@@ -226,7 +226,7 @@ def test_an_invalid_record_is_an_error_and_nothing_is_written(tmp_path: Path, re
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../other", "a/../../b", ""])
-def test_a_tree_stays_below_its_directory(tmp_path: Path, path: str) -> None:
+def test_a_tree_cannot_write_outside_of_its_directory(tmp_path: Path, path: str) -> None:
     with pytest.raises(ValueError, match="paths below its directory"):
         write_trees(tmp_path, {"crd": {path: "a\n"}})
 

@@ -1,4 +1,4 @@
-"""A chart as its files say; tests/real/foreign has Helm itself render it."""
+"""The files of a chart; tests/real/foreign renders it with Helm."""
 
 import json
 import re
@@ -14,12 +14,12 @@ from steersman.manifests.distribution.chart_values import split_image
 from tests.unit.manifests.operators import REGIONS, SHOPS, installation
 
 
-def words_of(mapping: Mapping[str, Any], *path: str) -> Iterator[str]:
-    """Every path of keys in it."""
+def key_paths(mapping: Mapping[str, Any], *path: str) -> Iterator[str]:
+    """All paths of keys in a document."""
     for key, value in mapping.items():
         yield ".".join((*path, key))
         if isinstance(value, Mapping):
-            yield from words_of(value, *path, key)
+            yield from key_paths(value, *path, key)
 
 
 def templates(tree: Tree) -> str:
@@ -61,12 +61,12 @@ def test_a_chart_is_the_same_bytes_every_time() -> None:
 
 def test_every_value_that_a_template_uses_is_in_values_yaml() -> None:
     tree = helm_tree(installation(SHOPS, REGIONS))
-    values = set(words_of(yaml.safe_load(tree["values.yaml"])))
+    values = set(key_paths(yaml.safe_load(tree["values.yaml"])))
 
     asked = set(re.findall(r"\$\.Values\.([\w.]+)", templates(tree)))
 
     assert asked - values == set()
-    # Of the image, the parts are asked for together.
+    # A template uses the parts of the image together.
     assert {word for word in values if "." not in word} == {word.split(".")[0] for word in asked}
 
 

@@ -1,4 +1,4 @@
-"""Documents with holes in them, as the text of templates."""
+"""Documents with template expressions, as text."""
 
 from typing import Any
 
@@ -107,6 +107,6 @@ def test_trailing_lines_of_a_text_are_kept_before_other_fields() -> None:
 
 
 @pytest.mark.parametrize("item", [Number("1"), {"a": Conditional("b", "c")}], ids=str)
-def test_an_expression_at_an_invalid_position_is_refused(item: Any) -> None:
+def test_an_expression_at_an_invalid_position_is_rejected(item: Any) -> None:
     with pytest.raises(TypeError, match="placeholder"):
         template_of({"items": [item]})

@@ -1,4 +1,4 @@
-"""An installation as files: the same bytes every time, and the same objects in every form."""
+"""An installation as files: identical bytes every time, and the same objects in every form."""
 
 import os
 import subprocess
@@ -45,23 +45,23 @@ def whole_tree(what: Installation) -> Tree:
     return {**crd_tree(what), **rbac_tree(what), **deploy_tree(what)}
 
 
-def built(tree: Tree, folder: str = "") -> list[Any]:
-    """What kustomize makes of plain resources: all of them."""
+def kustomize_build(tree: Tree, folder: str = "") -> list[Any]:
+    """The documents that kustomize builds from plain resources."""
     documents: list[Any] = []
     for name in yaml.safe_load(tree[f"{folder}kustomization.yaml"])["resources"]:
         if f"{folder}{name}" in tree:
             documents += yaml.safe_load_all(tree[f"{folder}{name}"])
         else:
-            documents += built(tree, f"{folder}{name}/")
+            documents += kustomize_build(tree, f"{folder}{name}/")
     return documents
 
 
-def called(document: Document) -> tuple[str, str, str]:
+def identity_of(document: Document) -> tuple[str, str, str]:
     meta = document["metadata"]
     return document["kind"], meta.get("namespace", ""), meta["name"]
 
 
-@pytest.mark.timeout(20)  # three Pythons start
+@pytest.mark.timeout(20)  # starts Python three times
 def test_the_same_operator_gives_the_same_bytes_every_time() -> None:
     found = {
         subprocess.run(
@@ -96,7 +96,7 @@ def test_the_pieces_together_are_the_objects_of_install_yaml(what: Installation)
     installed = list(yaml.safe_load_all(tree["install.yaml"]))
 
     assert installed == list(install_documents(what))
-    assert sorted(built(tree), key=called) == sorted(installed, key=called)
+    assert sorted(kustomize_build(tree), key=identity_of) == sorted(installed, key=identity_of)
 
 
 @pytest.mark.parametrize("what", INSTALLATIONS)
@@ -116,9 +116,9 @@ def test_every_file_is_used(what: Installation) -> None:
 
 
 @pytest.mark.parametrize("what", INSTALLATIONS)
-def test_each_object_comes_after_what_it_needs(what: Installation) -> None:
+def test_each_object_comes_after_its_dependencies(what: Installation) -> None:
     documents = install_documents(what)
-    places = {called(each): number for number, each in enumerate(documents)}
+    places = {identity_of(each): number for number, each in enumerate(documents)}
     home = places["Namespace", "", what.namespace]
 
     for number, document in enumerate(documents):
@@ -137,7 +137,7 @@ def test_every_object_is_unique_and_has_the_operators_labels() -> None:
 
     documents = [each for each in parts.in_order if each not in parts.crds]
 
-    assert len({called(each) for each in parts.in_order}) == len(parts.in_order)
+    assert len({identity_of(each) for each in parts.in_order}) == len(parts.in_order)
     for document in documents:
         assert document["metadata"]["labels"]["app.kubernetes.io/name"] == "shops"
 
@@ -149,7 +149,7 @@ def test_a_monitor_is_a_component_and_is_not_installed() -> None:
 
     component = yaml.safe_load(tree["components/monitor/kustomization.yaml"])
     assert component["kind"] == "Component"
-    assert built(tree, "components/monitor/") == [parts_of(installation()).monitor]
+    assert kustomize_build(tree, "components/monitor/") == [parts_of(installation()).monitor]
     assert "ServiceMonitor" not in kinds
 
 

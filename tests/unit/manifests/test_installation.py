@@ -1,4 +1,4 @@
-"""What an operator may be called, and the settings of its manager."""
+"""The names of an operator, and the settings of its manager."""
 
 from dataclasses import replace
 
@@ -29,12 +29,12 @@ def test_external_kinds_are_not_installed() -> None:
 
 def test_kinds_of_its_group_without_a_controller_are_installed() -> None:
     class Elsewhere(sm.CustomResource[Spec, Status], group="other.example.com", version="v1"):
-        """Of another group: that of another operator, for all we know."""
+        """A kind of another group, perhaps of another operator."""
 
     class Foreign(
         sm.CustomResource[Spec, Status], group="shop.example.com", version="v1", crd=None
     ):
-        """Of the same group, and defined elsewhere."""
+        """A kind of the same group, defined elsewhere."""
 
     shops = sm.Controller(
         Shop,
@@ -49,7 +49,7 @@ def test_kinds_of_its_group_without_a_controller_are_installed() -> None:
 @pytest.mark.parametrize(
     "name", ["", "Shops", "shops_", "1shops", "-shops", "shops-", "shops.example", "s" * 51]
 )
-def test_a_name_that_is_not_a_valid_namespace_is_refused(name: str) -> None:
+def test_a_name_that_is_not_a_valid_namespace_is_rejected(name: str) -> None:
     with pytest.raises(BadName, match="is not the name of an operator"):
         installation(name=name)
 
@@ -72,7 +72,7 @@ def test_an_image_has_a_valid_reference(image: str) -> None:
 @pytest.mark.parametrize(
     "image", ["", "Shops", "shops:", "shops:1 2", "/shops", "a//b", "shops@sha256:12", "shops:-1"]
 )
-def test_an_invalid_image_reference_is_refused(image: str) -> None:
+def test_an_invalid_image_reference_is_rejected(image: str) -> None:
     with pytest.raises(BadName, match="is not the name of an image"):
         installation(image=image)
 
@@ -83,7 +83,7 @@ def test_a_version_is_a_semantic_version(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "1", "1.2", "v1.2.3", "01.2.3", "1.2.3.dev0", "1.2.3-01"])
-def test_a_version_that_is_not_semantic_is_refused(version: str) -> None:
+def test_a_version_that_is_not_semantic_is_rejected(version: str) -> None:
     with pytest.raises(BadName, match="is not the version of an operator"):
         installation(version=version)
 

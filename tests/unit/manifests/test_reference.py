@@ -1,4 +1,4 @@
-"""The reference says everything that a definition says, in tables that stay tables."""
+"""The reference describes the whole definition, in well-formed tables."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ TEXT = {"type": "string"}
 
 
 def row_of(name: str, text: str) -> list[str]:
-    """The cells of the row of a field."""
+    """The cells in the row of a field."""
     (line,) = [line for line in text.splitlines() if line.startswith(f"| `{name}` ")]
     return cells(line)
 
@@ -155,7 +155,7 @@ def test_the_same_definitions_give_the_same_text() -> None:
     assert reference_of([rich()]).endswith("```\n")
 
 
-def test_a_document_that_is_not_a_definition_is_refused() -> None:
+def test_a_document_that_is_not_a_definition_is_rejected() -> None:
     with pytest.raises(BadDefinition):
         reference_of([{"kind": "Pod"}])
 

@@ -1,4 +1,4 @@
-"""Who may do what: the operator what it declares, and people what suits their role."""
+"""The permissions of the operator, and the roles for users."""
 
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -11,70 +11,79 @@ from steersman.manager import needed_rules
 from steersman.manifests import Document, Installation, parts_of
 from tests.unit.manifests.operators import REGIONS, SHOPS, Spec, Status, installation, reconcile
 
-# Where, and what of which group, perhaps by name, to do what with.
-Right: TypeAlias = tuple[str | None, str, str, str | None, str]
+# Namespace, group, resource, name if it is restricted, and verb.
+Permission: TypeAlias = tuple[str | None, str, str, str | None, str]
 
 
-def rights_in(documents: Iterable[Document]) -> Iterator[Right]:
+def permissions_in(documents: Iterable[Document]) -> Iterator[Permission]:
     for document in documents:
-        place = document["metadata"].get("namespace")
+        namespace = document["metadata"].get("namespace")
         for rule in document.get("rules", ()):
             names = rule.get("resourceNames", (None,))
             for group, resource, name, verb in product(
                 rule["apiGroups"], rule["resources"], names, rule["verbs"]
             ):
-                yield place, group, resource, name, verb
+                yield namespace, group, resource, name, verb
 
 
-def granted(what: Installation) -> set[Right]:
+def granted(what: Installation) -> set[Permission]:
     parts = parts_of(what)
-    return set(rights_in((*parts.grants, *parts.metrics_grants)))
+    return set(permissions_in((*parts.grants, *parts.metrics_grants)))
 
 
-def rights(place: str | None, resource: str, verbs: str, name: str | None = None) -> set[Right]:
+def permissions(
+    namespace: str | None, resource: str, verbs: str, name: str | None = None
+) -> set[Permission]:
     plural, _, group = resource.partition(".")
     path, _, below = group.partition("/")
     full = f"{plural}/{below}" if below else plural
-    return {(place, path, full, name, verb) for verb in verbs.split()}
+    return {(namespace, path, full, name, verb) for verb in verbs.split()}
 
 
-LEASES = rights("shops-system", "leases.coordination.k8s.io", "create") | rights(
+LEASES = permissions("shops-system", "leases.coordination.k8s.io", "create") | permissions(
     "shops-system", "leases.coordination.k8s.io", "get patch", "shop.shop.example.com"
 )
-METRICS = rights(None, "tokenreviews.authentication.k8s.io", "create") | rights(
+METRICS = permissions(None, "tokenreviews.authentication.k8s.io", "create") | permissions(
     None, "subjectaccessreviews.authorization.k8s.io", "create"
 )
 
 
-def work_in(place: str | None) -> set[Right]:
+def operator_permissions(namespace: str | None) -> set[Permission]:
     return (
-        rights(place, "shops.shop.example.com", "get list watch patch")
-        | rights(place, "shops.shop.example.com/status", "patch")
-        | rights(place, "shops.shop.example.com/finalizers", "update")
-        | rights(place, "deployments.apps", "get list watch create patch")
-        | rights(place, "secrets", "get list watch")
-        | rights(place, "configmaps", "get create patch")
-        | rights(place, "events.events.k8s.io", "create patch")
+        permissions(namespace, "shops.shop.example.com", "get list watch patch")
+        | permissions(namespace, "shops.shop.example.com/status", "patch")
+        | permissions(namespace, "shops.shop.example.com/finalizers", "update")
+        | permissions(namespace, "deployments.apps", "get list watch create patch")
+        | permissions(namespace, "secrets", "get list watch")
+        | permissions(namespace, "configmaps", "get create patch")
+        | permissions(namespace, "events.events.k8s.io", "create patch")
     )
 
 
-NODES = rights(None, "nodes", "get list")
+NODES = permissions(None, "nodes", "get list")
 
 
 def test_a_manifest_grants_an_operator_what_it_declares_and_nothing_more() -> None:
-    assert granted(installation()) == work_in(None) | NODES | LEASES | METRICS
+    assert granted(installation()) == operator_permissions(None) | NODES | LEASES | METRICS
 
 
 def test_an_operator_limited_to_namespaces_has_no_permissions_elsewhere() -> None:
     what = installation(namespaces=("team-a", "team-b"))
 
-    assert granted(what) == work_in("team-a") | work_in("team-b") | NODES | LEASES | METRICS
+    assert (
+        granted(what)
+        == operator_permissions("team-a")
+        | operator_permissions("team-b")
+        | NODES
+        | LEASES
+        | METRICS
+    )
 
 
 def test_cluster_scoped_kinds_are_granted_for_the_whole_cluster() -> None:
     what = installation(REGIONS, namespaces=("team-a",))
 
-    places = {place for place, _, resource, _, _ in granted(what) if resource == "regions"}
+    places = {namespace for namespace, _, resource, _, _ in granted(what) if resource == "regions"}
 
     assert places == {None}
 
@@ -98,7 +107,7 @@ def test_without_metrics_the_operator_may_not_create_reviews() -> None:
 
     assert parts.metrics_grants == ()
     assert parts.metrics_reader is None
-    assert granted(installation(metrics=False)) == work_in(None) | NODES | LEASES
+    assert granted(installation(metrics=False)) == operator_permissions(None) | NODES | LEASES
 
 
 def test_every_role_of_the_operator_is_bound_in_its_own_namespace() -> None:
@@ -130,7 +139,7 @@ def test_no_rule_has_a_wildcard() -> None:
     parts = parts_of(installation(SHOPS, REGIONS))
     documents = (*parts.grants, *parts.metrics_grants, *parts.user_roles)
 
-    stars = [right for right in rights_in(documents) if "*" in right]
+    stars = [right for right in permissions_in(documents) if "*" in right]
 
     assert stars == []
 
@@ -148,11 +157,13 @@ def test_roles_of_a_kind_aggregate_to_admin_edit_and_view() -> None:
         assert its["metadata"]["labels"][label] == "true"
     change = "get list watch create update patch delete deletecollection"
     own, status = "shops.shop.example.com", "shops.shop.example.com/status"
-    assert set(rights_in([viewer])) == rights(None, own, "get list watch") | rights(
+    assert set(permissions_in([viewer])) == permissions(None, own, "get list watch") | permissions(
         None, status, "get"
     )
-    assert set(rights_in([editor])) == rights(None, own, change) | rights(None, status, "get")
-    assert set(rights_in([admin])) == rights(None, own, change) | rights(
+    assert set(permissions_in([editor])) == permissions(None, own, change) | permissions(
+        None, status, "get"
+    )
+    assert set(permissions_in([admin])) == permissions(None, own, change) | permissions(
         None, status, "get update patch"
     )
 
@@ -164,16 +175,16 @@ def test_users_may_scale_scalable_kinds() -> None:
         version="v1",
         crd=sm.Crd(scale=sm.ScalePaths(spec=".spec.size", status=".status.ready")),
     ):
-        """Something with a size."""
+        """A scalable kind."""
 
     what = installation(sm.Controller(Fleet, reconcile=reconcile))
 
     _, editor, viewer = parts_of(what).user_roles
 
     scale = "fleets.shop.example.com/scale"
-    assert set(rights_in([editor])) >= rights(None, scale, "get update patch")
-    assert set(rights_in([viewer])) >= rights(None, scale, "get")
-    assert not set(rights_in([viewer])) & rights(None, scale, "update patch")
+    assert set(permissions_in([editor])) >= permissions(None, scale, "get update patch")
+    assert set(permissions_in([viewer])) >= permissions(None, scale, "get")
+    assert not set(permissions_in([viewer])) & permissions(None, scale, "update patch")
 
 
 def test_a_scraper_may_read_the_metrics_and_nothing_else() -> None:

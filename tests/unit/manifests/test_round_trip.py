@@ -1,4 +1,4 @@
-"""From classes to a definition, to models, and to a definition again: what is said stays said."""
+"""Classes become a definition, models, and the same definition again."""
 
 import importlib.util
 import sys
@@ -15,7 +15,7 @@ from steersman.kinds.generate import models_from_crd
 from steersman.manifests import as_document, crd_of
 from steersman.units import IntOrString, Quantity
 
-# What a class for a kind of others does not repeat: the server checks it.
+# Keywords that a class for an external kind does not repeat: the server validates them.
 NOT_CARRIED = (
     "default",
     "minimum",
@@ -93,7 +93,7 @@ def normalised(schema: Any) -> Any:
     if "properties" in kept:
         properties = kept["properties"]
         kept["properties"] = {name: normalised(properties[name]) for name in properties}
-        # A field with a default is filled in, and so not asked for.
+        # A field with a default is not required: the server fills it in.
         kept["required"] = sorted(
             name for name in kept.get("required", ()) if "default" not in properties[name]
         )
@@ -106,8 +106,8 @@ def schema_of(crd: Any) -> Any:
     return crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 
 
-def again(source: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The definition of the kind in generated models, as if they were one's own."""
+def regenerated(source: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The definition of the kind from generated models, as if the kind were the author's own."""
     path = tmp_path / "models_again.py"
     path.write_text(source.replace("    crd=None,\n", "").replace(", crd=None", ""), "utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -119,14 +119,14 @@ def again(source: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return as_document(crd_of(getattr(module, name)))
 
 
-@pytest.mark.timeout(20)  # all that can be in a Pod is read twice
+@pytest.mark.timeout(20)  # reads all fields of a Pod twice
 @pytest.mark.parametrize("kind", [Gadget, Rollout])
 def test_a_definition_made_from_models_of_a_definition_is_the_same(
     kind: type[sm.Resource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crd = as_document(crd_of(kind))
 
-    found = again(models_from_crd(crd), kind.__name__, tmp_path, monkeypatch)
+    found = regenerated(models_from_crd(crd), kind.__name__, tmp_path, monkeypatch)
 
     assert normalised(schema_of(found)) == normalised(schema_of(crd))
     assert found["spec"]["names"] == crd["spec"]["names"]

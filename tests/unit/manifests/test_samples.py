@@ -1,4 +1,4 @@
-"""Samples are small, sensible, and what their schema takes."""
+"""Samples are small, plausible, and valid by their schema."""
 
 from copy import deepcopy
 from typing import Any
@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.schema.formats import text_format
 from steersman_cluster.apiserver.schema.validator import Validator
 from tests.unit.manifests.crds import definition, fields, of_versions, rich, version
 from tests.unit.manifests.drawn_schemas import schemas, values
-from tests.unit.manifests.test_evolution import Server
+from tests.unit.manifests.test_breaking_changes import Server
 
 TEXT = {"type": "string"}
 
@@ -24,7 +24,7 @@ def spec_of(schema: dict[str, Any]) -> Any:
 
 
 def value_of(schema: dict[str, Any]) -> Any:
-    """What is made up for a required field of that schema."""
+    """The generated value for a required field with that schema."""
     return spec_of(fields("it", it=schema))["it"]
 
 
@@ -140,7 +140,7 @@ def test_the_name_of_a_sample_respects_the_length_limit() -> None:
         ({"type": "object", "additionalProperties": TEXT, "minProperties": 10**9}, "spec.it"),
     ],
 )
-def test_a_field_without_a_sample_is_named_with_what_to_do(
+def test_the_error_for_a_field_without_a_sample_says_what_to_do(
     schema: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(NoSample, match="Give the field an example") as refused:

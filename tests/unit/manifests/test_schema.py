@@ -1,4 +1,4 @@
-"""What the types of fields, and what stands beside them, become in a schema."""
+"""The schema of a field, from its type, its default and its rules."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -127,7 +127,7 @@ def test_a_field_that_defaults_to_none_is_neither_required_nor_nullable(annotati
 def test_an_optional_field_with_another_default_is_nullable() -> None:
     schema = spec_of(int | None, 3)
 
-    # It is sent, and a server would put the default in the place of a null that nothing allows.
+    # None is sent; without ``nullable``, a server would replace it with the default.
     assert schema["properties"]["it"] == {**INT, "nullable": True, "default": 3}
 
 

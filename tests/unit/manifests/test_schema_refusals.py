@@ -1,4 +1,4 @@
-"""What no schema can describe is refused, with the field, the reason and a way out."""
+"""A type that no schema can describe is rejected, with its field and the reason."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_what_no_schema_can_describe_is_refused_with_its_field_and_the_reason(
     assert str(refused.value).startswith("One: spec.it")
 
 
-def test_a_field_deep_inside_is_named_as_it_is_in_python() -> None:
+def test_a_nested_field_is_named_as_in_python() -> None:
     kind = kind_with(Mapping[str, Outer])
 
     with pytest.raises(CannotBeACrd) as refused:
@@ -148,7 +148,7 @@ def test_a_field_deep_inside_is_named_as_it_is_in_python() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no such statement yet")
 @pytest.mark.parametrize("inside", ["tuple[Deep, ...]", "Mapping[str, tuple[Deep, ...]]"])
-def test_an_alias_that_contains_itself_is_refused(inside: str) -> None:
+def test_an_alias_that_contains_itself_is_rejected(inside: str) -> None:
     module: dict[str, Any] = {"Mapping": Mapping}
     exec(f"type Deep = {inside}", module)  # noqa: S102
 
@@ -162,7 +162,7 @@ def test_a_recursive_part_can_be_opaque() -> None:
     assert schema == {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def test_a_kind_without_a_type_for_its_spec_is_refused() -> None:
+def test_a_kind_without_a_type_for_its_spec_is_rejected() -> None:
     class Bare(CustomResource, group="one.example.com", version="v1"):  # type: ignore[type-arg]
         pass
 
@@ -172,7 +172,7 @@ def test_a_kind_without_a_type_for_its_spec_is_refused() -> None:
         crd_of(Bare)
 
 
-def test_an_undefined_name_in_an_annotation_is_refused() -> None:
+def test_an_undefined_name_in_an_annotation_is_rejected() -> None:
     kind = kind_with("Missing")
 
     with pytest.raises(CannotBeACrd, match="an annotation names Missing"):

@@ -1,4 +1,4 @@
-"""One of each observation of a cache."""
+"""A sample of each observation of a cache."""
 
 from steersman.errors import InvalidObject, Unreachable
 from steersman.names import ObjectRef

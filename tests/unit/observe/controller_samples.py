@@ -1,4 +1,4 @@
-"""One of each observation of a controller."""
+"""A sample of each observation of a controller."""
 
 from steersman.errors import Unreachable
 from steersman.names import ObjectRef

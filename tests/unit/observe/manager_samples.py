@@ -1,4 +1,4 @@
-"""One of each observation of an operator as a whole."""
+"""A sample of each observation of a manager."""
 
 from steersman.errors import CacheSyncTimeout, Unreachable
 from steersman.names import ObjectRef

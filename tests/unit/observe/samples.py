@@ -1,4 +1,4 @@
-"""One of each observation."""
+"""A sample of each observation."""
 
 from steersman.errors import Conflict, Unreachable
 from steersman.names import ObjectKey, ObjectRef
@@ -70,12 +70,12 @@ ALL: tuple[Observation, ...] = (
     *MANAGED,
 )
 
-# A new observation needs a sample, or the tests that look at all of them miss it.
+# A new observation needs a sample; otherwise the tests of all observations skip it.
 assert {type(sample) for sample in ALL} == set(observation_classes())
 
 
 def failed(code: int | None) -> RequestFinished:
-    """A request that came to nothing."""
+    """A failed request."""
     return RequestFinished(
         verb="patch",
         resource="deployments",
@@ -88,10 +88,10 @@ def failed(code: int | None) -> RequestFinished:
 
 
 def describe(observation: Observation) -> tuple[str, Fields]:
-    """The text and the fields of its log line."""
+    """The text and fields of the log line."""
     return observation.describe()
 
 
 def level_of(observation: Observation) -> int:
-    """The level of its log line."""
+    """The level of the log line."""
     return observation.level()

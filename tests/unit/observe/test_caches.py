@@ -1,4 +1,4 @@
-"""What caches and their handlers say of themselves."""
+"""Log lines and metrics of caches and their handlers."""
 
 import logging
 
@@ -82,7 +82,7 @@ def test_a_cache_may_go_stale_without_an_error() -> None:
         (HANDLER_STUCK, ("steersman_cache_handler_failures_total", {"outcome": "stuck"}), 1.0),
     ],
 )
-def test_each_is_a_metric_of_its_resource(
+def test_each_observation_is_a_metric_of_its_resource(
     observation: Observation, series: tuple[str, dict[str, str]], value: float
 ) -> None:
     registry = CollectorRegistry()
@@ -96,7 +96,7 @@ def test_each_is_a_metric_of_its_resource(
 @pytest.mark.parametrize(
     "name", ["objects", "undecodable_objects", "pending_notifications", "failing_seconds"]
 )
-def test_a_cache_that_ended_holds_nothing_and_is_not_failing(name: str) -> None:
+def test_a_stopped_cache_has_no_objects_and_is_not_failing(name: str) -> None:
     registry = CollectorRegistry()
     observe = MetricsObserver(registry, clock=SystemClock())
 

@@ -1,4 +1,4 @@
-"""What controllers say of themselves."""
+"""Log lines and metrics of controllers."""
 
 import io
 import json
@@ -229,7 +229,7 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
         ),
     ],
 )
-def test_a_reconcile_is_logged_with_its_outcome_its_reasons_and_what_it_wrote(
+def test_a_reconcile_is_logged_with_its_outcome_reasons_and_writes(
     change: dict[str, object], text: str
 ) -> None:
     bare = replace(FINISHED, reasons=(), writes=())
@@ -267,7 +267,7 @@ def test_long_lists_of_fields_and_writes_are_truncated() -> None:
         ({"outcome": "failed", "error": LOST, "failures": 64}, LOUD),
     ],
 )
-def test_a_reconcile_is_loud_if_it_failed_and_quiet_if_it_changed_nothing(
+def test_the_log_level_of_a_reconcile_is_high_after_a_failure_and_low_without_a_change(
     change: dict[str, object], level: int
 ) -> None:
     assert level_of(replace(FINISHED, **change)) == level
@@ -283,7 +283,7 @@ def test_a_reconcile_is_loud_if_it_failed_and_quiet_if_it_changed_nothing(
         (NotLeading(wanted="POST /events"), NORMAL),
     ],
 )
-def test_an_event_rejected_by_a_terminating_namespace_is_logged_quietly(
+def test_an_event_rejected_by_a_terminating_namespace_is_logged_at_a_low_level(
     error: Exception, level: int
 ) -> None:
     assert level_of(replace(NOT_RECORDED, error=error)) == level
@@ -331,7 +331,7 @@ def test_repeated_failures_are_logged_less_and_less_often(
     assert ('sizes["size"]' in json.loads(lines.getvalue()).get("trace", "")) is has_trace
 
 
-def test_errors_of_steersman_have_no_trace() -> None:
+def test_errors_of_steersman_have_no_traceback() -> None:
     stream = io.StringIO()
     with pytest.raises(Unreachable) as caught:
         raise LOST
@@ -342,7 +342,7 @@ def test_errors_of_steersman_have_no_trace() -> None:
     assert len(stream.getvalue().splitlines()) == 1
 
 
-def test_a_trace_cannot_write_lines_of_its_own() -> None:
+def test_a_traceback_cannot_inject_log_lines() -> None:
     stream = io.StringIO()
     with pytest.raises(ValueError, match="bad") as caught:
         raise ValueError("bad\n2026-01-02T12:00:00Z INFO all is well\x1b[2J")
@@ -354,8 +354,8 @@ def test_a_trace_cannot_write_lines_of_its_own() -> None:
     assert "\x1b" not in stream.getvalue()
 
 
-class Metered:
-    """What is counted of some observations."""
+class MetricsOf:
+    """The metrics of some observations."""
 
     def __init__(self, *observations: Observation) -> None:
         self.registry = CollectorRegistry()
@@ -382,7 +382,7 @@ class Metered:
 def test_reconciles_are_counted_by_the_results_of_controller_runtime(
     outcome: str, after_seconds: float | None, result: str | None
 ) -> None:
-    metered = Metered(replace(FINISHED, outcome=outcome, after_seconds=after_seconds))
+    metered = MetricsOf(replace(FINISHED, outcome=outcome, after_seconds=after_seconds))
 
     counts = {
         each: metered.value("controller_runtime_reconcile_total", result=each)
@@ -401,7 +401,7 @@ def test_reconciles_are_counted_by_the_results_of_controller_runtime(
 
 
 def test_triggers_and_writes_are_counted() -> None:
-    metered = Metered(replace(FINISHED, skipped_writes=3), FINISHED)
+    metered = MetricsOf(replace(FINISHED, skipped_writes=3), FINISHED)
 
     assert metered.value("steersman_controller_wakes_total", event="updated") == 2
     written = metered.value("steersman_controller_writes_total", verb="apply", is_change="true")
@@ -422,20 +422,20 @@ def test_triggers_and_writes_are_counted() -> None:
         (NOT_RECORDED, "events_not_recorded_total", {}, 1.0),
     ],
 )
-def test_each_is_a_metric_of_its_controller(
+def test_each_observation_is_a_metric_of_its_controller(
     observation: Observation, name: str, labels: dict[str, str], value: float
 ) -> None:
-    assert Metered(observation).value(f"steersman_controller_{name}", **labels) == value
+    assert MetricsOf(observation).value(f"steersman_controller_{name}", **labels) == value
 
 
-def test_a_thread_that_is_left_behind_and_ends_is_counted_once() -> None:
-    metered = Metered(ABANDONED, ENDED_LATE)
+def test_an_abandoned_thread_that_ends_is_counted_once() -> None:
+    metered = MetricsOf(ABANDONED, ENDED_LATE)
 
     assert metered.value("steersman_controller_threads_abandoned_total") == 1.0
 
 
 def test_the_active_workers_are_those_that_hold_a_key() -> None:
-    metered = Metered(STARTED)
+    metered = MetricsOf(STARTED)
     key = ObjectKey("default", "web")
 
     def active() -> float | None:
@@ -454,7 +454,7 @@ def test_the_active_workers_are_those_that_hold_a_key() -> None:
 
 
 def test_the_number_of_series_of_controllers_is_bounded() -> None:
-    metered = Metered()
+    metered = MetricsOf()
     for number in range(3 * MAX_VALUES):
         metered.observe(
             replace(

@@ -1,4 +1,4 @@
-"""What the log has, at which level."""
+"""The log line of each observation, and its level."""
 
 import io
 import json
@@ -32,8 +32,6 @@ from tests.unit.observe.watch_samples import FAILED
 
 
 class NoonClock(SystemClock):
-    """It is always noon."""
-
     def now(self) -> datetime:
         return datetime(2026, 1, 2, 12, 0, 0, 5000, tzinfo=UTC)
 
@@ -74,7 +72,7 @@ def test_a_log_line_carries_the_object_it_is_about(observation: Observation) -> 
         (DONE, "queue apps: default/web: done in 2.5 s"),
     ],
 )
-def test_queue_observations_are_logged_quietly_with_their_object(
+def test_queue_observations_are_logged_at_debug_level_with_their_object(
     observation: Observation, text: str
 ) -> None:
     line, fields = describe(observation)
@@ -85,7 +83,7 @@ def test_queue_observations_are_logged_quietly_with_their_object(
     assert level_of(observation) == logging.DEBUG
 
 
-def test_a_key_that_names_no_namespace_or_no_object_at_all_is_logged_as_it_is() -> None:
+def test_a_key_without_a_namespace_or_an_object_is_logged_unchanged() -> None:
     _, of_a_node = describe(KeyDone(queue="nodes", key=ObjectKey(None, "a"), took_seconds=1))
     _, of_a_ref = describe(KeyDone(queue="x", key=ObjectRef("Node", None, "a"), took_seconds=1))
     _, of_a_number = describe(KeyDone(queue="numbers", key=7, took_seconds=1))
@@ -101,7 +99,7 @@ def test_a_plain_line_is_time_level_and_text() -> None:
     ]
 
 
-def test_a_json_line_has_the_text_and_everything_in_it_as_fields() -> None:
+def test_a_json_line_has_the_text_and_its_values_as_fields() -> None:
     (line,) = logged(failed(409), style="json")
 
     assert json.loads(line) == {
@@ -135,12 +133,12 @@ def test_an_object_without_a_namespace_has_no_such_field() -> None:
 
 
 @pytest.mark.parametrize("code", [401, 403, 429, 500, 503, None])
-def test_failures_that_need_an_administrator_are_loud(code: int | None) -> None:
+def test_failures_that_need_an_administrator_are_logged_at_a_high_level(code: int | None) -> None:
     assert level_of(failed(code)) == logging.WARNING
 
 
 @pytest.mark.parametrize("code", [404, 409, 410, 422])
-def test_refusals_that_the_caller_can_answer_are_quiet(code: int) -> None:
+def test_errors_that_the_caller_can_handle_are_logged_at_a_low_level(code: int) -> None:
     assert level_of(failed(code)) == logging.DEBUG
 
 
@@ -160,7 +158,7 @@ def test_a_line_below_the_level_is_left_out() -> None:
     assert "the API server warns: apps/v1beta1 is deprecated" in lines[0]
 
 
-def test_a_message_cannot_write_lines_of_its_own() -> None:
+def test_a_message_cannot_inject_log_lines() -> None:
     hostile = replace(WARNED, text="old\n2026-01-02T12:00:00Z INFO all is well\x1b[2J")
 
     (plain,) = logged(hostile, style="plain")
@@ -176,7 +174,7 @@ def test_a_long_message_is_truncated() -> None:
     assert len(json.loads(line)["message"]) == MAX_TEXT_LENGTH
 
 
-def test_a_percent_sign_is_just_a_character() -> None:
+def test_a_percent_sign_is_not_interpreted() -> None:
     (line,) = logged(replace(WARNED, text="100%s"), style="plain")
 
     assert line.endswith("100%s")
@@ -203,7 +201,7 @@ def test_two_observers_write_one_line_each() -> None:
     assert len(stream.getvalue().splitlines()) == 2
 
 
-def test_a_logger_of_the_operators_own_gets_the_fields_with_the_record(
+def test_a_custom_logger_gets_the_fields_with_the_record(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     LogObserver(logging.getLogger("mine"))(WARNED)
@@ -214,7 +212,7 @@ def test_a_logger_of_the_operators_own_gets_the_fields_with_the_record(
 
 
 @pytest.mark.parametrize("style", ["plain", "json"])
-def test_an_error_that_comes_with_a_record_is_written_with_its_trace(style: Style) -> None:
+def test_an_error_in_a_record_is_written_with_its_traceback(style: Style) -> None:
     try:
         raise KeyError("here")
     except KeyError:

@@ -1,4 +1,4 @@
-"""What an operator says of itself as a whole."""
+"""Log lines and metrics of a manager."""
 
 import io
 import logging
@@ -144,7 +144,7 @@ def test_the_fields_of_a_leadership_line_have_the_lease_and_the_identity() -> No
     assert fields["identity"] == "pod-0"
 
 
-def test_an_unexpected_failure_is_logged_with_its_trace() -> None:
+def test_an_unexpected_failure_is_logged_with_its_traceback() -> None:
     stream = io.StringIO()
     with pytest.raises(ValueError, match="literal") as caught:
         int("x")
@@ -204,7 +204,7 @@ def test_the_leader_metric_has_client_gos_name(
         (RUNNABLE_FAILED, "runnable_failures_total", {"runnable": "webhooks"}, 1.0),
     ],
 )
-def test_each_is_a_metric(
+def test_each_observation_is_a_metric(
     observation: Observation, name: str, labels: dict[str, str], value: float
 ) -> None:
     assert counted(observation).get_sample_value(f"steersman_manager_{name}", labels) == value

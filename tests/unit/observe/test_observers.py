@@ -1,4 +1,4 @@
-"""Many observers behind one."""
+"""A fan-out calls several observers."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ def test_the_failure_of_an_observer_is_logged_once(caplog: pytest.LogCaptureFixt
     assert caplog.records[0].levelno == logging.ERROR
 
 
-def test_cancellation_is_no_failure_of_an_observer() -> None:
+def test_a_cancellation_is_not_a_failure_of_an_observer() -> None:
     def cancelled(observation: Observation) -> None:
         raise asyncio.CancelledError
 
@@ -48,15 +48,15 @@ def test_cancellation_is_no_failure_of_an_observer() -> None:
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
-def test_an_observer_that_exits_has_failed_like_any_other(
+def test_an_exit_of_an_observer_counts_as_its_failure(
     error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
-    def leaving(observation: Observation) -> None:
+    def exiting(observation: Observation) -> None:
         raise error
 
-    fan_out(leaving)(FINISHED)
+    fan_out(exiting)(FINISHED)
 
-    assert "leaving failed" in caplog.text
+    assert "exiting failed" in caplog.text
 
 
 def test_a_fan_out_may_have_no_observer() -> None:
@@ -65,7 +65,7 @@ def test_a_fan_out_may_have_no_observer() -> None:
         fan_out()(observation)
 
 
-def test_an_observer_with_any_attribute_is_called_all_the_same() -> None:
+def test_an_observer_with_arbitrary_attributes_is_called() -> None:
     observer = Mock()
 
     fan_out(observer)(FINISHED)
@@ -73,7 +73,7 @@ def test_an_observer_with_any_attribute_is_called_all_the_same() -> None:
     observer.assert_called_once_with(FINISHED)
 
 
-def test_an_observer_whose_choice_fails_gets_everything() -> None:
+def test_an_observer_whose_filter_fails_gets_all_observations() -> None:
     received: list[Observation] = []
 
     class Undecided:
@@ -88,7 +88,7 @@ def test_an_observer_whose_choice_fails_gets_everything() -> None:
     assert received == [FINISHED]
 
 
-def test_a_subclass_with_another_call_is_called() -> None:
+def test_an_overridden_call_of_a_subclass_is_used() -> None:
     received: list[Observation] = []
 
     class Mine(MetricsObserver):

@@ -1,4 +1,4 @@
-"""What logs and metrics make of a reflector's life."""
+"""Log lines and metrics of reflectors."""
 
 import logging
 
@@ -54,7 +54,7 @@ def counted(*observations: Observation) -> CollectorRegistry:
         (STREAMING_REFUSED, logging.INFO),
     ],
 )
-def test_observations_that_need_an_administrator_are_loud(
+def test_observations_that_need_an_administrator_are_logged_at_a_high_level(
     observation: Observation, level: int
 ) -> None:
     assert level_of(observation) == level
@@ -76,21 +76,21 @@ def test_a_forbidden_list_names_the_missing_permission() -> None:
     assert fields["error"] == "Forbidden"
 
 
-def test_repeated_failures_have_their_number() -> None:
+def test_the_line_of_repeated_failures_has_their_number() -> None:
     text, fields = describe(replace(FAILED, failures=16))
 
     assert "failed 16 times in a row" in text
     assert fields["failures"] == 16
 
 
-def test_a_list_has_its_counts_and_its_reason() -> None:
+def test_the_line_of_a_list_has_its_counts_and_its_reason() -> None:
     assert describe(LISTED)[0] == "list Pod default/*: 3 objects in 250 ms (start)"
     assert (
         "3 objects and 2 that cannot be decoded" in describe(replace(LISTED, decode_failures=2))[0]
     )
 
 
-def test_a_watch_that_is_open_again_says_so() -> None:
+def test_a_resumed_watch_is_logged() -> None:
     assert describe(STARTED)[0] == "watch Pod default/*: open"
     assert "again, after 3 failures" in describe(replace(STARTED, failures=3))[0]
 
@@ -110,7 +110,7 @@ def test_a_rewound_history_is_logged_with_both_versions() -> None:
         (REWOUND, "steersman_watch_rewinds_total", PODS, 1),
     ],
 )
-def test_each_is_counted_by_resource(
+def test_each_observation_is_counted_by_resource(
     observation: Observation, name: str, labels: dict[str, str], value: int
 ) -> None:
     assert counted(observation).get_sample_value(name, labels) == value
@@ -123,13 +123,13 @@ def test_unreported_failures_are_counted() -> None:
     assert registry.get_sample_value("steersman_watch_failures_total", labels) == 5
 
 
-def test_open_watches_are_those_that_began_and_have_not_ended() -> None:
+def test_open_watches_are_those_that_have_started_and_not_ended() -> None:
     registry = counted(STARTED, STARTED, STARTED, ENDED)
 
     assert registry.get_sample_value("steersman_watch_connected", PODS) == 2
 
 
-def test_namespaces_make_no_difference_to_the_number_of_series() -> None:
+def test_namespaces_do_not_change_the_number_of_series() -> None:
     def series(registry: CollectorRegistry) -> int:
         return sum(len(metric.samples) for metric in registry.collect())
 

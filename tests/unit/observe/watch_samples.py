@@ -1,4 +1,4 @@
-"""One of each observation of a reflector."""
+"""A sample of each observation of a reflector."""
 
 from steersman.errors import Expired, Forbidden, NotFound
 from steersman.names import ObjectRef

@@ -1,4 +1,4 @@
-"""The facts about the built-in kinds: their files, and how often they are read."""
+"""The files of facts about the built-in kinds, and when they are read."""
 
 from collections import Counter
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_each_module_of_built_in_kinds_has_its_facts() -> None:
     assert set(load_all_facts()) == modules
 
 
-def test_facts_say_which_version_of_which_group_they_are_of() -> None:
+def test_facts_have_their_group_and_version() -> None:
     facts = load_facts("rbac_v1")
 
     assert (facts["group"], facts["version"]) == ("rbac.authorization.k8s.io", "v1")

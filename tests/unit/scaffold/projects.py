@@ -1,4 +1,4 @@
-"""Projects to try things on."""
+"""Projects for tests."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def new_project(directory: Path, *, name: str = "shop-operator") -> Project:
 
 
 def files_in(directory: Path) -> dict[str, str]:
-    """Every file, by its path."""
+    """All files, by their path."""
     return {
         path.relative_to(directory).as_posix(): path.read_bytes().decode()
         for path in sorted(directory.rglob("*"))
@@ -21,7 +21,7 @@ def files_in(directory: Path) -> dict[str, str]:
 
 
 def edit(project: Project, path: str, old: str, new: str) -> None:
-    """As an author does."""
+    """Replace text in a file, as an author does."""
     text = (project.directory / path).read_text()
     assert old in text
     (project.directory / path).write_text(text.replace(old, new))

@@ -1,4 +1,4 @@
-"""Projects, kinds and controllers: what is written, and what is refused."""
+"""The creation of projects, kinds and controllers, and the errors for invalid ones."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_the_pyproject_depends_on_this_steersman(tmp_path: Path) -> None:
     assert document["project"]["dependencies"] == [f"steersman[tls]>={project.scaffold}"]
 
 
-@pytest.mark.timeout(20)  # three Pythons of its own
+@pytest.mark.timeout(20)  # starts Python three times
 def test_the_same_names_give_the_same_bytes_every_time(tmp_path: Path) -> None:
     made: list[dict[str, str]] = []
     for seed in "012":
@@ -182,7 +182,7 @@ def test_scope_and_plural_are_written_only_if_not_the_default(tmp_path: Path) ->
     assert '    plural="mice",\n    namespaced=False,\n' in module
 
 
-def test_a_kind_of_the_same_name_in_another_group_has_a_module_of_its_own(tmp_path: Path) -> None:
+def test_a_kind_of_the_same_name_in_another_group_has_its_own_module(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     create_api(project, group="app", version="v1", kind="Web")
 

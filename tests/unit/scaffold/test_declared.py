@@ -1,4 +1,4 @@
-"""Kinds that a project's source declares, read without importing it."""
+"""The kinds that a project declares, read from its source without an import."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""``[tool.steersman.deploy]`` and ``[tool.steersman.bundle]``: what they say, and what not."""
+"""The tables ``[tool.steersman.deploy]`` and ``[tool.steersman.bundle]``, and their errors."""
 
 import tomllib
 from pathlib import Path
@@ -60,7 +60,7 @@ icon = "icon.svg"
 
 
 def project_with(directory: Path, more: str, *, dependencies: str = "") -> Project:
-    """A project whose pyproject.toml says this, too."""
+    """A project with this text in its pyproject.toml."""
     project = new_project(directory)
     (project.directory / "icon.svg").write_text("<svg/>")
     path = project.directory / "pyproject.toml"
@@ -241,7 +241,7 @@ def test_the_deploy_table_configures_the_deployment(tmp_path: Path) -> None:
         ('bundle.icon = "none.png"', "bundle.icon", "does not exist"),
     ],
 )
-def test_an_invalid_setting_is_named_by_its_key(
+def test_the_error_for_an_invalid_setting_has_its_key(
     tmp_path: Path, table: str, key: str, problem: str
 ) -> None:
     with pytest.raises(BadProjectSetting) as caught:

@@ -1,4 +1,4 @@
-"""Files on disk: all of them, or none."""
+"""Files on disk: all are written, or none."""
 
 from pathlib import Path
 
@@ -76,14 +76,14 @@ def test_a_directory_is_removed_with_its_last_file(tmp_path: Path) -> None:
     assert not (tmp_path / "a" / "b").exists()
 
 
-def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_file_that_is_not_text_names_it(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff")
 
     with pytest.raises(ProjectError, match="a is not a UTF-8 text file"):
         read_text(tmp_path / "a")
 
 
-def test_a_nonempty_directory_is_refused_with_its_contents(tmp_path: Path) -> None:
+def test_the_error_for_a_nonempty_directory_lists_its_contents(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"file{number}").touch()
 
@@ -91,7 +91,7 @@ def test_a_nonempty_directory_is_refused_with_its_contents(tmp_path: Path) -> No
         require_room(tmp_path, besides={".git"})
 
 
-def test_a_file_instead_of_a_directory_is_refused(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_directory_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(ProjectError, match="Not a directory"):

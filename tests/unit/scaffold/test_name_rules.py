@@ -1,4 +1,4 @@
-"""What a project, its package and its modules may be called."""
+"""The valid names of projects, packages and modules."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_a_project_name_is_a_valid_namespace(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "shop_operator", "3s", "-shop", "a" * 51, "a.b"])
-def test_a_project_name_that_is_no_namespace_is_refused(name: str) -> None:
+def test_a_project_name_that_is_not_a_namespace_is_rejected(name: str) -> None:
     with pytest.raises(BadName, match="a project's name"):
         check_project_name(name)
 
@@ -40,7 +40,7 @@ def test_a_project_name_that_is_no_namespace_is_refused(name: str) -> None:
         ("yaml", "another module already has this name"),
     ],
 )
-def test_a_package_name_that_cannot_be_imported_is_refused(package: str, rule: str) -> None:
+def test_a_package_name_that_cannot_be_imported_is_rejected(package: str, rule: str) -> None:
     with pytest.raises(BadName, match=rule):
         check_package(package)
 
@@ -55,7 +55,7 @@ def test_a_domain_is_a_dns_name(domain: str) -> None:
 
 
 @pytest.mark.parametrize("domain", ["", "Example.com", "example..com", "https://x", "a_b.c"])
-def test_an_invalid_dns_name_is_refused_as_a_domain(domain: str) -> None:
+def test_an_invalid_dns_name_is_rejected_as_a_domain(domain: str) -> None:
     with pytest.raises(BadName, match="a domain"):
         check_domain(domain)
 

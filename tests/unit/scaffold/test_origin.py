@@ -1,4 +1,4 @@
-"""Where steersman came from, and the wheel that a project carries."""
+"""The source from which steersman was installed, and the wheel that a project includes."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ NAME = "gadget-1.0-py3-none-any.whl"
 def installed(
     site: Path, *, direct_url: dict[str, Any] | None = None, version: str = "1.0"
 ) -> Distribution:
-    """A small distribution as pip leaves it: with a script, bytecode and notes of its own."""
+    """A small distribution as pip installs it, with a script, bytecode and metadata."""
     info = site / f"gadget-{version}.dist-info"
     files = {
         "gadget/__init__.py": "ANSWER = 42\n",
@@ -79,7 +79,7 @@ def test_a_development_version_is_never_required_from_an_index(tmp_path: Path) -
         ),
     ],
 )
-def test_a_distribution_from_another_source_is_carried_as_a_wheel(
+def test_a_distribution_from_another_source_is_included_as_a_wheel(
     tmp_path: Path, direct_url: dict[str, Any], source: str
 ) -> None:
     found = origin_of(installed(tmp_path, direct_url=direct_url), build=not_built)

@@ -1,4 +1,4 @@
-"""What ``[tool.steersman]`` says, and what is wrong with it."""
+"""The table ``[tool.steersman]``, and its errors."""
 
 from pathlib import Path
 
@@ -101,12 +101,12 @@ def test_an_error_in_the_table_is_reported(
     assert str(tmp_path / "pyproject.toml") in str(caught.value)
 
 
-def test_a_value_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_table_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="it is not a table"):
         project_of(tmp_path, "[tool]\nsteersman = 1\n")
 
 
-def test_an_invalid_toml_file_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_toml_file_is_rejected(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     edit(project, "pyproject.toml", "[tool.steersman]", "[tool.steersman")
 

@@ -1,4 +1,4 @@
-"""Old names in Python: replaced where they are ours, and left alone everywhere else."""
+"""Old names in Python source: renamed if they are steersman's, and unchanged otherwise."""
 
 import ast
 from textwrap import dedent
@@ -43,14 +43,14 @@ RENAMES = merged_map(
 
 
 def renamed(text: str, *, exported: frozenset[str] = frozenset()) -> str:
-    """The new text, which is Python, and has no old name left."""
+    """The new text, which is valid Python without old names."""
     new = renamed_python(dedent(text), RENAMES, exported=exported).text
     ast.parse(new)
     assert renamed_python(new, RENAMES, exported=exported).text == new
     return new
 
 
-def same(text: str) -> bool:
+def is_unchanged(text: str) -> bool:
     return renamed(text) == dedent(text)
 
 
@@ -70,7 +70,7 @@ def same(text: str) -> bool:
             "if 1: from steersman_cluster.errors import Deadlock; "
             "from steersman.errors import NotFound\n",
         ),
-        # A project between two versions.
+        # A project in the middle of an upgrade.
         (
             "from steersman_cluster.simulation import World\n",
             "from steersman_cluster.simulation import Cluster\n",
@@ -164,7 +164,7 @@ def test_a_dotted_use_of_a_renamed_module_is_renamed() -> None:
         """)
 
 
-def test_attributes_and_keywords_of_our_objects_are_renamed() -> None:
+def test_attributes_and_keywords_of_steersmans_objects_are_renamed() -> None:
     text = """\
         from steersman import Context
         from steersman.simulation import Scenario, World
@@ -188,7 +188,7 @@ def test_attributes_and_keywords_of_our_objects_are_renamed() -> None:
         """)
 
 
-def test_attributes_of_fields_that_hold_our_objects_are_renamed() -> None:
+def test_attributes_of_fields_with_steersmans_objects_are_renamed() -> None:
     text = """\
         from steersman import Context
         from steersman.simulation import World
@@ -387,7 +387,7 @@ def test_methods_that_override_a_renamed_method_are_renamed() -> None:
     ],
 )
 def test_a_name_that_only_resembles_an_old_name_is_kept(rest: str) -> None:
-    assert same(f"from steersman import Context\n\n{rest}")
+    assert is_unchanged(f"from steersman import Context\n\n{rest}")
 
 
 def test_a_string_that_is_a_dotted_path_or_a_metric_is_renamed() -> None:

@@ -1,4 +1,4 @@
-"""The maps of old names: each leads to something that is there, in one step."""
+"""The maps of old names: each new name exists, and is not itself renamed."""
 
 import re
 from importlib import import_module
@@ -9,7 +9,7 @@ from steersman.scaffold.upgrade.rename_map import RenameMap, merged_map, rename_
 from tests.architecture.tree import modules
 
 
-def is_there(path: str) -> bool:
+def exists(path: str) -> bool:
     module, _, name = path.rpartition(".")
     try:
         return hasattr(import_module(module), name)
@@ -17,15 +17,15 @@ def is_there(path: str) -> bool:
         return False
 
 
-def module_is_there(path: str) -> bool:
+def module_exists(path: str) -> bool:
     return any(module.name == path for module in modules())
 
 
 def test_every_new_name_exists() -> None:
     renames = rename_map()
 
-    assert [each for each in renames.names.values() if not is_there(each)] == []
-    assert [each for each in renames.modules.values() if not module_is_there(each)] == []
+    assert [each for each in renames.names.values() if not exists(each)] == []
+    assert [each for each in renames.modules.values() if not module_exists(each)] == []
     words = {word for module in modules() for word in re.findall(r"[A-Za-z_]\w*", module.text)}
     assert {*renames.attributes.values(), *renames.keywords.values()} - words == set()
 
@@ -33,8 +33,8 @@ def test_every_new_name_exists() -> None:
 def test_no_old_name_exists() -> None:
     renames = rename_map()
 
-    assert [each for each in renames.names if is_there(each)] == []
-    assert [each for each in renames.modules if module_is_there(each)] == []
+    assert [each for each in renames.names if exists(each)] == []
+    assert [each for each in renames.modules if module_exists(each)] == []
 
 
 def test_no_new_name_is_an_old_one() -> None:

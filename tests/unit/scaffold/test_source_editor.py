@@ -1,4 +1,4 @@
-"""Source with something put in where it belongs, and all else as it was."""
+"""The source editor inserts code, and leaves all other code unchanged."""
 
 import ast
 

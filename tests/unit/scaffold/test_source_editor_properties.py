@@ -1,4 +1,4 @@
-"""However an author lays out their operator, a controller gets in and nothing else changes."""
+"""For any layout of an operator's source, a controller is inserted and nothing else changes."""
 
 import ast
 
@@ -14,7 +14,7 @@ PIECES = st.sampled_from(["{}.controller", "made('{}]')", "*others_of_{}", "{}[0
 
 @st.composite
 def operators(draw: st.DrawFn) -> str:
-    """An operator's module, with a list that is laid out in some way."""
+    """The source of an operator, with a list in some layout."""
     items = [
         draw(PIECES).format(f"it_{name}") for name in draw(st.lists(NAMES, max_size=4, unique=True))
     ]

@@ -1,4 +1,4 @@
-"""Old names in texts: dotted paths, flags of our commands, metrics and extras."""
+"""Old names in text: dotted paths, command line flags, metrics and extras."""
 
 import pytest
 
@@ -19,7 +19,7 @@ RENAMES = merged_map(
 
 
 def renamed(text: str, path: str) -> str:
-    """The new text, in which nothing is left to rename."""
+    """The new text, without old names."""
     new = renamed_text(text, RENAMES, path=path, programs=["shop", "shop-operator"]).text
     assert renamed_text(new, RENAMES, path=path, programs=["shop"]).text == new
     return new

@@ -1,4 +1,4 @@
-"""Projects of an older steersman, brought up to date: what the author changed is kept."""
+"""Upgrades of projects of an older steersman; the author's changes are kept."""
 
 import subprocess
 import sys
@@ -29,9 +29,9 @@ PATH = str(Path(which("git") or "").parent)
 
 
 def older_project(directory: Path, *, changes: Mapping[str, tuple[str, str]] = {}) -> Project:
-    """A project as an older steersman would have made it.
+    """A project as an older steersman would have created it.
 
-    What it wrote differs from what is written today by ``changes``: today's text, and its own.
+    Its files differ from today's by ``changes``, which are pairs of today's text and the older one.
     """
     project = new_project(directory)
     dated = {
@@ -39,11 +39,11 @@ def older_project(directory: Path, *, changes: Mapping[str, tuple[str, str]] = {
         f">={project.scaffold}": f">={BEFORE}",
     }
     base = base_of(project)
-    for today, once in (*changes.values(), *dated.items()):
+    for today, older in (*changes.values(), *dated.items()):
         for path in (*changes, "pyproject.toml"):
             text = text_of(project, path)
-            (project.directory / path).write_text(text.replace(today, once))
-            base[path] = base[path].replace(today, once)
+            (project.directory / path).write_text(text.replace(today, older))
+            base[path] = base[path].replace(today, older)
     write_base(project, base)
     return Project.find(project.directory)
 
@@ -112,7 +112,7 @@ def test_an_upgrade_keeps_what_the_author_changed(tmp_path: Path) -> None:
     assert f">={done.after}" in text_of(project, "pyproject.toml")
 
 
-def test_an_upgrade_renames_the_extra_that_a_project_asks_for(tmp_path: Path) -> None:
+def test_an_upgrade_renames_the_extra_that_a_project_requires(tmp_path: Path) -> None:
     project = older_project(
         tmp_path, changes={"pyproject.toml": ("steersman[tls]", "steersman[webhooks]")}
     )
@@ -138,7 +138,7 @@ def test_conflicting_changes_of_a_line_are_both_shown(tmp_path: Path) -> None:
     ) in text_of(project, "Dockerfile")
 
 
-def test_an_upgrade_is_refused_until_the_last_one_is_resolved(tmp_path: Path) -> None:
+def test_an_upgrade_is_rejected_until_the_last_one_is_resolved(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
     edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
     upgraded(project)
@@ -242,7 +242,7 @@ def test_the_error_for_a_conflicted_pyproject_says_what_to_do(tmp_path: Path) ->
         Project.find(project.directory)
 
 
-def test_without_git_an_upgrade_is_refused(tmp_path: Path) -> None:
+def test_without_git_an_upgrade_is_rejected(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     before = files_in(project.directory)
 
@@ -252,7 +252,7 @@ def test_without_git_an_upgrade_is_refused(tmp_path: Path) -> None:
     assert files_in(project.directory) == before
 
 
-def test_without_a_base_an_upgrade_is_refused(tmp_path: Path) -> None:
+def test_without_a_base_an_upgrade_is_rejected(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     (project.directory / BASE).rename(tmp_path / "elsewhere")
 
@@ -269,7 +269,7 @@ def test_linters_and_formatters_ignore_the_base(tmp_path: Path) -> None:
         subprocess.run(
             [sys.executable, "-m", "ruff", *command, "."],
             cwd=project.directory,
-            check=command[0] == "format",  # a linter with every rule on finds something
+            check=command[0] == "format",  # a linter with all rules has findings
             capture_output=True,
         )
 
@@ -309,7 +309,7 @@ def test_the_error_for_an_unreadable_base_says_how_to_restore_it(tmp_path: Path,
         upgraded(project)
 
 
-def test_an_upgrade_brings_the_wheels_of_this_steersman(tmp_path: Path) -> None:
+def test_an_upgrade_adds_the_wheels_of_this_steersman(tmp_path: Path) -> None:
     old = Origin(source="file:///old", wheels={"steersman-0.0.9-py3-none-any.whl": b"old"})
     wheels = {
         "steersman-0.1.0-py3-none-any.whl": b"new",
@@ -343,7 +343,7 @@ def test_an_upgrade_keeps_the_origin_of_a_vendored_steersman(
     init_project(tmp_path / "shop-operator", domain="example.com", origin=lambda: first)
     project = Project.find(tmp_path / "shop-operator")
     before = files_in(project.directory)
-    # pip says where it has the wheel from, and its digest; other installers say the first alone.
+    # pip records the source of the wheel and its digest; other installers record only the source.
     carried = (
         f"file:///elsewhere/{name}#sha256={sha256(first.wheels[name]).hexdigest()}"
         if with_digest
@@ -357,7 +357,7 @@ def test_an_upgrade_keeps_the_origin_of_a_vendored_steersman(
     assert files_in(project.directory) == before
 
 
-def test_a_file_that_is_not_text_is_named_and_the_upgrade_is_refused(tmp_path: Path) -> None:
+def test_the_error_for_a_file_that_is_not_text_names_it(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
     (project.directory / "Dockerfile").write_bytes(b"\xff\xfe")
 

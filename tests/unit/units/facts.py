@@ -1,4 +1,4 @@
-"""What Go and the Kubernetes libraries answer, as rows to ask steersman for again."""
+"""Results of Go and the Kubernetes libraries, as rows for the tests."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ _FACTS = json.loads(Path(__file__).with_name("go_facts.json").read_text())
 
 
 def known(subject: str) -> list[Any]:
-    """The rows about ``subject``, each a parameter set named after what it asks."""
+    """The rows about ``subject``, as parameter sets."""
     names = _FACTS["columns"][subject]
     return [
         pytest.param(*row, *[None] * (len(names) - len(row)), id=ascii(row))

@@ -1,4 +1,4 @@
-"""Durations are read and printed as Go does it."""
+"""Durations are parsed and printed as in Go."""
 
 import math
 
@@ -10,7 +10,7 @@ from steersman.errors import BadValue
 from steersman.units import format_duration, parse_duration
 from tests.unit.units.facts import known
 
-# A float of seconds tells nanoseconds apart for eleven days.
+# A float of seconds has nanosecond precision up to eleven days.
 ELEVEN_DAYS = 10**15
 
 
@@ -30,7 +30,7 @@ def test_a_duration_is_parsed_and_printed_as_in_go(
 
 
 @pytest.mark.parametrize(("nanos", "printed"), known("nanos"))
-def test_seconds_are_printed_as_go_prints_them(nanos: int, printed: str) -> None:
+def test_seconds_are_printed_as_in_go(nanos: int, printed: str) -> None:
     assert format_duration(nanos / 10**9) == printed
 
 
@@ -59,7 +59,7 @@ def test_a_duration_is_printed_with_the_shortest_number() -> None:
 
 
 @pytest.mark.parametrize("seconds", [math.nan, math.inf, -math.inf, 1e10, -1e300, 10**400])
-def test_seconds_that_go_cannot_represent_are_refused(seconds: float) -> None:
+def test_seconds_that_go_cannot_represent_are_rejected(seconds: float) -> None:
     with pytest.raises(BadValue):
         format_duration(seconds)
 

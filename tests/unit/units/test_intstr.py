@@ -1,4 +1,4 @@
-"""A number stands for itself, a percentage for a part."""
+"""IntOrString: a number, or a percentage of a total."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ def test_a_percentage_is_scaled_as_kubernetes_scales_it(
 
 
 @given(st.integers(), st.integers(), st.booleans())
-def test_a_number_stands_for_itself(number: int, total: int, round_up: bool) -> None:
+def test_a_number_is_not_scaled(number: int, total: int, round_up: bool) -> None:
     assert scaled(number, total, round_up=round_up) == number
 
 
@@ -36,7 +36,7 @@ def test_rounding_up_and_down_enclose_the_exact_value(percent: int, total: int) 
 
 
 @pytest.mark.parametrize("value", [None, True, 2.5, b"25%"])
-def test_anything_but_an_int_or_text_is_refused(value: object) -> None:
+def test_only_an_int_or_text_is_accepted(value: object) -> None:
     with pytest.raises(BadValue):
         scaled(value, 4, round_up=True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

@@ -18,7 +18,7 @@ from steersman.units import same_json
     ],
 )
 def test_a_boolean_never_equals_a_number(one: Any, other: Any) -> None:
-    assert one == other  # which is why Python cannot be asked
+    assert one == other  # unlike in Python
 
     assert not same_json(one, other)
     assert not same_json(other, one)

@@ -1,4 +1,4 @@
-"""What a stranger writes into a field cannot stop the reader."""
+"""Text of any length from an untrusted source cannot block the parser."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ def percentage(text: str) -> int:
     return scaled(text, 10, round_up=True)
 
 
-# A reader that tried every split of such text would be at it until the test's time is up.
+# A parser that tries every split of such text exceeds the time limit of the test.
 @pytest.mark.parametrize(
     ("read", "text"),
     [

@@ -1,4 +1,4 @@
-"""Moments are read strictly, kept in UTC, and printed as Kubernetes prints them."""
+"""Moments are parsed strictly, stored in UTC, and printed as in Kubernetes."""
 
 import copy
 from datetime import UTC, datetime, timedelta, timezone
@@ -60,7 +60,7 @@ def test_digits_beyond_the_microsecond_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("text", ["2006-01-02T15:04:05,5Z", "2006-01-02T5:04:05Z"])
-def test_spellings_outside_the_standard_are_refused_where_go_accepts_them(text: str) -> None:
+def test_nonstandard_spellings_are_rejected_although_go_accepts_them(text: str) -> None:
     with pytest.raises(BadValue):
         parse_time(text)
 
@@ -69,12 +69,12 @@ def test_spellings_outside_the_standard_are_refused_where_go_accepts_them(text: 
     "text",
     ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"],
 )
-def test_moments_outside_the_years_1_to_9999_are_refused(text: str) -> None:
+def test_moments_outside_the_years_1_to_9999_are_rejected(text: str) -> None:
     with pytest.raises(BadValue, match="in the years 1 to 9999"):
         parse_time(text)
 
 
-def test_moments_whose_offset_leads_outside_the_years_1_to_9999_are_refused() -> None:
+def test_moments_whose_offset_leads_outside_the_years_1_to_9999_are_rejected() -> None:
     first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
 
     with pytest.raises(BadValue):

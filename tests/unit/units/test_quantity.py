@@ -1,4 +1,4 @@
-"""Quantities are what Kubernetes says they are, and numbers as Python knows them."""
+"""Quantities equal those of Kubernetes, and behave as numbers in Python."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ texts = st.builds(
     st.sampled_from(SUFFIXES) | st.integers(-30, 30).map("e{}".format),
 )
 quantities = texts.map(Quantity)
-# Amounts whose text says all of them: Kubernetes caps binary suffixes at 2^63-1 when it reads.
+# Quantities with exact text: Kubernetes caps those with binary suffixes at 2^63-1.
 sayable = quantities.filter(lambda quantity: abs(quantity.value) < 2**62)
 
 
@@ -127,17 +127,17 @@ def test_a_computed_quantity_round_trips_through_json(a: Quantity, b: Quantity) 
 
 
 @given(st.integers(-(10**30), 10**30))
-def test_a_quantity_can_be_made_from_an_int(number: int) -> None:
+def test_a_quantity_can_be_created_from_an_int(number: int) -> None:
     assert Quantity(number).value == number
     assert Quantity(number).as_int() == number
 
 
 @given(st.decimals(-(10**30), 10**30, places=9))
-def test_a_quantity_can_be_made_from_a_decimal(number: Decimal) -> None:
+def test_a_quantity_can_be_created_from_a_decimal(number: Decimal) -> None:
     assert Quantity(number).value == number
 
 
-def test_a_quantity_made_from_a_number_is_printed_with_decimal_suffixes() -> None:
+def test_a_quantity_created_from_a_number_is_printed_with_decimal_suffixes() -> None:
     assert str(Quantity(1024)) == "1024"
     assert str(Quantity(5000)) == "5k"
     assert str(Quantity(Decimal("0.25"))) == "250m"
@@ -151,13 +151,13 @@ def test_a_value_has_no_superfluous_digits() -> None:
 
 
 @pytest.mark.parametrize("value", [0.5, 1.0, True, None, b"1", Quantity("1")])
-def test_a_quantity_is_made_only_from_text_an_int_or_a_decimal(value: object) -> None:
+def test_a_quantity_is_created_only_from_text_an_int_or_a_decimal(value: object) -> None:
     with pytest.raises(BadValue, match="a float is not exact"):
         Quantity(value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e1000000000", "1e-1000000000"])
-def test_a_decimal_that_is_not_finite_is_refused(value: str) -> None:
+def test_a_decimal_that_is_not_finite_is_rejected(value: str) -> None:
     with pytest.raises(BadValue):
         Quantity(Decimal(value))
     with pytest.raises(BadValue):
@@ -167,7 +167,7 @@ def test_a_decimal_that_is_not_finite_is_refused(value: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["m", "-", "+Ki", ".", ".e3"])
-def test_a_suffix_without_a_digit_is_refused_where_kubernetes_reads_zero(text: str) -> None:
+def test_a_suffix_without_a_digit_is_rejected_although_kubernetes_reads_zero(text: str) -> None:
     with pytest.raises(BadValue):
         Quantity(text)
 
@@ -175,12 +175,12 @@ def test_a_suffix_without_a_digit_is_refused_where_kubernetes_reads_zero(text: s
 @pytest.mark.parametrize(
     "text", ["1e1000", "1e-1000", "1e4294967299", "1" * 1000, f"0.{'1' * 1000}"]
 )
-def test_a_number_that_kubernetes_cannot_parse_is_refused(text: str) -> None:
+def test_a_number_that_kubernetes_cannot_parse_is_rejected(text: str) -> None:
     with pytest.raises(BadValue):
         Quantity(text)
 
 
-def test_a_computed_quantity_that_cannot_be_parsed_again_is_refused() -> None:
+def test_a_computed_quantity_that_cannot_be_parsed_again_is_rejected() -> None:
     largest = Quantity(f"{'9' * 990}.{'9' * 9}")
 
     assert Quantity(str(-largest)) == -largest
@@ -206,7 +206,7 @@ def test_the_error_for_an_invalid_quantity_states_the_rule() -> None:
     assert "n u m k M G T P E Ki Mi Gi Ti Pi Ei or by an exponent such as e3" in str(caught.value)
 
 
-def test_amounts_beyond_the_last_suffix_keep_their_value_where_kubernetes_loses_it() -> None:
+def test_quantities_beyond_the_last_suffix_keep_the_value_that_kubernetes_loses() -> None:
     assert Quantity("1000E").canonical() == "1000E"
     assert str(Quantity("999E") + Quantity("1E")) == "1000E"
     assert str(Quantity("4Ei") * 256) == "1024Ei"
@@ -227,7 +227,7 @@ def test_a_quantity_is_divided_by_a_number_into_a_part_and_by_a_quantity_into_a_
 
 
 @pytest.mark.parametrize("nothing", [0, Decimal(0), Quantity("0Ki")])
-def test_nothing_is_divided_by_zero(nothing: int | Decimal | Quantity) -> None:
+def test_a_division_by_zero_is_an_error(nothing: int | Decimal | Quantity) -> None:
     with pytest.raises(ZeroDivisionError):
         _ = Quantity("0") / nothing
 

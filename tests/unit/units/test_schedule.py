@@ -1,4 +1,4 @@
-"""Schedules, as the CronJob controller of Kubernetes follows them."""
+"""Cron schedules, as the CronJob controller of Kubernetes evaluates them."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from tests.unit.units.facts import known
 
 
 def moments(schedule: str, after: datetime, *, zone: str | None = None) -> list[str]:
-    """The next three, or fewer if there are no more."""
+    """The next three times, or fewer if there are no more."""
     read, found, moment = parse_schedule(schedule, zone=zone), list[str](), after
     while len(found) < 3 and (upcoming := read.after(moment)) is not None:
         found.append(format_time(upcoming))
@@ -26,7 +26,7 @@ def test_a_schedule_is_due_at_the_same_times_as_in_go(
 
 
 def test_a_schedule_skips_no_day_when_clocks_change_at_midnight() -> None:
-    # Go's would leave out the whole of April: its first of April begins an hour late.
+    # Go's library skips the whole of April: its first of April begins an hour late.
     after = datetime(2012, 3, 20, tzinfo=UTC)
 
     assert moments("30 10 1 * *", after, zone="America/Havana") == [

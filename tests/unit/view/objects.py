@@ -1,4 +1,4 @@
-"""Objects to look at, as a cluster would have them."""
+"""Sample objects for the view."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def thing(
     metadata: dict[str, Any] | None = None,
     **fields: Any,
 ) -> Unstructured:
-    """An object of this name, which those own; the last of them controls it."""
+    """An object with these owners; the last is its controller."""
     owners = [
         {"uid": each.uid, "kind": each.gvk.kind, "name": each.name, "controller": False}
         for each in of
@@ -50,7 +50,7 @@ def thing(
 
 
 def condition(type_: str, status: str, reason: str = "") -> dict[str, str]:
-    """One of a status."""
+    """A condition of a status."""
     return {"type": type_, "status": status, "reason": reason}
 
 
@@ -60,7 +60,7 @@ def app(name: str = "web", *conditions: dict[str, str]) -> Unstructured:
 
 
 def replicas(kind: str, name: str, ready: int, wanted: int, **more: Any) -> Unstructured:
-    """Something of which so many are ready."""
+    """An object with this number of ready replicas."""
     status = {
         "replicas": wanted,
         "readyReplicas": ready,

@@ -1,4 +1,4 @@
-"""What is different from a moment ago."""
+"""The changes since the last update of the view."""
 
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind

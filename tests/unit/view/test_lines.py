@@ -1,4 +1,4 @@
-"""Lines of text that fit a terminal."""
+"""Lines of text that fit into a terminal."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a controller last did about an object, in words."""
+"""The text for the last reconcile of an object."""
 
 from datetime import UTC, datetime
 
@@ -99,14 +99,14 @@ def test_a_reconcile_with_writes_replaces_the_previous_one(later: Reconciled) ->
     assert finished().merged_with(later) is later
 
 
-def test_a_reconcile_that_only_writes_its_own_status_is_not_news() -> None:
+def test_a_reconcile_that_only_writes_its_own_status_is_not_listed() -> None:
     assert not finished().is_news
     assert not finished(writes=(STATUS,)).is_news
     assert finished(writes=(STATUS, APPLIED)).is_news
     assert finished(outcome="failed", error=RuntimeError()).is_news
 
 
-def test_in_brief_has_the_reason_and_the_outcome() -> None:
+def test_the_brief_text_has_the_reason_and_the_outcome() -> None:
     repaired = finished(reasons=(DELETED,), writes=(APPLIED,))
     failed = finished(outcome="failed", error=RuntimeError("no way"))
 

@@ -1,4 +1,4 @@
-"""A terminal, and what is written to it."""
+"""The output to a terminal."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,13 +14,13 @@ RED = "\x1b[31m"
 
 
 class Terminal(StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
 
-    def taken(self) -> str:
-        """What was written since this was last asked."""
+    def take_output(self) -> str:
+        """The output since the last call."""
         text = self.getvalue()
         self.seek(0)
         self.truncate()
@@ -41,11 +41,11 @@ def test_only_changed_lines_are_drawn_again() -> None:
     terminal = Terminal()
     shown = screen(terminal)
     shown.show(lines("one", "two", "three"))
-    terminal.taken()
+    terminal.take_output()
 
     shown.show(lines("one", "TWO", "three"))
 
-    drawn = terminal.taken()
+    drawn = terminal.take_output()
     assert "\x1b[2;1HTWO\x1b[K" in drawn
     assert "one" not in drawn
     assert "three" not in drawn
@@ -55,22 +55,22 @@ def test_an_unchanged_screen_is_not_redrawn() -> None:
     terminal = Terminal()
     shown = screen(terminal)
     shown.show(lines("one"))
-    terminal.taken()
+    terminal.take_output()
 
     shown.show(lines("one"))
 
-    assert terminal.taken() == ""
+    assert terminal.take_output() == ""
 
 
 def test_removed_lines_are_erased() -> None:
     terminal = Terminal()
     shown = screen(terminal)
     shown.show(lines("one", "two"))
-    terminal.taken()
+    terminal.take_output()
 
     shown.show(lines("one"))
 
-    assert "\x1b[2;1H\x1b[J" in terminal.taken()
+    assert "\x1b[2;1H\x1b[J" in terminal.take_output()
 
 
 def test_output_is_limited_to_the_terminals_size() -> None:
@@ -78,7 +78,7 @@ def test_output_is_limited_to_the_terminals_size() -> None:
 
     screen(terminal, size=lambda: (4, 2)).show(lines("12345", "two", "three"))
 
-    drawn = terminal.taken()
+    drawn = terminal.take_output()
     assert "123…" in drawn
     assert "three" not in drawn
 
@@ -88,11 +88,11 @@ def test_a_resize_redraws_the_whole_screen() -> None:
     sizes = iter([(20, 5), (10, 5)])
     shown = screen(terminal, size=lambda: next(sizes))
     shown.show(lines("one"))
-    terminal.taken()
+    terminal.take_output()
 
     shown.show(lines("one"))
 
-    assert "\x1b[2J\x1b[1;1Hone" in terminal.taken()
+    assert "\x1b[2J\x1b[1;1Hone" in terminal.take_output()
 
 
 def test_a_terminal_is_restored_to_its_previous_state() -> None:
@@ -100,7 +100,7 @@ def test_a_terminal_is_restored_to_its_previous_state() -> None:
 
     def fail() -> None:
         with screen(terminal):
-            written.append(terminal.taken())
+            written.append(terminal.take_output())
             raise RuntimeError
 
     written: list[str] = []
@@ -109,7 +109,7 @@ def test_a_terminal_is_restored_to_its_previous_state() -> None:
 
     (entered,) = written
     assert entered.startswith("\x1b[?1049h\x1b[?25l")
-    assert terminal.taken() == "\x1b[?25h\x1b[?1049l"
+    assert terminal.take_output() == "\x1b[?25h\x1b[?1049l"
 
 
 def test_color_is_for_terminals_only() -> None:
@@ -126,21 +126,21 @@ def test_tones_become_colors_if_enabled() -> None:
     screen(plain).show([bad])
     screen(colored, color=True).show([bad])
 
-    assert RED not in plain.taken()
-    assert f"{RED}bad\x1b[0m" in colored.taken()
+    assert RED not in plain.take_output()
+    assert f"{RED}bad\x1b[0m" in colored.take_output()
 
 
 async def test_the_screen_is_drawn_at_most_five_times_a_second() -> None:
     clock, changed, drawn = ManualClock(), asyncio.Event(), list[float]()
 
-    def look(_size: tuple[int, int]) -> list[Line]:
+    def update(_size: tuple[int, int]) -> list[Line]:
         drawn.append(clock.monotonic())
-        changed.set()  # something happens all the time
+        changed.set()  # changes all the time
         return lines(str(len(drawn)))
 
     async with asyncio.TaskGroup() as group:
         showing = group.create_task(
-            keep_shown(screen(Terminal()), look, changed=changed, clock=clock)
+            keep_shown(screen(Terminal()), update, changed=changed, clock=clock)
         )
         for _ in range(100):
             clock.advance(0.01)
@@ -154,13 +154,13 @@ async def test_the_screen_is_drawn_at_most_five_times_a_second() -> None:
 async def test_the_screen_is_drawn_every_second_without_changes() -> None:
     clock, drawn = ManualClock(), list[float]()
 
-    def look(_size: tuple[int, int]) -> list[Line]:
+    def update(_size: tuple[int, int]) -> list[Line]:
         drawn.append(clock.monotonic())
         return []
 
     async with asyncio.TaskGroup() as group:
         showing = group.create_task(
-            keep_shown(screen(Terminal()), look, changed=asyncio.Event(), clock=clock)
+            keep_shown(screen(Terminal()), update, changed=asyncio.Event(), clock=clock)
         )
         for _ in range(250):
             for _ in range(6):

@@ -68,7 +68,7 @@ def test_the_last_reconcile_is_shown_below_its_object_with_its_reason() -> None:
     )
 
 
-def test_the_other_conditions_have_a_line_of_their_own() -> None:
+def test_the_other_conditions_have_their_own_line() -> None:
     web = app("web", condition("Ready", "True", "Up"), condition("Progressing", "True"))
 
     assert shown([web])[2] == "  conditions: Progressing"

@@ -1,4 +1,4 @@
-"""What a URL says of where a server is."""
+"""The parts of a server's URL."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Certificates of our own: who believes them, for how long, and what they say."""
+"""Generated certificates: trust, lifetime and contents."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Requests that their sender may hold back at the last moment."""
+"""Guards, which can stop a request immediately before it is sent."""
 
 import asyncio
 import socket
@@ -11,12 +11,12 @@ from steersman.wire.transport.connection import PIECE_BYTES
 from tests.raw_server import listening, ok, raw_server, says
 
 
-class HeldBack(Exception):
-    """What a guard raises."""
+class GuardRaised(Exception):
+    """The error that a guard raises."""
 
 
 class Guard:
-    """Lets so many calls pass."""
+    """Allows this number of calls."""
 
     def __init__(self, *, passes: int) -> None:
         self.passes = passes
@@ -25,7 +25,7 @@ class Guard:
     def __call__(self) -> None:
         self.calls += 1
         if self.calls > self.passes:
-            raise HeldBack
+            raise GuardRaised
 
 
 def plain(port: int) -> NetworkTransport:
@@ -46,7 +46,7 @@ async def status_of(transport: NetworkTransport, request: Request) -> int:
 
 async def test_a_request_whose_guard_raises_is_not_sent() -> None:
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
-        with pytest.raises(HeldBack):
+        with pytest.raises(GuardRaised):
             await status_of(transport, guarded(Guard(passes=0)))
         await status_of(transport, Request(method="GET", path="/next"))
 
@@ -56,7 +56,7 @@ async def test_a_request_whose_guard_raises_is_not_sent() -> None:
 async def test_a_connection_is_reused_after_a_guard_blocked_a_request() -> None:
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
         for _ in range(3):
-            with pytest.raises(HeldBack):
+            with pytest.raises(GuardRaised):
                 await status_of(transport, guarded(Guard(passes=0)))
             await status_of(transport, guarded(Guard(passes=1)))
 
@@ -91,7 +91,7 @@ async def test_a_guard_can_stop_a_long_body_before_its_end() -> None:
     body = bytes(4 * PIECE_BYTES)
     guard = Guard(passes=3)
     async with listening(serve) as port, plain(port) as transport:
-        with pytest.raises(HeldBack):
+        with pytest.raises(GuardRaised):
             await status_of(transport, guarded(guard, body=body))
         await ended.wait()
 
@@ -117,7 +117,7 @@ async def test_a_request_cancelled_before_its_send_never_arrives() -> None:
     arrived: dict[bool, int] = {}
     for is_guarded in (True, False):
         with socket.socket() as listener:
-            # The window is full long before the whole of it has gone out.
+            # The window is full long before the whole body is sent.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             listener.bind(("127.0.0.1", 0))
             listener.listen()
@@ -131,7 +131,7 @@ async def test_a_request_cancelled_before_its_send_never_arrives() -> None:
             ):
                 sending = group.create_task(status_of(transport, request))
                 connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-                await something_at(connection)
+                await wait_for_data(connection)
                 sending.cancel()
             with connection:
                 connection.setblocking(True)
@@ -140,8 +140,8 @@ async def test_a_request_cancelled_before_its_send_never_arrives() -> None:
     assert arrived[True] < len(body) < arrived[False]
 
 
-async def something_at(connection: socket.socket) -> None:
-    """Come back once a byte of it has come."""
+async def wait_for_data(connection: socket.socket) -> None:
+    """Wait until the first byte arrives."""
     loop, came = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(connection, came.set)
     await came.wait()

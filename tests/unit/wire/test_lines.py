@@ -1,4 +1,4 @@
-"""Lines, whatever the pieces they come in."""
+"""The line splitter, for any boundaries of the received chunks."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ def fed(chunks: list[bytes], *, limit_bytes: int = 1000) -> tuple[list[bytes], b
     text=st.text(alphabet="aé€\r\n", max_size=40).map(str.encode),
     cuts=st.lists(st.integers(0, 120), max_size=8),
 )
-def test_chunk_boundaries_do_not_matter(text: bytes, cuts: list[int]) -> None:
+def test_chunk_boundaries_do_not_change_the_lines(text: bytes, cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(text)]
 
     pieces = [text[start:end] for start, end in pairwise(edges)]
@@ -44,7 +44,7 @@ def test_blocks_hold_every_byte_of_the_lines_that_are_complete(
     assert b"\n" not in splitter.rest
 
 
-def test_a_line_is_given_without_its_newline_or_carriage_return() -> None:
+def test_a_line_is_returned_without_its_newline_or_carriage_return() -> None:
     assert fed([b"one\r", b"\ntwo\n"]) == ([b"one", b"two"], b"")
 
 
@@ -84,7 +84,7 @@ def test_a_long_line_in_small_pieces_is_joined_once() -> None:
     splitter = LineSplitter(limit_bytes=2**26)
     pieces = [b"x" * 1024] * 2**15
 
-    # 32 MB: copied at each piece, this would be 500 GB of copying.
+    # 32 MB: a copy for each piece would be 500 GB in total.
     for piece in pieces:
         assert splitter.feed(piece) == []
 

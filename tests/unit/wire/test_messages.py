@@ -1,4 +1,4 @@
-"""What a request says of itself."""
+"""Requests: their paths, queries and reprs."""
 
 from urllib.parse import unquote
 

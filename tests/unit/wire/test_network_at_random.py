@@ -1,7 +1,6 @@
-"""A server that misbehaves at random, and callers who give up at random.
+"""A server that fails at random, and callers that cancel at random.
 
-Whatever happens to a request, no other gets a part of its answer, nothing is sent twice, and no
-connection is left over.
+No request gets a part of another response, nothing is sent twice, and no connection leaks.
 """
 
 import asyncio
@@ -29,7 +28,7 @@ def authority() -> Authority:
 
 
 def body_of(path: str) -> bytes:
-    """What belongs to ``path`` and to no other."""
+    """The body for ``path``, which no other path has."""
     size = Random(path).choice(SIZES)
     return (path.encode() + b"|") * (size // (len(path) + 1))
 

@@ -1,4 +1,4 @@
-"""What is said where no answer comes, or half of one; and that nothing is sent twice."""
+"""The errors for a missing or partial response; no request is sent twice."""
 
 import asyncio
 import socket
@@ -22,13 +22,13 @@ def plain(port: int) -> NetworkTransport:
     )
 
 
-def a(method: str) -> Request:
+def request_with(method: str) -> Request:
     body = b"canary-body" if method in ("POST", "PUT", "PATCH") else None
     return Request(method=method, path=PATH, headers=SECRET_HEADERS, body=body)
 
 
 async def ask(transport: NetworkTransport, method: str = "GET") -> bytes:
-    async with transport.open(a(method)) as response:
+    async with transport.open(request_with(method)) as response:
         return await response.read(limit_bytes=2**20)
 
 
@@ -38,8 +38,8 @@ async def failure_of(transport: NetworkTransport, method: str = "GET") -> Unreac
     return caught.value
 
 
-def everything_said(error: BaseException | None) -> Iterator[str]:
-    """An error in every form in which it may be shown, and all those behind it."""
+def texts_of(error: BaseException | None) -> Iterator[str]:
+    """An error and its causes, in every form in which they can be shown."""
     while error is not None:
         yield from (str(error), repr(error), repr(vars(error)), repr(error.args))
         yield from traceback.format_exception(error)
@@ -104,7 +104,7 @@ async def test_no_failure_shows_a_header_or_a_body(case: str) -> None:
     async with raw_server(misbehaviour) as server, plain(server.port) as transport:
         failure = await failure_of(transport, "PUT")
 
-    assert "canary" not in "".join(everything_said(failure))
+    assert "canary" not in "".join(texts_of(failure))
 
 
 async def test_a_body_longer_than_announced_is_not_shown() -> None:
@@ -113,7 +113,7 @@ async def test_a_body_longer_than_announced_is_not_shown() -> None:
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
         failure = await failure_of(transport)
 
-    assert "canary" not in "".join(everything_said(failure))
+    assert "canary" not in "".join(texts_of(failure))
 
 
 @pytest.mark.parametrize("then_close", [True, False])
@@ -128,14 +128,14 @@ async def test_invalid_data_between_chunks_fails_immediately(then_close: bool) -
             writer.close()
 
     async with raw_server(answer) as server, plain(server.port) as transport:
-        async with transport.open(a("GET")) as response:
+        async with transport.open(request_with("GET")) as response:
             chunks = response.chunks()
             assert await anext(chunks) == b"first"
             go_on.set()
             with pytest.raises(Unreachable) as caught:
                 await anext(chunks)
 
-    assert "canary" not in "".join(everything_said(caught.value))
+    assert "canary" not in "".join(texts_of(caught.value))
 
 
 async def test_invalid_data_received_without_a_reader_fails_immediately() -> None:
@@ -147,7 +147,7 @@ async def test_invalid_data_received_without_a_reader_fails_immediately() -> Non
         writer.write(b"nonsense\r\n")
 
     async with raw_server(answer) as server, plain(server.port) as transport:
-        async with transport.open(a("GET")) as response:
+        async with transport.open(request_with("GET")) as response:
             go_on.set()
             await server.gone.wait()
             with pytest.raises(Unreachable):
@@ -179,7 +179,7 @@ async def test_the_error_of_a_broken_stream_has_the_cause() -> None:
 
     has_begun = asyncio.Event()
     async with raw_server(answer) as server, plain(server.port) as transport:
-        async with transport.open(a("GET")) as response:
+        async with transport.open(request_with("GET")) as response:
             chunks = response.chunks()
             assert await anext(chunks) == b"{"
             has_begun.set()
@@ -198,7 +198,7 @@ async def test_a_connection_that_ended_while_idle_is_replaced() -> None:
     async with raw_server(answer) as server, plain(server.port) as transport:
         await ask(transport)
         await server.gone.wait()
-        # The end has come in; the event loop has yet to look.
+        # The end has been received, but the event loop has not read it yet.
         for _ in range(3):
             await SystemClock().sleep(0)
         await ask(transport)
@@ -216,7 +216,7 @@ async def test_a_refused_connection_means_that_nothing_was_sent(unused_tcp_port:
         f"POST {PATH} on http://127.0.0.1:{unused_tcp_port}: cannot reach the server"
         f" (connection refused). Check the address, and that the server is running."
     )
-    assert "canary" not in "".join(everything_said(failure))
+    assert "canary" not in "".join(texts_of(failure))
 
 
 async def test_an_unknown_host_means_that_nothing_was_sent() -> None:
@@ -255,7 +255,7 @@ async def test_an_unreachable_proxy_means_that_nothing_was_sent(
 
     assert not failure.may_have_happened
     assert "cannot reach the proxy (connection refused)" in str(failure)
-    assert "canary" not in "".join(everything_said(failure))
+    assert "canary" not in "".join(texts_of(failure))
 
 
 async def test_a_refusing_proxy_means_that_nothing_was_sent() -> None:
@@ -273,5 +273,5 @@ async def test_a_refusing_proxy_means_that_nothing_was_sent() -> None:
 
     assert not failure.may_have_happened
     assert "the proxy responded with 407" in str(failure)
-    assert "canary" not in "".join(everything_said(failure))
+    assert "canary" not in "".join(texts_of(failure))
     assert proxy.received[0].header("authorization") is None

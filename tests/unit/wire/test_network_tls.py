@@ -1,4 +1,4 @@
-"""Which certificates the transport accepts and shows."""
+"""The certificates that the transport accepts and sends."""
 
 import asyncio
 import ssl
@@ -32,7 +32,9 @@ async def ask(transport: NetworkTransport) -> bytes:
         return await response.read(limit_bytes=1000)
 
 
-def to(port: int, tls: ssl.SSLContext, *, server_name: str | None = None) -> NetworkTransport:
+def transport_to(
+    port: int, tls: ssl.SSLContext, *, server_name: str | None = None
+) -> NetworkTransport:
     return NetworkTransport(
         clock=SystemClock(),
         server=f"https://127.0.0.1:{port}",
@@ -45,7 +47,7 @@ async def test_a_server_certificate_of_the_ca_is_accepted(authority: Authority) 
     tls = server_tls(authority.server("127.0.0.1"))
 
     async with raw_server(says(ok(b"hello")), tls=tls) as server:
-        async with to(server.port, trusting(authority)) as transport:
+        async with transport_to(server.port, trusting(authority)) as transport:
             assert await ask(transport) == b"hello"
 
 
@@ -54,7 +56,9 @@ async def test_tls_server_name_overrides_the_hostname(authority: Authority) -> N
 
     async with raw_server(says(ok(b"hello")), tls=tls) as server:
         settings = trusting(authority)
-        async with to(server.port, settings, server_name="kubernetes.default.svc") as transport:
+        async with transport_to(
+            server.port, settings, server_name="kubernetes.default.svc"
+        ) as transport:
             assert await ask(transport) == b"hello"
 
 
@@ -63,7 +67,7 @@ async def test_an_intermediate_ca_can_be_the_root(authority: Authority) -> None:
     tls = server_tls(intermediate.server("127.0.0.1"))
 
     async with raw_server(says(ok(b"hello")), tls=tls) as server:
-        async with to(server.port, trusting(intermediate)) as transport:
+        async with transport_to(server.port, trusting(intermediate)) as transport:
             assert await ask(transport) == b"hello"
 
 
@@ -87,13 +91,13 @@ REFUSED: dict[str, tuple[Callable[[Authority], ssl.SSLContext], str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-async def test_a_server_with_a_wrong_certificate_is_refused(
+async def test_a_server_with_a_wrong_certificate_is_rejected(
     case: str, authority: Authority
 ) -> None:
     make_tls, problem, what_now = REFUSED[case]
 
     async with raw_server(says(ok()), tls=make_tls(authority)) as server:
-        async with to(server.port, trusting(authority)) as transport:
+        async with transport_to(server.port, trusting(authority)) as transport:
             with pytest.raises(CertificateRefused) as caught:
                 await ask(transport)
 
@@ -114,17 +118,19 @@ async def test_a_given_ca_replaces_the_system_roots(
     tls = server_tls(system.server("127.0.0.1"))
 
     async with raw_server(says(ok()), tls=tls) as server:
-        async with to(server.port, trusting(authority)) as transport:
+        async with transport_to(server.port, trusting(authority)) as transport:
             with pytest.raises(CertificateRefused):
                 await ask(transport)
 
-        async with to(server.port, tls_context(TlsSettings(), source="test")) as transport:
+        async with transport_to(
+            server.port, tls_context(TlsSettings(), source="test")
+        ) as transport:
             assert await ask(transport) == b"{}"
 
 
 @asynccontextmanager
 async def handshaking_server(tls: ssl.SSLContext) -> AsyncIterator[int]:
-    """A server that says why it does not like a handshake, as asyncio's own does not."""
+    """A server that sends TLS alerts with a reason, unlike asyncio's own."""
 
     async def shake_hands(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -143,14 +149,17 @@ async def handshaking_server(tls: ssl.SSLContext) -> AsyncIterator[int]:
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
-async def test_a_server_without_tls_1_2_is_refused(authority: Authority) -> None:
+async def test_a_server_without_tls_1_2_is_rejected(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
-    # At this level OpenSSL still speaks TLS 1.1 at all.
+    # OpenSSL supports TLS 1.1 only at this security level.
     tls.set_ciphers("DEFAULT:@SECLEVEL=0")
     tls.minimum_version = ssl.TLSVersion.TLSv1_1
     tls.maximum_version = ssl.TLSVersion.TLSv1_1
 
-    async with handshaking_server(tls) as port, to(port, trusting(authority)) as transport:
+    async with (
+        handshaking_server(tls) as port,
+        transport_to(port, trusting(authority)) as transport,
+    ):
         with pytest.raises(Unreachable, match="the TLS handshake failed") as caught:
             await ask(transport)
 
@@ -165,7 +174,7 @@ async def test_a_server_without_tls_gets_no_request(answer: bytes, authority: Au
         writer.write(answer)
         writer.close()
 
-    async with listening(serve) as port, to(port, trusting(authority)) as transport:
+    async with listening(serve) as port, transport_to(port, trusting(authority)) as transport:
         with pytest.raises(Unreachable) as caught:
             await ask(transport)
 
@@ -186,14 +195,14 @@ async def test_a_client_certificate_is_sent(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"), client_ca=authority.certificate)
 
     async with raw_server(answer, tls=tls) as server:
-        async with to(server.port, tls_context(settings, source="test")) as transport:
+        async with transport_to(server.port, tls_context(settings, source="test")) as transport:
             await ask(transport)
 
     assert users == [((("organizationName", "us"),), (("commonName", "me"),))]
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-async def test_an_error_names_a_refused_client_certificate(
+async def test_an_error_names_a_rejected_client_certificate(
     version: ssl.TLSVersion, authority: Authority
 ) -> None:
     pair = Authority("another").client("me")
@@ -204,7 +213,7 @@ async def test_an_error_names_a_refused_client_certificate(
     tls.maximum_version = version
 
     async with handshaking_server(tls) as port:
-        async with to(port, tls_context(settings, source="test")) as transport:
+        async with transport_to(port, tls_context(settings, source="test")) as transport:
             with pytest.raises(CertificateRefused, match="rejected the client certificate"):
                 await ask(transport)
 
@@ -212,7 +221,10 @@ async def test_an_error_names_a_refused_client_certificate(
 async def test_an_error_names_a_missing_client_certificate(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"), client_ca=authority.certificate)
 
-    async with handshaking_server(tls) as port, to(port, trusting(authority)) as transport:
+    async with (
+        handshaking_server(tls) as port,
+        transport_to(port, trusting(authority)) as transport,
+    ):
         with pytest.raises(CertificateRefused, match="alert certificate required"):
             await ask(transport)
 
@@ -264,7 +276,7 @@ async def test_credentials_that_cannot_be_read_fail_the_request_that_needs_them(
 
 @asynccontextmanager
 async def tunnelling_proxy(heads: list[str]) -> AsyncIterator[int]:
-    """A proxy that connects its clients to wherever they like, and notes what they ask for."""
+    """A proxy that opens any requested tunnel, and records the targets."""
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(2**16):
@@ -318,7 +330,7 @@ async def test_proxies_from_the_environment_are_ignored_for_tls(
 
     async with raw_server(says(ok())) as proxy, raw_server(says(ok()), tls=tls) as server:
         monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
-        async with to(server.port, trusting(authority)) as transport:
+        async with transport_to(server.port, trusting(authority)) as transport:
             await ask(transport)
 
     assert proxy.connections == 0

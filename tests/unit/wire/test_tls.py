@@ -1,4 +1,4 @@
-"""Trusted authorities and client certificates of a context; bad certificates are refused."""
+"""The trusted authorities and client certificates of a TLS context, and invalid certificates."""
 
 import ssl
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def test_verification_is_disabled_only_on_request() -> None:
         b"-----BEGIN CERTIFICATE-----\n",
     ],
 )
-def test_a_ca_that_cannot_be_read_is_refused_by_name(bundle: bytes) -> None:
+def test_the_error_for_an_unreadable_ca_has_its_name(bundle: bytes) -> None:
     with pytest.raises(ConfigError, match=f"^{SOURCE}: no certificate can be read"):
         tls_context(TlsSettings(ca_data=bundle), source=SOURCE)
 
@@ -106,7 +106,7 @@ def bad_pairs() -> dict[str, Callable[[Authority], tuple[bytes | None, bytes | N
 
 
 @pytest.mark.parametrize("case", bad_pairs())
-def test_a_client_certificate_that_cannot_be_used_is_refused_by_name(
+def test_the_error_for_an_unusable_client_certificate_has_its_name(
     authority: Authority, case: str
 ) -> None:
     certificate, key = bad_pairs()[case](authority)
@@ -118,7 +118,7 @@ def test_a_client_certificate_that_cannot_be_used_is_refused_by_name(
     assert "PRIVATE KEY" not in str(caught.value)
 
 
-def test_an_encrypted_key_is_refused_without_a_password_prompt(
+def test_an_encrypted_key_is_rejected_without_a_password_prompt(
     authority: Authority,
 ) -> None:
     pair = authority.client("me")
@@ -130,7 +130,7 @@ def test_an_encrypted_key_is_refused_without_a_password_prompt(
         tls_context(settings, source=SOURCE)
 
 
-def test_a_key_of_another_certificate_is_refused(authority: Authority) -> None:
+def test_a_key_of_another_certificate_is_rejected(authority: Authority) -> None:
     settings = TlsSettings(
         client_certificate=authority.client("me").certificate,
         client_key=authority.client("someone else").key,

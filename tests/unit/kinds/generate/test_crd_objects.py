@@ -1,4 +1,4 @@
-"""Generated models read every object that the schema accepts, and lose no field that it declares."""
+"""Generated models read every object that the schema accepts, and keep every declared field."""
 
 import ast
 import sys
@@ -14,8 +14,8 @@ from steersman.kinds import Codec
 from steersman.kinds.generate import models_from_crd
 from tests.unit.manifests.crds import definition, fields, rich
 from tests.unit.manifests.drawn_schemas import schemas, values
+from tests.unit.manifests.test_breaking_changes import Server
 from tests.unit.manifests.test_definitions import junk, places, spoiled
-from tests.unit.manifests.test_evolution import Server
 
 NAME = "models_of_drawn_schemas"
 

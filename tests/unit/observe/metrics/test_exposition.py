@@ -1,4 +1,4 @@
-"""Metrics as text, for those who scrape."""
+"""The text format of metrics, by the Accept header."""
 
 import pytest
 from hypothesis import given
@@ -48,7 +48,7 @@ def test_any_accept_header_gets_a_text(accept: str) -> None:
     assert b"seen_total 2.0" in metrics_text(counted(), accept=accept)[1]
 
 
-def test_a_new_registry_tells_of_the_process_in_both_forms() -> None:
+def test_a_new_registry_has_process_metrics_in_both_formats() -> None:
     for accept in ("", "application/openmetrics-text"):
         text = metrics_text(new_registry(), accept=accept)[1]
 

@@ -1,4 +1,4 @@
-"""What is counted, and under how many names."""
+"""The metrics of the client, and their labels."""
 
 import pytest
 from msgspec.structs import replace
@@ -72,7 +72,7 @@ def test_every_observation_is_counted_in_a_metric_or_left_out_on_purpose(
     ("observation", "label"),
     [(FINISHED, "2xx"), (failed(409), "4xx"), (failed(503), "5xx"), (failed(None), "none")],
 )
-def test_requests_are_counted_by_the_class_of_their_answer(
+def test_requests_are_counted_by_the_class_of_their_status_code(
     observation: Observation, label: str
 ) -> None:
     registry = counted(observation, observation)
@@ -125,7 +125,7 @@ def test_labels_of_metrics_come_from_a_bounded_set() -> None:
     assert max(requests, key=lambda sample: sample.value).labels["resource"] == "other"
 
 
-def test_names_of_objects_make_no_difference_to_the_number_of_series() -> None:
+def test_names_of_objects_do_not_change_the_number_of_series() -> None:
     some = counted(FINISHED)
     churned = counted(
         *(replace(FINISHED, ref=ObjectRef("Deployment", f"n{n}", f"d{n}")) for n in range(3000))

@@ -1,4 +1,4 @@
-"""What is counted of work queues, under the names that dashboards for Go controllers ask for."""
+"""The metrics of work queues, with the names that dashboards for controller-runtime use."""
 
 import tracemalloc
 from random import Random
@@ -16,8 +16,8 @@ from tests.unit.observe.samples import ADDED, DELAYED, DONE, ENDED, RAISED, TAKE
 APPS = {"name": "apps", "controller": "apps"}
 
 
-class Metered:
-    """A queue whose metrics can be asked for."""
+class MeteredQueue:
+    """A queue and its metrics."""
 
     def __init__(self) -> None:
         self.clock = FakeClock()
@@ -38,7 +38,7 @@ class Metered:
 
 
 async def test_the_names_and_labels_are_those_of_controller_runtime() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     for observation in (ADDED, RAISED, DELAYED, TAKEN, DONE, ENDED):
         metered.observe(observation)
 
@@ -63,7 +63,7 @@ async def test_the_names_and_labels_are_those_of_controller_runtime() -> None:
 
 
 async def test_the_depth_is_counted_by_priority() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     metered.queue.add("web", priority=LOW_PRIORITY)
     metered.queue.add("db", priority=LOW_PRIORITY)
     metered.queue.add("db", priority=LOW_PRIORITY)
@@ -74,13 +74,13 @@ async def test_the_depth_is_counted_by_priority() -> None:
     assert (metered.depth(LOW_PRIORITY), metered.depth(0)) == (1, 2)
 
     async with metered.queue.take() as key:
-        metered.queue.add(key)  # it waits as well, though not in line
+        metered.queue.add(key)  # delayed: not in the depth
         assert (metered.depth(LOW_PRIORITY), metered.depth(0)) == (1, 2)
     assert metered.value("adds_total") == 4
 
 
 async def test_a_delayed_key_counts_as_a_retry_and_later_as_an_add() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
 
     metered.queue.add_after("web", 10)
     assert (metered.value("retries_total"), metered.value("adds_total")) == (1, 0)
@@ -93,9 +93,9 @@ async def test_a_delayed_key_counts_as_a_retry_and_later_as_an_add() -> None:
 
 
 async def test_the_time_in_the_queue_and_with_a_worker_are_counted() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     metered.queue.add_after("web", 10)
-    metered.clock.advance(10.5)  # late by half a second
+    metered.clock.advance(10.5)  # half a second late
 
     async with metered.queue.take():
         metered.clock.advance(3)
@@ -111,7 +111,7 @@ async def test_the_time_in_the_queue_and_with_a_worker_are_counted() -> None:
 
 
 async def test_unfinished_work_is_measured_at_the_collection() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     for key in ("web", "db"):
         metered.queue.add(key)
 
@@ -131,7 +131,7 @@ async def test_unfinished_work_is_measured_at_the_collection() -> None:
 
 
 async def test_the_depth_of_an_ended_queue_is_zero() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     metered.queue.add("web")
     metered.queue.add("db", priority=LOW_PRIORITY)
 
@@ -141,7 +141,7 @@ async def test_the_depth_of_an_ended_queue_is_zero() -> None:
 
 
 def test_queues_and_priorities_come_from_a_bounded_set() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     for n in range(3 * MAX_VALUES):
         metered.observe(KeyAdded(queue=f"queue-{n}", key="web", priority=n))
         metered.observe(
@@ -154,8 +154,8 @@ def test_queues_and_priorities_come_from_a_bounded_set() -> None:
     assert len({sample.labels.get("priority") for sample in samples} - {None}) == MAX_VALUES + 1
 
 
-def test_nothing_is_kept_of_a_key_that_is_done() -> None:
-    metered = Metered()
+def test_nothing_is_stored_for_a_key_that_is_done() -> None:
+    metered = MeteredQueue()
 
     def churn(count: int) -> None:
         for n in range(count):
@@ -179,14 +179,14 @@ def test_nothing_is_kept_of_a_key_that_is_done() -> None:
 
 
 def test_two_observers_cannot_count_in_one_registry() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
 
     with pytest.raises(ValueError, match="Duplicated timeseries"):
         MetricsObserver(metered.registry, clock=metered.clock)
 
 
 def test_a_queue_first_observed_at_its_end_is_empty() -> None:
-    metered = Metered()
+    metered = MeteredQueue()
     observations: list[Observation] = [DONE, QueueEnded(queue="apps", left=0, held=0)]
     for observation in observations:
         metered.observe(observation)

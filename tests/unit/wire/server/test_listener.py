@@ -37,8 +37,8 @@ def authority() -> Authority:
     return Authority()
 
 
-class Answering:
-    """Remembers its requests and their clients, and gives prepared replies."""
+class RecordingHandler:
+    """Records requests and client certificates, and returns prepared replies."""
 
     def __init__(self, reply: Reply | Callable[[Request], Awaitable[Reply]]) -> None:
         self._reply = reply
@@ -52,7 +52,7 @@ class Answering:
 
 
 class Stream:
-    """Pieces that come when the test says so, and whether they are still read."""
+    """A response stream whose pieces the test sends; ``closed`` is set when it is closed."""
 
     def __init__(self) -> None:
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
@@ -74,7 +74,7 @@ class Stream:
 
 @asynccontextmanager
 async def listener(
-    handler: Answering,
+    handler: RecordingHandler,
     authority: Authority,
     *,
     clients: Authority | None = None,
@@ -91,7 +91,9 @@ async def listener(
         yield listens_at
 
 
-def to(port: int, authority: Authority, *, showing: KeyPair | None = None) -> NetworkTransport:
+def transport_to(
+    port: int, authority: Authority, *, showing: KeyPair | None = None
+) -> NetworkTransport:
     settings = TlsSettings(
         ca_data=authority.certificate,
         client_certificate=showing.certificate if showing else None,
@@ -109,7 +111,7 @@ async def body_of(transport: NetworkTransport, request: Request = GET) -> bytes:
 
 
 async def test_a_request_reaches_the_handler_unchanged(authority: Authority) -> None:
-    handler = Answering(Reply(status=201, headers=(("x-said", "yes"),), body=b"done"))
+    handler = RecordingHandler(Reply(status=201, headers=(("x-said", "yes"),), body=b"done"))
     request = Request(
         method="PATCH",
         path="/apis/x/v1/things/system:node é/status",
@@ -118,7 +120,7 @@ async def test_a_request_reaches_the_handler_unchanged(authority: Authority) -> 
         body=b'{"a": 1}',
     )
 
-    async with listener(handler, authority) as port, to(port, authority) as transport:
+    async with listener(handler, authority) as port, transport_to(port, authority) as transport:
         async with transport.open(request) as response:
             answer = await response.read(limit_bytes=100)
 
@@ -130,16 +132,16 @@ async def test_a_request_reaches_the_handler_unchanged(authority: Authority) -> 
 
 
 async def test_a_request_without_a_body_has_none(authority: Authority) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
 
-    async with listener(handler, authority) as port, to(port, authority) as transport:
+    async with listener(handler, authority) as port, transport_to(port, authority) as transport:
         await body_of(transport)
 
     assert handler.requests[0].body is None
 
 
 async def test_a_header_that_is_not_text_is_marked(authority: Authority) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
     tls = authority.trusting()
 
     async with listener(handler, authority) as port:
@@ -157,11 +159,11 @@ async def test_a_header_that_is_not_text_is_marked(authority: Authority) -> None
 async def test_a_compressed_request_body_is_not_decompressed(
     body: bytes, authority: Authority
 ) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
     headers = (("Content-Encoding", "gzip"),)
     request = Request(method="POST", path="/", headers=headers, body=body)
 
-    async with listener(handler, authority) as port, to(port, authority) as transport:
+    async with listener(handler, authority) as port, transport_to(port, authority) as transport:
         async with transport.open(request) as response:
             assert response.status == 200
 
@@ -172,10 +174,10 @@ async def test_a_compressed_request_body_is_not_decompressed(
 async def test_a_body_is_read_at_most_one_byte_beyond_its_limit(
     size: int, authority: Authority
 ) -> None:
-    handler = Answering(Reply(status=413))
+    handler = RecordingHandler(Reply(status=413))
     request = Request(method="POST", path="/", body=b"x" * size)
 
-    async with listener(handler, authority) as port, to(port, authority) as transport:
+    async with listener(handler, authority) as port, transport_to(port, authority) as transport:
         async with transport.open(request) as response:
             assert response.status == 413
 
@@ -183,7 +185,7 @@ async def test_a_body_is_read_at_most_one_byte_beyond_its_limit(
 
 
 async def test_expect_100_continue_is_answered(authority: Authority) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
     tls = authority.trusting()
 
     async with listener(handler, authority) as port:
@@ -205,8 +207,8 @@ async def test_chunks_of_a_stream_are_sent_immediately(authority: Authority) -> 
     stream = Stream()
 
     async with (
-        listener(Answering(stream.reply), authority) as port,
-        to(port, authority) as transport,
+        listener(RecordingHandler(stream.reply), authority) as port,
+        transport_to(port, authority) as transport,
         transport.open(GET) as response,
     ):
         chunks = response.chunks()
@@ -227,7 +229,7 @@ async def test_a_stream_to_a_client_without_chunks_ends_with_the_connection(
 
     tls = authority.trusting()
 
-    async with listener(Answering(Reply(status=200, stream=lines())), authority) as port:
+    async with listener(RecordingHandler(Reply(status=200, stream=lines())), authority) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
         writer.write(b"GET / HTTP/1.0\r\n\r\n")
         answer = await reader.read()
@@ -240,8 +242,8 @@ async def test_a_stream_to_a_client_without_chunks_ends_with_the_connection(
 async def test_a_stream_is_closed_when_its_client_disconnects(authority: Authority) -> None:
     stream = Stream()
 
-    async with listener(Answering(stream.reply), authority) as port:
-        async with to(port, authority) as transport, transport.open(GET) as response:
+    async with listener(RecordingHandler(stream.reply), authority) as port:
+        async with transport_to(port, authority) as transport, transport.open(GET) as response:
             stream.send(b"one\n")
             await anext(response.chunks())
 
@@ -251,7 +253,7 @@ async def test_a_stream_is_closed_when_its_client_disconnects(authority: Authori
 async def test_a_listener_with_open_streams_ends_immediately(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # One that waited for them would take longer than a test may.
+    # A listener that waits for them exceeds the time limit of the test.
     monkeypatch.setattr("steersman.wire.server.listener.END_SECONDS", 3600.0)
     streams = [Stream() for _ in range(3)]
     unread = iter(streams)
@@ -260,8 +262,8 @@ async def test_a_listener_with_open_streams_ends_immediately(
         return await next(unread).reply(request)
 
     async with AsyncExitStack() as clients:
-        async with listener(Answering(reply), authority) as port:
-            transport = await clients.enter_async_context(to(port, authority))
+        async with listener(RecordingHandler(reply), authority) as port:
+            transport = await clients.enter_async_context(transport_to(port, authority))
             for stream in streams:
                 response = await clients.enter_async_context(transport.open(GET))
                 stream.send(b"one\n")
@@ -273,16 +275,16 @@ async def test_a_listener_with_open_streams_ends_immediately(
 async def test_a_client_certificate_is_trusted_only_if_a_trusted_authority_signed_it(
     authority: Authority,
 ) -> None:
-    handler, clients = Answering(Reply(status=200)), Authority("of clients")
+    handler, clients = RecordingHandler(Reply(status=200)), Authority("of clients")
     jane = clients.client("jane", "editors", "readers")
     mallory = Authority("another").client("jane", "system:masters")
 
     async with listener(handler, authority, clients=clients) as port:
-        async with to(port, authority, showing=jane) as transport:
+        async with transport_to(port, authority, showing=jane) as transport:
             await body_of(transport)
-        async with to(port, authority) as transport:
+        async with transport_to(port, authority) as transport:
             await body_of(transport)
-        async with to(port, authority, showing=mallory) as transport:
+        async with transport_to(port, authority, showing=mallory) as transport:
             with pytest.raises((CertificateRefused, Unreachable)):
                 await body_of(transport)
 
@@ -300,18 +302,18 @@ async def test_a_client_certificate_is_trusted_only_if_a_trusted_authority_signe
 async def test_a_client_certificate_is_ignored_if_none_was_requested(
     authority: Authority,
 ) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
     jane = authority.client("jane", "system:masters")
 
     async with listener(handler, authority) as port:
-        async with to(port, authority, showing=jane) as transport:
+        async with transport_to(port, authority, showing=jane) as transport:
             await body_of(transport)
 
     assert handler.certificates == [None]
 
 
 async def test_a_port_in_use_is_an_error(authority: Authority) -> None:
-    handler = Answering(Reply(status=200, body=b"hello"))
+    handler = RecordingHandler(Reply(status=200, body=b"hello"))
 
     async with listener(handler, authority) as port:
         with pytest.raises(OSError, match="in use"):
@@ -320,21 +322,21 @@ async def test_a_port_in_use_is_an_error(authority: Authority) -> None:
 
 
 async def test_a_reserved_port_can_be_listened_on(authority: Authority) -> None:
-    handler = Answering(Reply(status=200, body=b"hello"))
+    handler = RecordingHandler(Reply(status=200, body=b"hello"))
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         holder.bind((LOOPBACK, 0))
         port = holder.getsockname()[1]
 
         async with listener(handler, authority, port=port, share_port=True):
-            async with to(port, authority) as transport:
+            async with transport_to(port, authority) as transport:
                 said = await body_of(transport)
 
     assert said == b"hello"
 
 
-async def test_a_tls_listener_refuses_plain_http(authority: Authority) -> None:
-    handler = Answering(Reply(status=200))
+async def test_a_tls_listener_rejects_plain_http(authority: Authority) -> None:
+    handler = RecordingHandler(Reply(status=200))
 
     async with listener(handler, authority) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -365,7 +367,7 @@ async def test_pipelined_requests_are_answered_in_order(authority: Authority) ->
     said = b"".join(b"GET /%d HTTP/1.1\r\n\r\n" % number for number in range(200))
 
     async with (
-        listener(Answering(echo), authority) as port,
+        listener(RecordingHandler(echo), authority) as port,
         raw(port, authority) as (reader, writer),
     ):
         writer.write(said + b"GET /end HTTP/1.1\r\nConnection: close\r\n\r\n")
@@ -375,10 +377,10 @@ async def test_pipelined_requests_are_answered_in_order(authority: Authority) ->
     assert bodies == [*[b"/%d" % number for number in range(200)], b"/end"]
 
 
-async def test_an_invalid_request_is_refused_after_earlier_responses(
+async def test_an_invalid_request_is_rejected_after_earlier_responses(
     authority: Authority,
 ) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
 
     async with listener(handler, authority) as port, raw(port, authority) as (reader, writer):
         writer.write(b"GET / HTTP/1.1\r\n\r\nnonsense\r\n\r\nGET / HTTP/1.1\r\n\r\n")
@@ -390,7 +392,7 @@ async def test_an_invalid_request_is_refused_after_earlier_responses(
 
 
 async def test_a_client_that_is_still_sending_receives_a_413(authority: Authority) -> None:
-    handler = Answering(Reply(status=413, body=b"too much"))
+    handler = RecordingHandler(Reply(status=413, body=b"too much"))
     size = 20_000_000
 
     async with listener(handler, authority) as port, raw(port, authority) as (reader, writer):
@@ -406,7 +408,7 @@ async def test_a_client_that_is_still_sending_receives_a_413(authority: Authorit
 async def test_requests_in_progress_are_answered_when_a_listener_stops(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # On a machine that stands still, half a second is over before anything has happened.
+    # On a busy machine, half a second can pass before anything runs.
     monkeypatch.setattr("steersman.wire.server.listener.END_SECONDS", 3600.0)
     asked, answer = asyncio.Event(), asyncio.Event()
 
@@ -417,7 +419,7 @@ async def test_requests_in_progress_are_answered_when_a_listener_stops(
 
     async with AsyncExitStack() as opened:
         listens = await opened.enter_async_context(AsyncExitStack())
-        port = await listens.enter_async_context(listener(Answering(reply), authority))
+        port = await listens.enter_async_context(listener(RecordingHandler(reply), authority))
         reader, writer = await opened.enter_async_context(raw(port, authority))
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
         await asked.wait()
@@ -441,7 +443,7 @@ async def test_a_request_beyond_the_grace_period_is_cancelled(authority: Authori
 
     async with AsyncExitStack() as opened:
         listens = await opened.enter_async_context(AsyncExitStack())
-        port = await listens.enter_async_context(listener(Answering(reply), authority))
+        port = await listens.enter_async_context(listener(RecordingHandler(reply), authority))
         reader, writer = await opened.enter_async_context(raw(port, authority))
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
         await asked.wait()
@@ -459,13 +461,16 @@ async def test_a_stream_waits_for_a_client_that_does_not_read(authority: Authori
         loop = asyncio.get_running_loop()
         while said < 10_000:
             said += 1
-            # Set as soon as the next piece is not read.
+            # Set as soon as no further piece is read.
             timer = loop.call_later(0.5, waits.set)
             yield b"x" * 100_000
             timer.cancel()
 
     reply = Reply(status=200, stream=endless())
-    async with listener(Answering(reply), authority) as port, raw(port, authority) as (_, writer):
+    async with (
+        listener(RecordingHandler(reply), authority) as port,
+        raw(port, authority) as (_, writer),
+    ):
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
         await waits.wait()
 
@@ -473,7 +478,7 @@ async def test_a_stream_waits_for_a_client_that_does_not_read(authority: Authori
 
 
 @asynccontextmanager
-async def plain(handler: Answering) -> AsyncIterator[int]:
+async def plain(handler: RecordingHandler) -> AsyncIterator[int]:
     async with listening(handler, host=LOOPBACK, port=0, tls=None, max_body_bytes=LARGEST) as port:
         yield port
 
@@ -483,7 +488,7 @@ async def test_a_stream_is_closed_when_its_client_disconnects_with_pipelined_req
     is_plain: bool, authority: Authority
 ) -> None:
     stream = Stream()
-    handler = Answering(stream.reply)
+    handler = RecordingHandler(stream.reply)
 
     async with plain(handler) if is_plain else listener(handler, authority) as port:
         tls = None if is_plain else authority.trusting()
@@ -502,7 +507,7 @@ async def test_nothing_is_sent_after_the_last_response() -> None:
     async def line() -> AsyncGenerator[bytes, None]:
         yield b"body"
 
-    handler = Answering(Reply(status=200, stream=line()))
+    handler = RecordingHandler(Reply(status=200, stream=line()))
 
     async with plain(handler) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -514,7 +519,7 @@ async def test_nothing_is_sent_after_the_last_response() -> None:
 
 
 async def test_a_client_that_is_still_sending_receives_a_400() -> None:
-    async with plain(Answering(Reply(status=200))) as port:
+    async with plain(RecordingHandler(Reply(status=200))) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
         writer.write(b"GET / HTTP/1.1\r\nX: " + b"x" * 5_000_000)
         answer = await reader.readuntil(b"\r\n\r\n")
@@ -530,7 +535,7 @@ async def test_an_exception_of_the_handler_is_reported_to_the_loop_and_the_clien
     contexts: list[dict[str, object]] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: contexts.append(context))
-    async with plain(Answering(fail)) as port:
+    async with plain(RecordingHandler(fail)) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
         answer = await reader.read()
@@ -544,7 +549,7 @@ async def test_an_exception_of_the_handler_is_reported_to_the_loop_and_the_clien
 
 
 async def test_a_client_that_connects_too_late_gets_no_response(authority: Authority) -> None:
-    handler = Answering(Reply(status=200))
+    handler = RecordingHandler(Reply(status=200))
 
     tls = authority.trusting()
 
@@ -567,7 +572,7 @@ async def test_a_client_without_a_request_is_disconnected(monkeypatch: pytest.Mo
     monkeypatch.setattr("steersman.wire.server.listener.ROUND_SECONDS", 0.01)
     stream = Stream()
 
-    async with plain(Answering(stream.reply)) as port:
+    async with plain(RecordingHandler(stream.reply)) as port:
         asking, sending = await asyncio.open_connection(LOOPBACK, port)
         sending.write(b"GET / HTTP/1.1\r\n\r\n")
         await asking.readuntil(b"\r\n\r\n")
@@ -597,7 +602,9 @@ async def test_a_cancelled_stream_can_clean_up(authority: Authority) -> None:
             cleaned.set()
 
     async with AsyncExitStack() as clients:
-        async with listener(Answering(Reply(status=200, stream=endless())), authority) as port:
+        async with listener(
+            RecordingHandler(Reply(status=200, stream=endless())), authority
+        ) as port:
             reader, writer = await clients.enter_async_context(raw(port, authority))
             writer.write(b"GET / HTTP/1.1\r\n\r\n")
             await reader.readuntil(b"one\n")

@@ -67,7 +67,7 @@ def test_an_unknown_status_has_an_empty_reason() -> None:
     assert lines(Reply(status=599))[0] == "HTTP/1.1 599 "
 
 
-def test_a_refusal_closes_the_connection() -> None:
+def test_a_rejection_closes_the_connection() -> None:
     head, _, text = refusal(431).partition(b"\r\n\r\n")
 
     assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")

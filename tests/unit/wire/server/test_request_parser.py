@@ -1,4 +1,4 @@
-"""Requests out of bytes, however these are cut."""
+"""The request parser, for any boundaries of the received chunks."""
 
 from itertools import pairwise
 
@@ -90,7 +90,7 @@ def test_a_target_is_a_path_and_a_query(
         b"DELETE /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}",
     ],
 )
-def test_an_invalid_request_is_refused_and_ends_parsing(said: bytes) -> None:
+def test_an_invalid_request_is_rejected_and_ends_parsing(said: bytes) -> None:
     parser = parsed(said, WHOLE)
 
     assert (parser.refused, parser.is_over) == (400, True)
@@ -112,7 +112,7 @@ def test_requests_before_invalid_data_are_parsed() -> None:
         (b"GET / HTTP/1.1\r\n", b"X: y\r\n" * 170),
     ],
 )
-def test_an_endless_head_is_refused(start: bytes, more: bytes) -> None:
+def test_an_endless_head_is_rejected(start: bytes, more: bytes) -> None:
     parser = parsed(start)
 
     pieces = 0
@@ -144,7 +144,7 @@ def test_trailers_and_chunk_extensions_have_a_length_limit(start: bytes, more: b
     assert pieces <= HEAD_BYTES // len(more) + 1
 
 
-def test_an_oversized_head_in_one_chunk_is_refused() -> None:
+def test_an_oversized_head_in_one_chunk_is_rejected() -> None:
     field = b"X: " + b"x" * (HEAD_BYTES // 2) + b"\r\n"
 
     assert parsed(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").refused == 431

@@ -1,4 +1,4 @@
-"""The certificate that a listener shows, over real sockets and real TLS on loopback."""
+"""The certificate of a listener, over real sockets and real TLS on loopback."""
 
 import asyncio
 import os
@@ -33,14 +33,14 @@ from tests.clocks import FakeClock
 LOOPBACK = "127.0.0.1"
 
 
-class Answering:
+class FixedHandler:
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
         return Reply(status=200, body=b"here")
 
 
 @asynccontextmanager
 async def listener(tls: ssl.SSLContext | None) -> AsyncIterator[int]:
-    async with listening(Answering(), host=LOOPBACK, port=0, tls=tls, max_body_bytes=10) as port:
+    async with listening(FixedHandler(), host=LOOPBACK, port=0, tls=tls, max_body_bytes=10) as port:
         yield port
 
 
@@ -51,7 +51,7 @@ def trusting(authority: Authority, port: int) -> NetworkTransport:
     )
 
 
-async def answer(transport: NetworkTransport) -> bytes:
+async def get(transport: NetworkTransport) -> bytes:
     async with transport.open(Request(method="GET", path="/")) as response:
         return await response.read(limit_bytes=100)
 
@@ -60,13 +60,13 @@ async def is_trusted(authority: Authority, port: int) -> bool:
     """Whether a new connection gets a certificate that ``authority`` signed."""
     async with trusting(authority, port) as transport:
         try:
-            return await answer(transport) == b"here"
+            return await get(transport) == b"here"
         except CertificateRefused:
             return False
 
 
 class Files:
-    """The two files of a certificate, as Kubernetes mounts a Secret: through a link."""
+    """The files of a certificate behind a symbolic link, as Kubernetes mounts a Secret."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -84,7 +84,7 @@ class Files:
         link.symlink_to(content)
         link.replace(self._directory / "data")
 
-    def show(self, pair: KeyPair) -> None:
+    def use(self, pair: KeyPair) -> None:
         self.swap(certificate=pair.certificate, key=pair.key)
 
 
@@ -96,12 +96,12 @@ def files(tmp_path: Path) -> Files:
 async def test_a_changed_certificate_is_used_for_the_next_connection(files: Files) -> None:
     old, new = Authority("old"), Authority("new")
     observed: list[Observation] = []
-    files.show(old.server(LOOPBACK))
+    files.use(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=observed.append)
 
     async with listener(server_tls(shown)) as port:
         before = await is_trusted(old, port)
-        files.show(new.server(LOOPBACK))
+        files.use(new.server(LOOPBACK))
         after = (await is_trusted(old, port), await is_trusted(new, port))
 
     assert before
@@ -111,26 +111,26 @@ async def test_a_changed_certificate_is_used_for_the_next_connection(files: File
 
 async def test_an_open_connection_survives_a_change_of_the_certificate(files: Files) -> None:
     old = Authority("old")
-    files.show(old.server(LOOPBACK))
+    files.use(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=ignore)
 
     async with listener(server_tls(shown)) as port, trusting(old, port) as transport:
-        await answer(transport)
-        files.show(Authority("new").server(LOOPBACK))
+        await get(transport)
+        files.use(Authority("new").server(LOOPBACK))
 
-        assert await answer(transport) == b"here"
+        assert await get(transport) == b"here"
 
 
 async def test_files_that_are_written_in_place_are_reloaded_too(files: Files) -> None:
     old, new = Authority("old"), Authority("new")
-    files.show(old.server(LOOPBACK))
+    files.use(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=ignore)
     pair = new.server(LOOPBACK)
 
     async with listener(server_tls(shown)) as port:
         files.certificate.write_bytes(pair.certificate)
         files.key.write_bytes(pair.key)
-        os.utime(files.certificate, (1, 1))  # however fast this was
+        os.utime(files.certificate, (1, 1))  # also if the writes were too fast for a new mtime
 
         assert await is_trusted(new, port)
 
@@ -139,7 +139,7 @@ async def test_files_that_are_written_in_place_are_reloaded_too(files: Files) ->
 async def test_an_invalid_pair_keeps_the_old_certificate_in_use(files: Files, fault: str) -> None:
     old, new = Authority("old"), Authority("new")
     observed: list[Observation] = []
-    files.show(old.server(LOOPBACK))
+    files.use(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=observed.append)
     pair = new.server(LOOPBACK)
     key = {"other key": old.server(LOOPBACK).key, "no PEM": b"nonsense", "empty": b""}[fault]
@@ -148,7 +148,7 @@ async def test_an_invalid_pair_keeps_the_old_certificate_in_use(files: Files, fa
         files.swap(certificate=pair.certificate, key=key)
         during = [await is_trusted(old, port) for _ in range(3)]
         kinds = [type(each) for each in observed]
-        files.show(pair)
+        files.use(pair)
         after = await is_trusted(new, port)
 
     assert during == [True] * 3
@@ -159,7 +159,7 @@ async def test_an_invalid_pair_keeps_the_old_certificate_in_use(files: Files, fa
 async def test_temporarily_missing_files_keep_the_old_certificate_in_use(files: Files) -> None:
     old = Authority("old")
     observed: list[Observation] = []
-    files.show(old.server(LOOPBACK))
+    files.use(old.server(LOOPBACK))
     shown = CertificateFiles(files.certificate, files.key, observe=observed.append)
 
     async with listener(server_tls(shown)) as port:
@@ -169,7 +169,7 @@ async def test_temporarily_missing_files_keep_the_old_certificate_in_use(files: 
     assert observed == []
 
 
-def test_invalid_files_at_the_start_are_refused(files: Files) -> None:
+def test_invalid_files_at_the_start_are_rejected(files: Files) -> None:
     pair = Authority().server(LOOPBACK)
     files.swap(certificate=pair.certificate, key=pair.encrypted_key(b"password"))
 
@@ -181,7 +181,7 @@ def test_invalid_files_at_the_start_are_refused(files: Files) -> None:
 
 
 async def certificate_at(port: int) -> x509.Certificate:
-    """The certificate shown to a client that verifies nothing."""
+    """The certificate that a client gets which verifies nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -192,8 +192,8 @@ async def certificate_at(port: int) -> x509.Certificate:
     return x509.load_der_x509_certificate(shown)
 
 
-def current(shown: Callable[[], ssl.SSLContext], clock: FakeClock, after: timedelta) -> bool:
-    """Whether the same context is given ``after`` so long."""
+def is_unchanged(shown: Callable[[], ssl.SSLContext], clock: FakeClock, after: timedelta) -> bool:
+    """Whether the context is still the same ``after`` this time."""
     before = shown()
     clock.advance(after.total_seconds())
     return shown() is before
@@ -203,9 +203,9 @@ def test_a_self_signed_certificate_is_renewed_long_before_it_expires() -> None:
     clock = FakeClock(now=datetime(2026, 1, 1, tzinfo=UTC))
     shown = SelfSigned("metrics", reachable_as=[LOOPBACK], clock=clock)
 
-    assert current(shown, clock, RENEW_AFTER - timedelta(seconds=1))
-    assert not current(shown, clock, timedelta(seconds=1))
-    assert current(shown, clock, RENEW_AFTER - timedelta(seconds=1))
+    assert is_unchanged(shown, clock, RENEW_AFTER - timedelta(seconds=1))
+    assert not is_unchanged(shown, clock, timedelta(seconds=1))
+    assert is_unchanged(shown, clock, RENEW_AFTER - timedelta(seconds=1))
     assert timedelta(days=7) > RENEW_AFTER * 2
 
 
@@ -225,4 +225,4 @@ async def test_without_tls_a_listener_speaks_plain_http() -> None:
             clock=SystemClock(), server=f"http://{LOOPBACK}:{port}", tls=lambda: None
         )
         async with transport:
-            assert await answer(transport) == b"here"
+            assert await get(transport) == b"here"

@@ -1,4 +1,4 @@
-"""Answers as they come over a connection: where each ends, and what may follow it."""
+"""Responses on a connection: where each ends, and whether the connection is reused."""
 
 import asyncio
 import gc
@@ -20,7 +20,7 @@ from steersman.wire.transport.connection import (
     Head,
 )
 from tests.raw_server import Received, listening, ok, raw_server, says
-from tests.unit.wire.kit import Wire
+from tests.unit.wire.fake_transport import FakeTransport
 
 GET = Request(method="GET", path="/version")
 
@@ -36,34 +36,34 @@ async def ask(transport: NetworkTransport, request: Request = GET) -> tuple[int,
         return response.status, await response.read(limit_bytes=2**20)
 
 
-async def answers_to(
-    *answers: bytes, request: Request = GET, then_close: bool = False
+async def responses_to_two_requests(
+    *responses: bytes, request: Request = GET, then_close: bool = False
 ) -> tuple[list[tuple[int, bytes]], int]:
-    """What comes of asking twice, and over how many connections."""
-    async with raw_server(says(*answers, then_close=then_close)) as server:
+    """The responses to two requests, and the number of connections."""
+    async with raw_server(says(*responses, then_close=then_close)) as server:
         async with plain(server.port) as transport:
             return [await ask(transport, request) for _ in range(2)], server.connections
 
 
 class SentRequest:
-    """A connection on which one request was sent, without a network."""
+    """A connection without a network, on which one request was sent."""
 
     def __init__(self, *, body: bytes | None = None) -> None:
-        self.wire = Wire()
+        self.transport = FakeTransport()
         self.connection = Connection(tls=None)
-        self.connection.connection_made(self.wire)
+        self.connection.connection_made(self.transport)
         self._sending = self.connection.send_request(b"", body)
-        self.go_on()
+        self.advance()
 
-    def go_on(self) -> None:
-        """Let the sender go as far as possible; fails where the answer has come already."""
+    def advance(self) -> None:
+        """Run the sender as far as possible; fails if the response has arrived already."""
         self._sending.send(None)
 
     def head(self) -> Head:
-        """The head that has come."""
-        with pytest.raises(StopIteration) as answered:
-            self.go_on()
-        head: Head = answered.value.value
+        """The received head of the response."""
+        with pytest.raises(StopIteration) as returned:
+            self.advance()
+        head: Head = returned.value.value
         return head
 
 
@@ -98,13 +98,13 @@ def test_chunk_boundaries_do_not_change_a_response(case: str, cuts: list[int]) -
     places = [0, *sorted(cuts), len(answer)]
 
     async def receive() -> tuple[int, str, bytes]:
-        asked = SentRequest()
+        exchange = SentRequest()
         for start, end in pairwise(places):
             if piece := answer[start:end]:
-                asked.connection.data_received(piece)
-        head = asked.head()
-        body = await rest_of(asked.connection)
-        assert asked.connection.is_reusable
+                exchange.connection.data_received(piece)
+        head = exchange.head()
+        body = await rest_of(exchange.connection)
+        assert exchange.connection.is_reusable
         return head.status, head.headers["x"], body
 
     assert asyncio.run(receive()) == (200, "y", b"hello")
@@ -113,30 +113,30 @@ def test_chunk_boundaries_do_not_change_a_response(case: str, cuts: list[int]) -
 @pytest.mark.parametrize("before", [b"", b"\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
 @pytest.mark.parametrize("name", [b"Warning", b"warning", b"wARNING"])
 async def test_warning_headers_are_found_in_any_case(name: bytes, before: bytes) -> None:
-    asked = SentRequest()
+    exchange = SentRequest()
 
-    asked.connection.data_received(
+    exchange.connection.data_received(
         before + b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nWidth: 1\r\n"
         b"%b: one\r\n%b: two\r\n\r\n\nWarning: no" % (name, name)
     )
 
-    assert asked.head().warnings == ("one", "two")
+    assert exchange.head().warnings == ("one", "two")
 
 
 async def test_a_head_does_not_keep_the_body_alive() -> None:
-    asked = SentRequest()
+    exchange = SentRequest()
     secret = b"a" * 10_000
 
-    asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n" + secret)
+    exchange.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n" + secret)
 
-    head = asked.head()
+    head = exchange.head()
     assert not [each for each in gc.get_referents(head) if secret in bytes(repr(each), "utf-8")]
 
 
 async def test_parsed_headers_are_not_tracked_by_the_garbage_collector() -> None:
-    asked = SentRequest()
-    asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-    head = asked.head()
+    exchange = SentRequest()
+    exchange.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    head = exchange.head()
     gc.collect()
 
     assert head.fields
@@ -144,25 +144,25 @@ async def test_parsed_headers_are_not_tracked_by_the_garbage_collector() -> None
 
 
 async def test_a_warning_in_the_body_is_ignored() -> None:
-    asked = SentRequest()
+    exchange = SentRequest()
 
-    asked.connection.data_received(
+    exchange.connection.data_received(
         b"HTTP/1.1 200 OK\r\nContent-Length: 18\r\nX: Warning: no\r\n\r\n\r\nWarning: no\r\n\r\n\n"
     )
 
-    assert asked.head().warnings == ()
+    assert exchange.head().warnings == ()
 
 
 @given(nonsense=st.binary(min_size=1, max_size=200), cut=st.integers(0, 200))
 def test_any_bytes_are_a_response_or_a_network_failure(nonsense: bytes, cut: int) -> None:
     async def receive() -> None:
-        asked = SentRequest()
+        exchange = SentRequest()
         for piece in (nonsense[:cut], nonsense[cut:]):
-            if piece and not asked.wire.is_aborted:
-                asked.connection.data_received(piece)
-        asked.connection.connection_lost(None)
+            if piece and not exchange.transport.is_aborted:
+                exchange.connection.data_received(piece)
+        exchange.connection.connection_lost(None)
         with pytest.raises((StopIteration, Broken)):
-            asked.go_on()
+            exchange.advance()
 
     asyncio.run(receive())
 
@@ -172,21 +172,21 @@ async def test_responses_with_status_1xx_204_and_304_have_no_body(status: str) -
     code = int(status[:3])
     answer = f"HTTP/1.1 {status}\r\nContent-Length: 9\r\n\r\n".encode()
 
-    assert await answers_to(answer) == ([(code, b""), (code, b"")], 1)
+    assert await responses_to_two_requests(answer) == ([(code, b""), (code, b"")], 1)
 
 
 @pytest.mark.parametrize("length", ["Content-Length: 9", "Transfer-Encoding: chunked"])
-async def test_the_answer_to_a_head_ends_with_its_head(length: str) -> None:
+async def test_a_response_to_a_head_request_ends_with_its_head(length: str) -> None:
     answer = f"HTTP/1.1 200 OK\r\n{length}\r\n\r\n".encode()
     request = Request(method="HEAD", path="/")
 
-    assert await answers_to(answer, request=request) == ([(200, b""), (200, b"")], 1)
+    assert await responses_to_two_requests(answer, request=request) == ([(200, b""), (200, b"")], 1)
 
 
 async def test_after_a_head_request_other_responses_have_bodies() -> None:
-    answers = says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok(b"hello"))
+    responses = says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok(b"hello"))
 
-    async with raw_server(answers) as server, plain(server.port) as transport:
+    async with raw_server(responses) as server, plain(server.port) as transport:
         await ask(transport, Request(method="HEAD", path="/"))
         assert await ask(transport) == (200, b"hello")
 
@@ -197,49 +197,51 @@ async def test_after_a_head_request_other_responses_have_bodies() -> None:
 async def test_a_body_without_a_length_ends_at_the_end_of_the_connection(version: str) -> None:
     answer = f"HTTP/{version} 200 OK\r\n\r\nhello".encode()
 
-    answers = await answers_to(answer, then_close=True)
+    responses = await responses_to_two_requests(answer, then_close=True)
 
-    assert answers == ([(200, b"hello"), (200, b"hello")], 2)
+    assert responses == ([(200, b"hello"), (200, b"hello")], 2)
 
 
 @pytest.mark.parametrize("how", ["reset", "failed", "aborted by us"])
 async def test_a_broken_connection_does_not_complete_a_body_without_a_length(how: str) -> None:
-    asked = SentRequest()
-    asked.connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nhello")
+    exchange = SentRequest()
+    exchange.connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nhello")
 
     if how == "aborted by us":
-        asked.connection.abort()
+        exchange.connection.abort()
     error = {"reset": ConnectionResetError(), "failed": RuntimeError()}.get(how)
-    asked.connection.connection_lost(error)
+    exchange.connection.connection_lost(error)
 
-    assert await asked.connection.receive() == b"hello"
+    assert await exchange.connection.receive() == b"hello"
     with pytest.raises(Broken, match=ENDED):
-        await asked.connection.receive()
+        await exchange.connection.receive()
 
 
 async def test_a_connection_to_be_closed_is_not_reused() -> None:
-    answers = await answers_to(ok(b"hello", "Connection: close"))
+    responses = await responses_to_two_requests(ok(b"hello", "Connection: close"))
 
-    assert answers == ([(200, b"hello"), (200, b"hello")], 2)
+    assert responses == ([(200, b"hello"), (200, b"hello")], 2)
 
 
 async def test_a_connection_with_http_1_0_is_not_reused() -> None:
-    answers = await answers_to(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+    responses = await responses_to_two_requests(
+        b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+    )
 
-    assert answers == ([(200, b"hello"), (200, b"hello")], 2)
+    assert responses == ([(200, b"hello"), (200, b"hello")], 2)
 
 
 async def test_an_unsolicited_response_closes_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(ok(b"asked for"))
         if request.connection == 1:
-            await go_on.wait()
+            await advance.wait()
             writer.write(ok(b"canary"))
 
-    go_on = asyncio.Event()
+    advance = asyncio.Event()
     async with raw_server(answer) as server, plain(server.port) as transport:
         first = await ask(transport)
-        go_on.set()
+        advance.set()
         await server.gone.wait()
         second = await ask(transport)
 
@@ -248,37 +250,37 @@ async def test_an_unsolicited_response_closes_the_connection() -> None:
 
 
 async def test_a_server_that_speaks_first_gets_no_request() -> None:
-    wire = Wire()
+    transport = FakeTransport()
     connection = Connection(tls=None)
-    connection.connection_made(wire)
+    connection.connection_made(transport)
     connection.data_received(b"SSH-2.0-OpenSSH_9.9\r\n")
 
     with pytest.raises(Broken, match=NOT_HTTP) as broken:
         await connection.send_request(b"head")
 
     assert not broken.value.was_sent
-    assert not wire.sent
+    assert not transport.sent
 
 
 @pytest.mark.parametrize("second", [b"two", b""])
 async def test_two_responses_to_one_request_are_an_error(second: bytes) -> None:
-    asked = SentRequest()
+    exchange = SentRequest()
 
-    asked.connection.data_received(ok(b"one") + ok(second))
+    exchange.connection.data_received(ok(b"one") + ok(second))
 
-    assert await asked.connection.receive() == b"one"
+    assert await exchange.connection.receive() == b"one"
     with pytest.raises(Broken, match=NOT_HTTP):
-        await asked.connection.receive()
-    assert asked.wire.is_aborted
+        await exchange.connection.receive()
+    assert exchange.transport.is_aborted
 
 
 async def test_an_unrequested_upgrade_is_an_error() -> None:
-    asked = SentRequest()
+    exchange = SentRequest()
 
-    asked.connection.data_received(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")
+    exchange.connection.data_received(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")
 
     with pytest.raises(Broken, match=NOT_HTTP):
-        asked.go_on()
+        exchange.advance()
 
 
 @pytest.mark.parametrize(
@@ -294,73 +296,73 @@ async def test_an_unrequested_upgrade_is_an_error() -> None:
     ],
 )
 async def test_invalid_body_data_ends_the_response(start: bytes, again: bytes) -> None:
-    asked = SentRequest()
-    asked.connection.data_received(start or again)
+    exchange = SentRequest()
+    exchange.connection.data_received(start or again)
 
     fed_bytes = 0
-    while not asked.wire.is_aborted and fed_bytes < 2 * HEAD_BYTES:
-        asked.connection.data_received(again)
+    while not exchange.transport.is_aborted and fed_bytes < 2 * HEAD_BYTES:
+        exchange.connection.data_received(again)
         fed_bytes += len(again)
 
-    assert asked.wire.is_aborted
+    assert exchange.transport.is_aborted
 
 
 async def test_bytes_of_the_body_do_not_count_for_the_limit_of_the_headers() -> None:
-    asked = SentRequest()
+    exchange = SentRequest()
     long = b"x" * 10 * HEAD_BYTES
 
-    asked.connection.data_received(ok(long))
+    exchange.connection.data_received(ok(long))
 
-    assert asked.head().status == 200
-    assert await rest_of(asked.connection) == long
+    assert exchange.head().status == 200
+    assert await rest_of(exchange.connection) == long
 
 
 async def test_reading_pauses_while_there_is_no_reader() -> None:
-    asked = SentRequest()
-    asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-    asked.connection.data_received(bytes(WAITING_BYTES))
-    was_paused = asked.wire.is_paused
-    asked.connection.data_received(b"x")
+    exchange = SentRequest()
+    exchange.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+    exchange.connection.data_received(bytes(WAITING_BYTES))
+    was_paused = exchange.transport.is_paused
+    exchange.connection.data_received(b"x")
 
-    assert (was_paused, asked.wire.is_paused) == (False, True)
-    assert len(await asked.connection.receive()) == WAITING_BYTES + 1
-    assert not asked.wire.is_paused
+    assert (was_paused, exchange.transport.is_paused) == (False, True)
+    assert len(await exchange.connection.receive()) == WAITING_BYTES + 1
+    assert not exchange.transport.is_paused
 
 
 async def test_writing_a_large_body_waits_for_the_server() -> None:
-    asked = SentRequest(body=b"")
-    asked.connection.data_received(ok())
-    asked.head()
-    asked.connection.pause_writing()
+    exchange = SentRequest(body=b"")
+    exchange.connection.data_received(ok())
+    exchange.head()
+    exchange.connection.pause_writing()
 
-    asking = asked.connection.send_request(b"head", bytes(10**6))
+    asking = exchange.connection.send_request(b"head", bytes(10**6))
     asking.send(None)
-    before = len(asked.wire.sent)
-    asked.connection.resume_writing()
+    before = len(exchange.transport.sent)
+    exchange.connection.resume_writing()
     asking.send(None)
 
     assert before == len(b"head")
-    assert len(asked.wire.sent) == len(b"head") + 10**6
+    assert len(exchange.transport.sent) == len(b"head") + 10**6
     asking.close()
 
 
 async def test_a_connection_with_a_partial_request_is_not_reused() -> None:
-    asked = SentRequest(body=b"")
-    asked.connection.data_received(ok())
-    asked.head()
-    asked.connection.pause_writing()
+    exchange = SentRequest(body=b"")
+    exchange.connection.data_received(ok())
+    exchange.head()
+    exchange.connection.pause_writing()
 
-    asking = asked.connection.send_request(b"head", bytes(10**6))
+    asking = exchange.connection.send_request(b"head", bytes(10**6))
     asking.send(None)
-    asked.connection.data_received(ok())
+    exchange.connection.data_received(ok())
     with pytest.raises(StopIteration):
         asking.send(None)
 
-    assert asked.wire.sent == b"head"
-    assert not asked.connection.is_reusable
+    assert exchange.transport.sent == b"head"
+    assert not exchange.connection.is_reusable
 
 
-async def test_an_early_answer_ends_the_request_and_the_connection() -> None:
+async def test_an_early_response_ends_the_request_and_the_connection() -> None:
     early = Request(method="POST", path="/", body=bytes(30 * 10**6))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -370,12 +372,12 @@ async def test_an_early_answer_ends_the_request_and_the_connection() -> None:
 
     done = asyncio.Event()
     async with listening(serve) as port, plain(port) as transport:
-        answered = await ask(transport, early)
+        returned = await ask(transport, early)
         assert transport._pool is not None
         assert not transport._pool._idle
         done.set()
 
-    assert answered == (413, b"too large")
+    assert returned == (413, b"too large")
 
 
 async def test_a_complete_but_unread_response_keeps_the_connection_usable() -> None:

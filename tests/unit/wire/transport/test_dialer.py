@@ -1,4 +1,4 @@
-"""How a connection comes about, through proxies as well; and what is left when none does."""
+"""How a connection is established, also through proxies, and the errors if it cannot be."""
 
 import asyncio
 import socket
@@ -140,7 +140,7 @@ async def test_a_proxy_without_a_tunnel_means_that_nothing_was_sent(case: str) -
     assert problem in str(failure)
 
 
-async def test_the_connection_to_a_refusing_proxy_is_closed() -> None:
+async def test_the_connection_to_a_proxy_that_rejects_is_closed() -> None:
     async with raw_server(says(ok(b"", status="502 Bad Gateway"))) as proxy:
         url = f"http://127.0.0.1:{proxy.port}"
         async with through(url, to="https://kube.example.com") as transport:
@@ -190,7 +190,7 @@ async def test_an_unknown_proxy_is_reported_as_unreachable() -> None:
     assert "cannot reach the proxy" in str(failure)
 
 
-async def test_refusals_of_all_addresses_of_a_name_are_one_error(
+async def test_refused_connections_to_all_addresses_of_a_name_are_one_error(
     unused_tcp_port: int,
 ) -> None:
     failure = await failure_of(
@@ -204,7 +204,7 @@ async def test_refusals_of_all_addresses_of_a_name_are_one_error(
 
 
 class PlainLoop:
-    """A loop that cannot race addresses, as uvloop's cannot."""
+    """An event loop without happy eyeballs, such as uvloop."""
 
     def __init__(self, inner: asyncio.AbstractEventLoop) -> None:
         self._inner = inner

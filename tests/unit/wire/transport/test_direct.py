@@ -1,4 +1,4 @@
-"""Bytes between a connection and its socket, whatever sizes they come and go in."""
+"""Data between a protocol and its socket, in chunks of any size."""
 
 import asyncio
 import socket
@@ -19,8 +19,8 @@ def authority() -> Authority:
     return Authority()
 
 
-class Ear:
-    """Keeps what it receives."""
+class RecordingProtocol:
+    """Records what it receives."""
 
     def __init__(self) -> None:
         self.received = bytearray()
@@ -59,7 +59,7 @@ class Ear:
 
 
 @contextmanager
-def line() -> Iterator[tuple[socket.socket, socket.socket]]:
+def socket_pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     here, there = socket.socketpair()
     here.setblocking(False)
     there.setblocking(False)
@@ -68,7 +68,7 @@ def line() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 class Server:
-    """The other end, which speaks TLS one record at a time."""
+    """The peer, which speaks TLS one record at a time."""
 
     def __init__(self, there: socket.socket, authority: Authority) -> None:
         self._there = there
@@ -77,7 +77,7 @@ class Server:
         self.tls = context.wrap_bio(self._coming, self._going, server_side=True)
         self._loop = asyncio.get_running_loop()
 
-    async def answer(self) -> None:
+    async def answer_client_hello(self) -> None:
         """The first half of a handshake."""
         self._coming.write(await self._loop.sock_recv(self._there, 2**16))
         with pytest.raises(ssl.SSLWantReadError):
@@ -99,7 +99,7 @@ class Server:
         data = memoryview(self._going.read())
         for start in range(0, len(data), piece_bytes):
             await self._loop.sock_sendall(self._there, data[start : start + piece_bytes])
-            await asyncio.sleep(0)  # noqa: TID251 - let each piece be received
+            await asyncio.sleep(0)  # noqa: TID251 - the peer receives each piece
 
     async def read(self, count: int) -> bytes:
         got = bytearray()
@@ -111,17 +111,17 @@ class Server:
         return bytes(got)
 
 
-async def agreed(
+async def connect(
     here: socket.socket, there: socket.socket, authority: Authority
-) -> tuple[SocketTransport, Ear, Server]:
-    ear = Ear()
-    transport = SocketTransport(here, ear)
+) -> tuple[SocketTransport, RecordingProtocol, Server]:
+    protocol = RecordingProtocol()
+    transport = SocketTransport(here, protocol)
     server = Server(there, authority)
     context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
     async with asyncio.TaskGroup() as group:
         group.create_task(server.shake_hands())
         group.create_task(transport.secure(context, name="kube"))
-    return transport, ear, server
+    return transport, protocol, server
 
 
 @pytest.mark.parametrize("piece_bytes", [7, 1000, 2**16])
@@ -130,135 +130,135 @@ async def test_tls_records_are_received_in_any_chunks(
 ) -> None:
     said = bytes(range(256)) * 20
 
-    with line() as (here, there):
-        transport, ear, server = await agreed(here, there, authority)
+    with socket_pair() as (here, there):
+        transport, protocol, server = await connect(here, there, authority)
         for start in range(0, len(said), 700):
             server.tls.write(said[start : start + 700])
         await server.send(piece_bytes=piece_bytes)
-        await ear.until(len(said))
+        await protocol.until(len(said))
         transport.abort()
-        await ear.lost
+        await protocol.lost
 
-    assert ear.received == said
+    assert protocol.received == said
 
 
 async def test_a_large_response_is_received_completely(authority: Authority) -> None:
     said = bytes(range(256)) * 2**12
 
-    with line() as (here, there):
-        transport, ear, server = await agreed(here, there, authority)
+    with socket_pair() as (here, there):
+        transport, protocol, server = await connect(here, there, authority)
         rest = memoryview(said)
         while rest:
             rest = rest[server.tls.write(rest[: 2**14]) :]
         await server.send()
-        await ear.until(len(said))
+        await protocol.until(len(said))
         transport.abort()
-        await ear.lost
+        await protocol.lost
 
-    assert ear.received == said
+    assert protocol.received == said
 
 
 async def test_data_beyond_the_kernels_buffer_is_sent_later() -> None:
     written = bytes(range(256)) * 2**13
 
-    with line() as (here, there):
-        ear = Ear()
-        transport = SocketTransport(here, ear)
+    with socket_pair() as (here, there):
+        protocol = RecordingProtocol()
+        transport = SocketTransport(here, protocol)
         transport.write(written[:10])
-        calls_before = list(ear.calls)
+        calls_before = list(protocol.calls)
         transport.write(written[10:])
         arrived = bytearray()
         while len(arrived) < len(written):
             arrived += await asyncio.get_running_loop().sock_recv(there, 2**20)
         assert transport.get_write_buffer_size() == 0
         transport.abort()
-        await ear.lost
+        await protocol.lost
 
     assert arrived == written
-    assert (calls_before, ear.calls) == ([], ["full", "empty"])
+    assert (calls_before, protocol.calls) == ([], ["full", "empty"])
 
 
 async def test_encrypted_data_beyond_the_kernels_buffer_is_sent_later(authority: Authority) -> None:
     written = bytes(range(256)) * 2**13
 
-    with line() as (here, there):
-        transport, ear, server = await agreed(here, there, authority)
+    with socket_pair() as (here, there):
+        transport, protocol, server = await connect(here, there, authority)
         transport.write(written)
         assert transport.get_write_buffer_size() > 0
         arrived = await server.read(len(written))
         transport.abort()
-        await ear.lost
+        await protocol.lost
 
     assert arrived == written
 
 
 async def test_nothing_is_read_while_reading_is_paused() -> None:
-    with line() as (here, there):
-        ear = Ear()
-        transport = SocketTransport(here, ear)
+    with socket_pair() as (here, there):
+        protocol = RecordingProtocol()
+        transport = SocketTransport(here, protocol)
         transport.pause_reading()
         there.send(b"hello")
         for _ in range(5):
             await asyncio.sleep(0)  # noqa: TID251 - the loop has looked at the socket
-        received_before = bytes(ear.received)
+        received_before = bytes(protocol.received)
         transport.resume_reading()
-        await ear.until(5)
+        await protocol.until(5)
         transport.abort()
-        await ear.lost
+        await protocol.lost
 
-    assert (received_before, bytes(ear.received)) == (b"", b"hello")
+    assert (received_before, bytes(protocol.received)) == (b"", b"hello")
 
 
 @pytest.mark.parametrize("says_goodbye", [True, False])
 async def test_the_end_is_reported_after_the_data_before_it(
     authority: Authority, says_goodbye: bool
 ) -> None:
-    with line() as (here, there):
-        _, ear, server = await agreed(here, there, authority)
+    with socket_pair() as (here, there):
+        _, protocol, server = await connect(here, there, authority)
         server.tls.write(b"hello")
         if says_goodbye:
             with pytest.raises(ssl.SSLWantReadError):
                 server.tls.unwrap()
         await server.send()
         there.close()
-        error = await ear.lost
+        error = await protocol.lost
 
         assert here.fileno() == -1
 
-    assert (bytes(ear.received), ear.calls, error) == (b"hello", ["end"], None)
+    assert (bytes(protocol.received), protocol.calls, error) == (b"hello", ["end"], None)
 
 
 async def test_a_read_error_is_reported(authority: Authority) -> None:
-    with line() as (here, there):
-        _, ear, _ = await agreed(here, there, authority)
+    with socket_pair() as (here, there):
+        _, protocol, _ = await connect(here, there, authority)
         there.send(b"\x17\x03\x03\x00\x20" + bytes(32))
-        error = await ear.lost
+        error = await protocol.lost
 
     assert isinstance(error, ssl.SSLError)
-    assert ear.received == b""
+    assert protocol.received == b""
 
 
 async def test_an_end_in_the_middle_of_the_handshake_is_reported(authority: Authority) -> None:
     context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
 
-    with line() as (here, there):
-        transport = SocketTransport(here, Ear())
+    with socket_pair() as (here, there):
+        transport = SocketTransport(here, RecordingProtocol())
         there.close()
         with pytest.raises(ConnectionError):
             await transport.secure(context, name="kube")
 
 
 async def test_an_aborted_connection_releases_its_resources() -> None:
-    with line() as (here, there):
-        ear = Ear()
-        transport = SocketTransport(here, ear)
+    with socket_pair() as (here, there):
+        protocol = RecordingProtocol()
+        transport = SocketTransport(here, protocol)
         transport.write(bytes(10**7))
         transport.abort()
         transport.abort()
         transport.write(b"more")
         transport.pause_reading()
         transport.resume_reading()
-        error = await ear.lost
+        error = await protocol.lost
 
         assert here.fileno() == -1
         assert (error, transport.is_closing()) == (None, True)
@@ -271,34 +271,34 @@ async def test_a_handshake_whose_last_message_is_not_sent_fails(
 ) -> None:
     context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
 
-    with line() as (here, there):
-        ear = Ear()
-        transport = SocketTransport(here, ear)
+    with socket_pair() as (here, there):
+        protocol = RecordingProtocol()
+        transport = SocketTransport(here, protocol)
         server = Server(there, authority)
 
-        async def answer_and_leave() -> None:
-            await server.answer()
+        async def answer_and_close() -> None:
+            await server.answer_client_hello()
             there.close()
 
         async with asyncio.TaskGroup() as group:
-            group.create_task(answer_and_leave())
+            group.create_task(answer_and_close())
             with pytest.raises(OSError, match="pipe"):
                 await transport.secure(context, name="kube")
-        assert isinstance(await ear.lost, BrokenPipeError)
+        assert isinstance(await protocol.lost, BrokenPipeError)
 
 
 async def test_an_exception_of_the_protocol_closes_the_connection() -> None:
-    class Deaf(Ear):
+    class Deaf(RecordingProtocol):
         def data_received(self, data: memoryview) -> None:
             raise RuntimeError("not now")
 
     said: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, about: said.append(about))
-    with line() as (here, there):
-        ear = Deaf()
-        SocketTransport(here, ear)
+    with socket_pair() as (here, there):
+        protocol = Deaf()
+        SocketTransport(here, protocol)
         there.send(b"something")
-        await ear.lost
+        await protocol.lost
 
     assert here.fileno() == -1
     assert "not now" in str(said)

@@ -1,4 +1,4 @@
-"""Compressed bodies, inflated piece by piece."""
+"""Compressed bodies, decompressed piece by piece."""
 
 import gzip
 from random import Random
@@ -12,7 +12,7 @@ from steersman.wire.transport.inflater import PIECE_BYTES, Inflater
 
 
 def inflated(*pieces: bytes) -> list[bytes]:
-    """Everything that comes out of these pieces, as it comes."""
+    """The output for these pieces, in order."""
     inflater = Inflater()
     found = []
     for piece in pieces:
@@ -50,14 +50,14 @@ def test_all_data_is_returned_after_a_full_last_piece(
     assert b"".join(pieces) == bytes(1000)
 
 
-def test_a_truncated_body_is_refused() -> None:
+def test_a_truncated_body_is_rejected() -> None:
     packed = gzip.compress(Random(0).randbytes(1000))
 
     with pytest.raises(ValueError, match="compressed body is incomplete"):
         inflated(packed[:500])
 
 
-def test_a_body_that_is_not_gzip_is_refused() -> None:
+def test_a_body_that_is_not_gzip_is_rejected() -> None:
     with pytest.raises(ValueError, match="not gzip"):
         inflated(b"no such thing")
 
@@ -73,6 +73,6 @@ def test_a_body_of_several_gzip_members_is_decompressed_in_any_chunks(
     assert b"".join(inflated(*pieces)) == b"first" + b"".join(bodies)
 
 
-def test_trailing_data_that_is_not_gzip_is_refused() -> None:
+def test_trailing_data_that_is_not_gzip_is_rejected() -> None:
     with pytest.raises(ValueError, match="not gzip"):
         inflated(gzip.compress(b"{}"), b"and more")

@@ -1,4 +1,4 @@
-"""What goes out, what comes in, and over which connections."""
+"""Requests and responses of the network transport, and the reuse of its connections."""
 
 import asyncio
 import gzip
@@ -190,7 +190,7 @@ async def test_a_large_response_can_be_uncompressed() -> None:
         assert await body_of(transport, LARGE) == b"items"
 
 
-async def test_a_decompression_bomb_is_refused_at_the_size_limit() -> None:
+async def test_a_decompression_bomb_is_rejected_at_the_size_limit() -> None:
     answer = ok(gzip.compress(bytes(10**8)), "Content-Encoding: gzip")
 
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
@@ -215,7 +215,7 @@ async def test_decompression_does_not_block_the_event_loop() -> None:
             async for piece in response.chunks():
                 read += len(piece)
 
-    # Between any two turns no more was inflated than a piece or two.
+    # Other tasks run after every piece or two.
     assert max(later - before for before, later in pairwise([*turns, size])) <= 4 * 2**20
 
 
@@ -277,7 +277,7 @@ async def test_a_connection_with_an_unread_response_is_not_reused() -> None:
     assert server.connections == 2
 
 
-async def test_cancelling_the_wait_for_an_answer_closes_the_connection() -> None:
+async def test_cancelling_the_wait_for_a_response_closes_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         asking.cancel()
 
@@ -292,7 +292,7 @@ async def test_cancelling_the_wait_for_an_answer_closes_the_connection() -> None
     assert asking.cancelled()
 
 
-async def test_cancelling_the_read_of_an_answer_closes_the_connection() -> None:
+async def test_cancelling_the_read_of_a_response_closes_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 
@@ -322,7 +322,7 @@ async def test_a_request_does_not_outlive_its_caller() -> None:
                 await body_of(transport)
 
 
-async def test_a_body_longer_than_its_limit_is_refused() -> None:
+async def test_a_body_longer_than_its_limit_is_rejected() -> None:
     async with raw_server(says(ok(b"x" * 11))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             with pytest.raises(ValueError, match="longer than 10 bytes"):
@@ -361,11 +361,11 @@ async def test_an_endless_body_is_read_only_to_its_limit() -> None:
                 await response.read(limit_bytes=10**6)
         await server.gone.wait()
 
-    # What the kernels hold on both sides of a socket is a few megabytes.
+    # The socket buffers of both sides hold a few megabytes.
     assert sent_bytes < 20 * 10**6
 
 
-async def test_a_transport_is_used_inside_its_block_only() -> None:
+async def test_a_transport_works_only_inside_its_block() -> None:
     transport = NetworkTransport(clock=SystemClock(), server="http://127.0.0.1:1", tls=lambda: None)
 
     with pytest.raises(RuntimeError, match="only inside its `async with` block"):
@@ -388,14 +388,14 @@ async def test_a_transport_is_used_inside_its_block_only() -> None:
         "https://kube.example.com/#canary",
     ],
 )
-def test_an_invalid_server_url_is_refused_without_showing_it(server: str) -> None:
+def test_an_invalid_server_url_is_rejected_without_showing_it(server: str) -> None:
     with pytest.raises(ConfigError, match=r"^the server's address: ") as caught:
         NetworkTransport(clock=SystemClock(), server=server, tls=lambda: None)
 
     assert "canary" not in str(caught.value)
 
 
-def test_an_invalid_proxy_url_is_refused_without_showing_it() -> None:
+def test_an_invalid_proxy_url_is_rejected_without_showing_it() -> None:
     with pytest.raises(ConfigError, match=r"^the proxy's address: ") as caught:
         NetworkTransport(
             clock=SystemClock(),

@@ -1,4 +1,4 @@
-"""Which connections are kept, for how long, and which one is next."""
+"""The connection pool: which connections it keeps, for how long, and their order."""
 
 import asyncio
 import ssl
@@ -12,7 +12,7 @@ from steersman.wire.transport.connection import Connection
 from steersman.wire.transport.pool import IDLE_SECONDS, Pool
 from tests.clocks import FakeClock
 from tests.raw_server import Received, ok, raw_server, says
-from tests.unit.wire.kit import Wire
+from tests.unit.wire.fake_transport import FakeTransport
 
 GET = Request(method="GET", path="/version")
 
@@ -57,23 +57,23 @@ async def test_the_most_recently_used_connection_is_reused_first() -> None:
     assert (server.connections, kept) == (3, 1)
 
 
-def a_connection(tls: ssl.SSLContext | None = None) -> tuple[Connection, Wire]:
-    wire = Wire()
+def a_connection(tls: ssl.SSLContext | None = None) -> tuple[Connection, FakeTransport]:
+    transport = FakeTransport()
     connection = Connection(tls=tls)
-    connection.connection_made(wire)
-    return connection, wire
+    connection.connection_made(transport)
+    return connection, transport
 
 
 async def test_a_connection_that_was_just_closed_is_not_reused() -> None:
     pool = Pool(clock=FakeClock())
-    connection, wire = a_connection()
+    connection, transport = a_connection()
     pool.add(connection)
     pool.give_back(connection)
 
     connection.eof_received()
 
     assert pool.take(None) is None
-    assert wire.is_aborted
+    assert transport.is_aborted
 
 
 async def test_a_closed_connection_is_removed_from_the_pool() -> None:
@@ -91,24 +91,24 @@ async def test_a_connection_of_an_old_context_is_closed_once_it_is_idle() -> Non
     old, new = ssl.create_default_context(), ssl.create_default_context()
     pool = Pool(clock=FakeClock())
     pool.take(old)
-    connection, wire = a_connection(old)
+    connection, transport = a_connection(old)
     pool.add(connection)
 
     pool.take(new)
-    was_aborted = wire.is_aborted
+    was_aborted = transport.is_aborted
     pool.give_back(connection)
 
-    assert (was_aborted, wire.is_aborted) == (False, True)
+    assert (was_aborted, transport.is_aborted) == (False, True)
 
 
 async def test_a_connection_returned_to_a_closed_pool_is_closed() -> None:
     pool = Pool(clock=FakeClock())
     await pool.close()
-    connection, wire = a_connection()
+    connection, transport = a_connection()
 
     pool.give_back(connection)
 
-    assert wire.is_aborted
+    assert transport.is_aborted
 
 
 async def test_closing_the_transport_closes_all_connections() -> None:
@@ -148,7 +148,7 @@ async def test_a_hundred_cancelled_requests_leak_no_connection() -> None:
                     asking.cancel()
         pool = transport._pool
         assert pool is not None
-        # What is left can be used again.
+        # The remaining connections are usable.
         for _ in range(5):
             await SystemClock().sleep(0)
         assert len(pool._all) == len(pool._idle)

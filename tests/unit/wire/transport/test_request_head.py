@@ -1,4 +1,4 @@
-"""What stands before the body of a request, and what may not stand there."""
+"""The head of a request, and the header values that are rejected."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_no_path_can_inject_data() -> None:
     assert len(rest) == 4
 
 
-def test_a_lone_surrogate_is_refused_without_showing_its_context() -> None:
+def test_a_lone_surrogate_is_rejected_without_showing_its_context() -> None:
     headers = (("Authorization", "canary"), ("X", "\ud800"))
 
     with pytest.raises(ValueError, match="a lone surrogate") as caught:

@@ -1,4 +1,4 @@
-"""Lengths of time as Go reads them."""
+"""Duration strings are parsed as in Go."""
 
 import pytest
 

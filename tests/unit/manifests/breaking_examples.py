@@ -1,4 +1,4 @@
-"""Changes to a schema that break something, each with a value that shows it."""
+"""Breaking changes to a schema, each with a value that is valid only before the change."""
 
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ TEXT: Final = {"type": "string"}
 NUMBER: Final = {"type": "integer"}
 KEEPS: Final = {"x-kubernetes-preserve-unknown-fields": True}
 
-# A schema, a narrower one, and a value that shows it.
+# A schema, a narrower one, and a value that only the first accepts.
 BROKEN: list[tuple[Any, Any, Any]] = [
     (TEXT, NUMBER, "a"),
     ({"type": "number"}, NUMBER, 0.5),

@@ -1,11 +1,11 @@
-"""What several tests of connections need."""
+"""A transport without a network, for tests of connections."""
 
 import asyncio
 from typing import Any
 
 
-class Wire(asyncio.Transport):
-    """Takes everything; notes whether it was ended, and whether reading is paused."""
+class FakeTransport(asyncio.Transport):
+    """Records the data, whether it was aborted, and whether reading is paused."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What breaks between two definitions is named, each at its place, and nothing else is."""
+"""Breaking changes between two definitions are reported with their paths, other changes are not."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -24,12 +24,12 @@ NUMBER = {"type": "integer"}
 KEEPS = {"x-kubernetes-preserve-unknown-fields": True}
 
 
-def places(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str]]:
+def paths(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(each.version, each.path) for each in breaking_changes(old, new)]
 
 
 def of_fields(old: Any, new: Any) -> tuple[BreakingChange, ...]:
-    """What breaks when the schema of ``spec.it`` changes."""
+    """The breaking changes when the schema of ``spec.it`` changes."""
     return breaking_changes(definition(fields(it=old)), definition(fields(it=new)))
 
 
@@ -160,7 +160,7 @@ def test_a_wider_type_breaks_readers(old: Any, new: Any, what: str) -> None:
     assert found.why == "clients that expect the previous type cannot read all values"
 
 
-# Wider, or the same thing said in other words.
+# Wider schemas, and equivalent ones.
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -250,8 +250,8 @@ def test_a_constraint_on_object_names_is_reported() -> None:
     root = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"]["metadata"] = fields(name=TEXT | {"maxLength": 5})
 
-    assert places(old, new) == [("v1", "metadata.name")]
-    assert places(new, old) == []
+    assert paths(old, new) == [("v1", "metadata.name")]
+    assert paths(new, old) == []
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_changed_name_or_scope_is_reported(changes: Any, path: str) -> None:
     old, new = definition(), definition()
     new["spec"] |= changes
 
-    assert places(old, new) == [("", path)]
+    assert paths(old, new) == [("", path)]
 
 
 def test_only_a_removed_short_name_is_reported() -> None:
@@ -291,7 +291,7 @@ def test_a_version_that_is_no_longer_served_is_reported() -> None:
     old = of_versions(version("v1"), version("v1beta1"))
     new = of_versions(version("v1"), version("v1beta1", served=False))
 
-    assert places(old, new) == [("v1beta1", "")]
+    assert paths(old, new) == [("v1beta1", "")]
     assert "no longer served" in str(breaking_changes(old, new)[0])
 
 
@@ -323,9 +323,9 @@ def test_a_new_version_that_rejects_stored_objects_needs_conversion() -> None:
     old = definition(fields(a=TEXT))
     new = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(b=TEXT)))
 
-    assert places(old, new) == [("v2", "spec.a")]
+    assert paths(old, new) == [("v2", "spec.a")]
     new["spec"]["conversion"] = {"strategy": "Webhook"}
-    assert places(old, new) == []
+    assert paths(old, new) == []
 
 
 def test_a_changed_storage_version_that_drops_fields_is_reported() -> None:
@@ -354,34 +354,34 @@ def test_a_removed_conversion_is_reported() -> None:
     old, new = (of_versions(version("v1"), version("v2")) for _ in "ab")
     old["spec"]["conversion"] = {"strategy": "Webhook"}
 
-    assert places(old, new) == [("", "spec.conversion")]
+    assert paths(old, new) == [("", "spec.conversion")]
 
 
 def test_a_removed_subresource_is_reported() -> None:
     old, new = rich(), rich()
     new["spec"]["versions"][0]["subresources"] = {}
 
-    assert places(old, new) == [("v1", "/status"), ("v1", "/scale")]
+    assert paths(old, new) == [("v1", "/status"), ("v1", "/scale")]
 
 
 def test_a_new_status_subresource_is_reported() -> None:
     old, new = definition(), of_versions(version("v1", subresources={"status": {}}))
 
-    assert places(old, new) == [("v1", "status")]
+    assert paths(old, new) == [("v1", "status")]
 
 
 def test_a_changed_path_of_the_scale_is_reported() -> None:
     old, new = rich(), rich()
     new["spec"]["versions"][0]["subresources"]["scale"]["specReplicasPath"] = ".spec.low"
 
-    assert places(old, new) == [("v1", "/scale specReplicasPath")]
+    assert paths(old, new) == [("v1", "/scale specReplicasPath")]
 
 
 def test_a_removed_selectable_field_is_reported() -> None:
     old, new = rich(), rich()
     del new["spec"]["versions"][0]["selectableFields"]
 
-    assert places(old, new) == [("v1", "spec.mode")]
+    assert paths(old, new) == [("v1", "spec.mode")]
 
 
 def test_columns_and_deprecations_are_not_reported() -> None:
@@ -406,7 +406,7 @@ def test_columns_and_deprecations_are_not_reported() -> None:
         definition(TEXT | {"x-kubernetes-validations": ["self"]}),
     ],
 )
-def test_a_document_that_is_not_a_definition_is_refused(broken: Any) -> None:
+def test_a_document_that_is_not_a_definition_is_rejected(broken: Any) -> None:
     with pytest.raises(BadDefinition, match="is not a CustomResourceDefinition: "):
         breaking_changes(definition(), broken)
 
@@ -417,7 +417,7 @@ def test_an_unchanged_definition_reports_nothing(schema: dict[str, Any]) -> None
 
 
 class Server:
-    """What the embedded server makes of values for one schema."""
+    """The embedded server's handling of values by one schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         written = fields(it=schema)
@@ -425,8 +425,8 @@ class Server:
         self._validator = Validator(written)
         self._defaults, self._sets = Defaults(self._node), Uniqueness(self._node)
 
-    def keeps(self, value: Any) -> bool:
-        """Whether it takes the value, and drops nothing of it."""
+    def accepts(self, value: Any) -> bool:
+        """Whether the server accepts the value and drops nothing of it."""
         sent = {"it": deepcopy(value)}
         prune(sent, self._node)
         if sent != {"it": value}:
@@ -445,7 +445,7 @@ def test_without_a_breaking_change_every_stored_object_stays_valid_and_complete(
 
     breaks = of_fields(old, new) != ()
 
-    assert breaks or not Server(old).keeps(value) or Server(new).keeps(value)
+    assert breaks or not Server(old).accepts(value) or Server(new).accepts(value)
 
 
 @given(data=st.data())
