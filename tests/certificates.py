@@ -1,8 +1,7 @@
-"""Certificates for tests: an authority, and what it signs.
+"""Certificates for tests, and the authority that signs them.
 
-Keys are on the P-256 curve, which is quick to make. As in those of many clusters, there are no key
-identifiers: Go and steersman do without, and ``ssl.create_default_context`` does not, from
-Python 3.13 on.
+Keys use the P-256 curve, which is fast. As in many clusters, certificates have no key identifiers:
+Go and steersman do not require them, ``ssl.create_default_context`` does since Python 3.13.
 """
 
 import ipaddress
@@ -15,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-# Any moment would do that is before every run of the tests, and so would any after.
+# Any times before and after every run of the tests.
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FAR_OFF = datetime(2120, 1, 1, tzinfo=UTC)
 
@@ -28,7 +27,7 @@ class KeyPair:
     key: bytes = field(repr=False)
 
     def encrypted_key(self, password: bytes) -> bytes:
-        """The key, for those who know ``password``."""
+        """The key, encrypted with ``password``."""
         key = serialization.load_pem_private_key(self.key, password=None)
         return key.private_bytes(
             serialization.Encoding.PEM,
@@ -38,7 +37,7 @@ class KeyPair:
 
 
 class Authority:
-    """A certificate authority; ``certificate`` is what its followers trust."""
+    """A certificate authority; clients trust its ``certificate``."""
 
     def __init__(
         self, name: str = "test authority", *, signed_by: "Authority | None" = None
@@ -54,13 +53,13 @@ class Authority:
         self.certificate = self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def trusting(self) -> ssl.SSLContext:
-        """For a client of a test that trusts this authority and no other."""
+        """The TLS context of a client that trusts only this authority."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cadata=self.certificate.decode())
         return context
 
     def server(self, *names: str, expires_time: datetime = FAR_OFF) -> KeyPair:
-        """For a server reached under ``names``: host names and addresses."""
+        """A certificate for a server with these host names and addresses."""
         return self._pair(
             "server",
             x509.SubjectAlternativeName([_general_name(name) for name in names]),
@@ -69,7 +68,7 @@ class Authority:
         )
 
     def client(self, user: str, *groups: str, expires_time: datetime = FAR_OFF) -> KeyPair:
-        """For a client who is ``user``, and in ``groups``, as Kubernetes reads a certificate."""
+        """A certificate for ``user`` in ``groups``, as Kubernetes reads it."""
         return self._pair(
             user,
             x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]),

@@ -1,4 +1,4 @@
-"""Clocks for tests: time goes on when the test says so."""
+"""Clocks for tests: time advances only when a test advances it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,10 +9,10 @@ from itertools import count
 
 
 class FakeClock:
-    """Stands still until it is advanced; a sleeper advances it, and so sleeps no time at all.
+    """Advances by ``advance``, and by each ``sleep``, which returns immediately.
 
-    A timeout fires when the clock is advanced past it, and after so many real seconds as well: it
-    is there for what really hangs.
+    A timeout expires when the clock is advanced past it, and also after its length in real time,
+    for code that hangs.
     """
 
     def __init__(self, *, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
@@ -21,7 +21,7 @@ class FakeClock:
         self._timeouts: dict[asyncio.Timeout, float] = {}
 
     def advance(self, seconds: float) -> None:
-        """Let so much time pass."""
+        """Advance the time."""
         self._monotonic_seconds += seconds
         self._now += timedelta(seconds=seconds)
         for timeout, ends_at in self._timeouts.items():
@@ -37,10 +37,10 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         wakes_at = self._monotonic_seconds + seconds
         while True:
-            # No further than the first timeout: that may be the sleeper's own.
+            # No further than the first timeout, which may be that of the sleeping task.
             ends = [at for timeout, at in self._timeouts.items() if not timeout.expired()]
             self.advance(max(0.0, min([wakes_at, *ends]) - self._monotonic_seconds))
-            await asyncio.sleep(0)  # noqa: TID251 - others get their turn, and timeouts theirs
+            await asyncio.sleep(0)  # noqa: TID251 - other tasks run, and timeouts expire
             if self._monotonic_seconds >= wakes_at:
                 return
 
@@ -56,9 +56,9 @@ class FakeClock:
 
 
 class ManualClock(FakeClock):
-    """Stands still until it is advanced: a sleeper sleeps until the test has gone past its time.
+    """Advances only by ``advance``: a task sleeps until the test advances the clock past its time.
 
-    For periodic tasks, which would drive a ``FakeClock`` on without end.
+    For periodic tasks, which would advance a ``FakeClock`` without end.
     """
 
     def __init__(self, *, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
@@ -75,7 +75,7 @@ class ManualClock(FakeClock):
 
     async def sleep(self, seconds: float) -> None:
         if seconds <= 0:
-            await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
+            await asyncio.sleep(0)  # noqa: TID251 - no wait: other tasks run
             return
         awake = asyncio.get_running_loop().create_future()
         heappush(self._sleepers, (self.monotonic() + seconds, next(self._numbers), awake))

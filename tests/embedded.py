@@ -1,4 +1,4 @@
-"""The embedded API server in the process of the test, with a clock that the test moves."""
+"""The embedded API server in the process of the test, with a clock that the test advances."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -34,13 +34,13 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
 TOKEN = "the-admin's-token"
 
-# More turns than anything takes from being woken to waiting again.
+# More than any task needs from its wakeup to its next wait.
 TURNS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back."""
+    """The response to a request."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -48,17 +48,17 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The body, decoded."""
+        """The decoded body."""
         return msgspec.json.decode(self.body)
 
     @property
     def names(self) -> list[str]:
-        """Of the objects in a list."""
+        """The names of the objects in a list."""
         return [item["metadata"]["name"] for item in self.json["items"]]
 
     @property
     def warnings(self) -> list[str]:
-        """What the server said beside the answer."""
+        """The warnings of the server."""
         return [
             msgspec.json.decode(value.removeprefix("299 - "))
             for name, value in self.headers
@@ -66,12 +66,12 @@ class Answer:
         ]
 
     def header(self, name: str) -> str | None:
-        """The first of this name."""
+        """The first header of this name."""
         return next((value for key, value in self.headers if key == name), None)
 
 
 class EmbeddedServer:
-    """A server, its log, the clock it goes by, and what was observed of it."""
+    """A server, its log, its clock, and its observations."""
 
     def __init__(
         self,
@@ -107,20 +107,20 @@ class EmbeddedServer:
         token: str = TOKEN,
         **headers: str,
     ) -> Answer:
-        """The answer to one request; ``body`` is sent as JSON, or as the bytes it is."""
+        """The response to a request; ``body`` is sent as JSON, or unchanged if it is bytes."""
         reply = await self.server.handle(_request(method, url, body, sends, token, headers))
         assert reply.stream is None, "a watch answers with a stream"
         return Answer(status=reply.status, headers=reply.headers, body=reply.body)
 
     async def asked(self, method: str, url: str, body: object = None, **rest: str) -> Any:
-        """The same where there can be no doubt that it works: the body, decoded."""
+        """The decoded body of the response to a request that must succeed."""
         answer = await self.ask(method, url, body, **rest)
         assert answer.status < 300, answer.body
         return answer.json
 
     @asynccontextmanager
     async def pieces(self, url: str, **headers: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The bytes of a watch, as they come."""
+        """The bytes of a watch, as they arrive."""
         separator = "&" if "?" in url else "?"
         request = _request("GET", f"{url}{separator}watch=true", None, JSON, TOKEN, headers)
         reply = await self.server.handle(request)
@@ -135,13 +135,13 @@ class EmbeddedServer:
             yield Lines(pieces)
 
     async def namespace(self) -> str:
-        """The name of a new namespace."""
+        """Create a namespace, and return its name."""
         name = f"test-{next(self._namespaces)}"
         await self.asked("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         return name
 
     def client(self, *, settings: ClientSettings | None = None) -> Client:
-        """Our own client, as the administrator."""
+        """A client of steersman, as the administrator."""
         return Client(
             InProcessTransport(self.server),
             clock=self.clock,
@@ -151,7 +151,7 @@ class EmbeddedServer:
         )
 
     async def after(self, seconds: int) -> None:
-        """Let so much time pass, second by second, and all who wait have their turns."""
+        """Advance the clock second by second, and run all tasks that are due."""
         await turns()
         for _ in range(seconds):
             self.clock.advance(1.0)
@@ -159,7 +159,7 @@ class EmbeddedServer:
 
 
 class Lines:
-    """What a watch says, event by event."""
+    """The events of a watch."""
 
     def __init__(self, pieces: AsyncIterator[bytes]) -> None:
         self._pieces = pieces
@@ -179,7 +179,7 @@ class Lines:
         return [await anext(self) for _ in range(number)]
 
     async def seen(self, number: int) -> list[tuple[str, str]]:
-        """Of the next ``number`` events, their types and objects."""
+        """The types and names of the next ``number`` events."""
         return [(each["type"], name_of(each["object"])) for each in await self.first(number)]
 
 
@@ -191,11 +191,11 @@ def name_of(obj: Any) -> str:
 async def turns() -> None:
     """Run all tasks that can run."""
     for _ in range(TURNS):
-        await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
+        await asyncio.sleep(0)  # noqa: TID251 - no wait: other tasks run
 
 
 def config_map(name: str, *, labels: Mapping[str, str] | None = None, **data: str) -> Any:
-    """A ConfigMap as it is sent."""
+    """A ConfigMap as a client sends it."""
     metadata: dict[str, Any] = {"name": name}
     if labels is not None:
         metadata["labels"] = labels

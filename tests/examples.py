@@ -1,4 +1,4 @@
-"""The example projects: where they are, and what is in them."""
+"""The example projects, their controllers and their kinds."""
 
 import tomllib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ PROJECTS = {each.parent.name: each.parent for each in sorted(EXAMPLES.glob("*/py
 
 
 def example_controllers() -> dict[str, Controller[Any]]:
-    """Those that the operators run, by the name of the example and their own."""
+    """The controllers of the examples, by the name of the example and their own."""
     found: dict[str, Controller[Any]] = {}
     for name, project in PROJECTS.items():
         settings = tomllib.loads((project / "pyproject.toml").read_text())["tool"]
@@ -27,7 +27,7 @@ def example_controllers() -> dict[str, Controller[Any]]:
 
 
 def example_kinds() -> list[type[CustomResource[Any, Any]]]:
-    """Each kind that an example defines."""
+    """All kinds that an example defines."""
     found: dict[type[CustomResource[Any, Any]], None] = {}
     for project in PROJECTS.values():
         for module in _modules(project / "src"):

@@ -1,4 +1,4 @@
-"""Webhooks without a network: what a server in the process asks, answered by a test."""
+"""Webhooks without a network: the requests of a server in the process, answered by a test."""
 
 import json
 from base64 import b64encode
@@ -10,28 +10,28 @@ import msgspec
 
 from steersman_cluster.apiserver import WebhookResponse, WebhookUnreachable
 
-# From a review to what stands in its response.
+# From a review to the fields of its response.
 Script: TypeAlias = Callable[[Any], Mapping[str, Any]]
 
 
 def allow(_: Any) -> Mapping[str, Any]:
-    """Have no objection."""
+    """Allow the request."""
     return {"allowed": True}
 
 
 def patch(*operations: Mapping[str, Any]) -> Script:
-    """Change the object by a JSON patch."""
+    """Change the object with a JSON patch."""
     encoded = b64encode(json.dumps(operations).encode()).decode()
     return lambda _: {"allowed": True, "patchType": "JSONPatch", "patch": encoded}
 
 
 class Webhooks:
-    """Webhooks, each under the path of its url, which does what its script says."""
+    """Webhooks by the path of their URL, each with a script."""
 
     def __init__(self, **scripts: Script | WebhookUnreachable) -> None:
         self.scripts = scripts
         self.received: list[tuple[str, Any]] = []
-        # What happens in the world while the next review is answered.
+        # Called during the next reviews, one for each.
         self.meanwhile: list[Callable[[], Awaitable[object]]] = []
 
     async def post(
@@ -44,7 +44,7 @@ class Webhooks:
         connect_to: str,
         timeout_seconds: float,
     ) -> WebhookResponse:
-        """The answer to a review."""
+        """The response to a review."""
         review = msgspec.json.decode(body)
         name = urlsplit(url).path.removeprefix("/")
         self.received.append((name, review["request"]))
@@ -61,12 +61,12 @@ class Webhooks:
 
     @property
     def names(self) -> list[str]:
-        """Who was asked, in order."""
+        """The called webhooks, in order."""
         return [name for name, _ in self.received]
 
 
 def webhook(name: str, **more: Any) -> dict[str, Any]:
-    """A webhook that wants to be asked about all ConfigMaps."""
+    """A webhook for all requests for ConfigMaps."""
     return {
         "name": f"{name}.example.com",
         "clientConfig": {"url": f"https://webhooks.example.com/{name}"},

@@ -1,4 +1,4 @@
-"""Other processes, as /proc shows them."""
+"""Other processes, read from /proc."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ PROC = Path("/proc")
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process that has not ended; one may be gone before it is read."""
+    """Whether the process exists and has not ended; it can end before it is read."""
     try:
         return ") Z " not in (PROC / str(pid) / "stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
@@ -14,14 +14,14 @@ def is_running(pid: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that it started and that still run."""
+    """The running child processes."""
     running = (int(each.name) for each in PROC.iterdir() if each.name.isdigit())
     return [each for each in running if _parent(each) == pid]
 
 
 def _parent(pid: int) -> int | None:
     try:
-        # The name of the program, in parentheses, may have spaces and parentheses of its own.
+        # The program name, in parentheses, may itself contain spaces and parentheses.
         fields = (PROC / str(pid) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None

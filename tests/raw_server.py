@@ -1,4 +1,4 @@
-"""A server made of bytes, for answers that no real one would give."""
+"""A server that sends arbitrary bytes, for responses that no real server sends."""
 
 import asyncio
 import ssl
@@ -14,7 +14,7 @@ from tests.certificates import KeyPair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """A request, as it came; ``connection`` counts from 1."""
+    """A request as received; ``connection`` counts from 1."""
 
     connection: int
     line: str
@@ -22,18 +22,18 @@ class Received:
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The first header of this name, which is written in lower case."""
+        """The first header of this name, in lower case."""
         return next((value for key, value in self.headers if key == name), None)
 
 
 @dataclass(slots=True)
 class RawServer:
-    """Where it listens, and what has come in so far."""
+    """The port of the server, and the received requests."""
 
     port: int = 0
     connections: int = 0
     received: list[Received] = field(default_factory=list[Received])
-    # Set whenever a connection is gone.
+    # Set whenever a connection has ended.
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -47,14 +47,14 @@ Answer: TypeAlias = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 async def listening(
     serve: Serve, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> AsyncIterator[int]:
-    """Listen on a free port of loopback, and serve each connection; none outlives the block."""
+    """Listen on a free port of loopback, and serve each connection until the block ends."""
     tasks: list[asyncio.Task[None]] = []
 
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await serve(reader, writer)
         finally:
-            # Not where the server has closed it: that lets what was written go out.
+            # Not if the server has closed it: closing still sends the written data.
             if not writer.is_closing():
                 writer.transport.abort()
 
@@ -76,7 +76,7 @@ async def listening(
 async def raw_server(
     answer: Answer, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> AsyncIterator[RawServer]:
-    """Let ``answer`` write what it likes after each request, and close when it likes."""
+    """Call ``answer`` for each request: it writes any bytes, and may close the connection."""
     server = RawServer()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -107,13 +107,13 @@ async def _receive(reader: asyncio.StreamReader, connection: int) -> Received:
 
 
 def ok(body: bytes = b"{}", *headers: str, status: str = "200 OK") -> bytes:
-    """A well-formed answer."""
+    """A well-formed response."""
     fields = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join(fields).encode() + b"\r\n\r\n" + body
 
 
 def says(*answers: bytes, then_close: bool = False) -> Answer:
-    """Give one of ``answers`` to each request in turn, and the last one ever after."""
+    """Return one of ``answers`` to each request in turn, and then always the last."""
     left = list(answers)
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
@@ -125,7 +125,7 @@ def says(*answers: bytes, then_close: bool = False) -> Answer:
 
 
 def server_tls(pair: KeyPair, *, client_ca: bytes | None = None) -> ssl.SSLContext:
-    """TLS as a server with ``pair``, which lets only clients in that ``client_ca`` signed for."""
+    """The TLS context of a server; with ``client_ca`` it requires client certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "pair.pem")

@@ -1,4 +1,4 @@
-"""A transport that answers from a script, and remembers what it was asked."""
+"""A transport that returns the responses of a script, and records the requests."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -9,19 +9,19 @@ import msgspec
 
 from steersman.wire import Request
 
-# Bytes arrive, an exception is raised in their place, and a function is waited for.
+# Bytes are received, an exception is raised, and a function is awaited.
 Piece: TypeAlias = bytes | Exception | Callable[[], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What comes back: a status, headers by lower-case name, and a body in pieces."""
+    """A response: a status, headers by lower-case name, and a body in pieces."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     warnings: tuple[str, ...] = ()
     body: bytes | Iterable[Piece] = b""
-    # Waited for before the status comes.
+    # Awaited before the response starts.
     after: Callable[[], Awaitable[object]] | None = None
 
 
@@ -29,12 +29,12 @@ Scripted: TypeAlias = Answer | Exception
 
 
 def saying(body: object, **rest: Any) -> Answer:
-    """An answer with this body, as JSON."""
+    """A response with this body, as JSON."""
     return Answer(body=msgspec.json.encode(body), **rest)
 
 
 def refusing(code: int, reason: str = "", message: str = "because", **rest: Any) -> Answer:
-    """An answer with the Status that an API server would send."""
+    """A response with the Status of an error, as an API server sends it."""
     status = {
         "apiVersion": "v1",
         "kind": "Status",
@@ -48,7 +48,7 @@ def refusing(code: int, reason: str = "", message: str = "because", **rest: Any)
 
 
 class ScriptedTransport:
-    """Gives the answers of its script one after another, or those of one function."""
+    """Returns the responses of its script in order, or those of a function."""
 
     def __init__(
         self, *script: Scripted, answering: Callable[[Request], Scripted] | None = None
@@ -83,7 +83,7 @@ class ScriptedTransport:
 
 
 class ScriptedResponse:
-    """One answer of the script."""
+    """A response of the script."""
 
     def __init__(self, answer: Answer) -> None:
         self.status = answer.status

@@ -1,4 +1,4 @@
-"""A webhook server on loopback: answers as a test tells it, and remembers what it was asked."""
+"""A webhook server on loopback that responds as a test says, and records the reviews."""
 
 import json
 import ssl
@@ -19,7 +19,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What a webhook answers, when it is no review; ``hangs``: it never does."""
+    """A raw response of a webhook; with ``hangs`` it never responds."""
 
     status: int = 200
     body: bytes = b""
@@ -28,13 +28,13 @@ class Said:
     hangs_up: bool = False
 
 
-# From the review to what stands in its response, or to something else altogether.
+# From the review to the fields of its response, or to a raw response.
 Script: TypeAlias = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedReview:
-    """One review, and where it was sent."""
+    """A review, and the path of its request."""
 
     path: str
     query: str
@@ -42,24 +42,24 @@ class ReceivedReview:
 
 
 def allow(_: Any) -> Any:
-    """Have no objection."""
+    """Allow the request."""
     return {"allowed": True}
 
 
 def deny(message: str = "", **status: Any) -> Script:
-    """Object."""
+    """Deny the request."""
     shown = {**status, **({"message": message} if message else {})}
     return lambda _: {"allowed": False, **({"status": shown} if shown else {})}
 
 
 def patch(*operations: Any, **more: Any) -> Script:
-    """Change the object by a JSON patch."""
+    """Change the object with a JSON patch."""
     encoded = b64encode(json.dumps(operations).encode()).decode()
     return lambda _: {"allowed": True, "patchType": "JSONPatch", "patch": encoded, **more}
 
 
 class WebhookServer:
-    """Where webhooks are: each at a path of its own, doing what its script says."""
+    """Webhooks, each with its own path and script."""
 
     def __init__(self, port: int, ca_bundle: bytes) -> None:
         self.port = port
@@ -72,26 +72,26 @@ class WebhookServer:
         self._received: list[ReceivedReview] = []
 
     def url(self, path: str) -> str:
-        """Where the webhook with that path is reached."""
+        """The URL of the webhook with that path."""
         return f"https://{LOOPBACK}:{self.port}/{path}"
 
     def client_config(self, path: str) -> dict[str, Any]:
-        """How a configuration names the webhook with that path."""
+        """The client configuration of the webhook with that path."""
         return {"url": self.url(path), "caBundle": self.ca_bundle}
 
     def forget(self) -> None:
-        """Start again."""
+        """Forget all received reviews."""
         with self._lock:
             self._received.clear()
 
     @property
     def received(self) -> list[ReceivedReview]:
-        """Every review so far."""
+        """All reviews so far."""
         with self._lock:
             return list(self._received)
 
     def answer(self, path: str, query: str, review: Any) -> Said:
-        """What to say to a review."""
+        """The response to a review."""
         with self._lock:
             self._received.append(ReceivedReview(path=path, query=query, review=review))
         said = self.scripts.get(path, allow)(review)
@@ -110,7 +110,7 @@ class WebhookServer:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body in one piece, at once: otherwise each answer waits for an acknowledgement.
+    # Head and body in one write: otherwise each response waits for an acknowledgement.
     wbufsize = -1
     disable_nagle_algorithm = True
     webhooks: WebhookServer
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(said.body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read what was received."""
+        """Tests read the received reviews instead."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -140,17 +140,17 @@ class _Server(ThreadingHTTPServer):
     webhooks: WebhookServer
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Count, and answer in a thread."""
+        """Count the connection, and handle it in a thread."""
         self.webhooks.connections += 1
         super().process_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that does not trust us says so itself."""
+        """A client that does not trust the server reports that itself."""
 
 
 @contextmanager
 def webhook_server(*names: str) -> Iterator[WebhookServer]:
-    """A webhook server that can be reached as loopback, and claims to have ``names`` too."""
+    """A webhook server on loopback, with a certificate for ``names`` too."""
     authority = Authority()
     pair = authority.server(LOOPBACK, "localhost", *names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -161,10 +161,10 @@ def webhook_server(*names: str) -> Iterator[WebhookServer]:
         context.load_cert_chain(certificate, key)
 
     class Handler(_Handler):
-        """The one of this server."""
+        """The handler of this server."""
 
     server = _Server((LOOPBACK, 0), Handler)
-    # Shaken hands in the thread of the connection, so that a bad one delays no other.
+    # The handshake runs in the thread of the connection, so that none delays another.
     server.socket = context.wrap_socket(
         server.socket, server_side=True, do_handshake_on_connect=False
     )

@@ -1,8 +1,8 @@
-"""What the architecture tests still allow: offenders of today, counted, in files that only shrink.
+"""The violations that the architecture tests still allow, counted, in files that only shrink.
 
-``python -m tests.architecture.allowances`` says where a file differs from the source, and with
-``--write`` brings the files up to date. A file whose total would grow is not written. What moves,
-such as a renamed module, keeps its count; what follows an entry as a comment stays.
+``python -m tests.architecture.allowances`` prints where a file differs from the source, and updates
+the files with ``--write``, unless the total of a file would grow. A renamed module keeps its count,
+and comments after an entry are kept.
 """
 
 import argparse
@@ -26,12 +26,12 @@ _ENTRY = re.compile(r'^"([^"]+)" = (\d+)( *#.*)?$')
 
 @dataclass(frozen=True)
 class Allowance:
-    """One rule's offenders: a count for each name, and the file with those that are allowed."""
+    """The violations of a rule: a count for each name, and the file with the allowed ones."""
 
     name: str
     about: str  # the file's first line
     count: Callable[[], Mapping[str, int]]
-    explain: Callable[[str], str] = lambda name: ""  # what is wrong with one name
+    explain: Callable[[str], str] = lambda name: ""  # the violations of one name
     directory: Path = DIRECTORY
 
     @property
@@ -50,7 +50,7 @@ class Allowance:
         }
 
     def differences(self) -> Iterator[str]:
-        """Names with more offences than are allowed, and those with fewer."""
+        """Names with more violations than are allowed, and names with fewer."""
         found, allowed = self.count(), self.allowed()
         for name in sorted(found.keys() | allowed.keys()):
             now, limit = found.get(name, 0), allowed.get(name, 0)
@@ -61,7 +61,7 @@ class Allowance:
                 yield f"{name}: only {now} found, {limit} allowed: run `{COMMAND}`"
 
     def write(self) -> bool:
-        """Bring the file up to date, unless the total would grow."""
+        """Update the file, unless the total would grow."""
         found, entries = self.count(), self._entries()
         if self.file.exists() and sum(found.values()) > sum(self.allowed().values()):
             return False

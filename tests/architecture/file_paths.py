@@ -1,8 +1,8 @@
-"""Which files a module opens by path, as far as its source shows.
+"""The files that a module opens by path, as far as its source shows.
 
-Followed are ``__file__``, ``importlib.resources.files``, ``pkgutil.get_data`` and jinja2's
-``PackageLoader``, and what is derived from them with ``/``, ``parent``, ``parents[n]`` and
-``joinpath``, also through names. ``os.path`` is not: ruff refuses it.
+The paths are those from ``__file__``, ``importlib.resources.files``, ``pkgutil.get_data`` and
+jinja2's ``PackageLoader``, and those derived from them with ``/``, ``parent``, ``parents[n]`` and
+``joinpath``, also through names. ``os.path`` is not covered: ruff rejects it.
 """
 
 import ast
@@ -15,7 +15,7 @@ from tests.architecture.tree import SOURCES, Module
 
 SOURCE = PurePosixPath("/src")
 
-# Functions whose first argument is a package, by name, and which give its files.
+# Functions that return files of the package that is named by the first argument.
 RESOURCE_FUNCTIONS = {
     *("PackageLoader", "files", "get_data"),
     *("contents", "is_resource", "open_binary", "open_text", "path", "read_binary", "read_text"),
@@ -40,7 +40,7 @@ def paths_outside(module: Module) -> Iterator[str]:
 
 
 def opened_paths(modules: Iterable[Module]) -> dict[str, int]:
-    """How often each module opens which path outside its package."""
+    """The paths outside its package that each module opens, with their counts."""
     return Counter(f"{module.name}: {path}" for module in modules for path in paths_outside(module))
 
 
@@ -50,7 +50,7 @@ class _Reader:
         self._tree = module.parsed()
         self._names: dict[str, PurePosixPath] = {}
         assigned = list(_assignments(self._tree))
-        while True:  # a name may be derived from one that stands further down
+        while True:  # a name may be derived from one that is assigned later
             known = dict(self._names)
             for name, value in assigned:
                 if path := self._path(value):
@@ -120,7 +120,7 @@ class _Reader:
         return self._module.full_name(node)
 
     def _place(self, package: str | None) -> PurePosixPath | None:
-        """Where a package of ours is; nothing for those of others."""
+        """The path of one of steersman's packages, or None for another package."""
         if package is None or package.partition(".")[0] not in SOURCES:
             return None
         return SOURCE / package.replace(".", "/")

@@ -1,8 +1,8 @@
 """The graph of imports: which modules import which, in cycles or in layers.
 
 An edge is any import of one module by another: at the top of a file, under ``TYPE_CHECKING`` and
-inside a function. An import inside a function hides a cycle from Python, and from no reader: the
-two modules still cannot be understood, tested or moved one without the other.
+inside a function. An import inside a function hides a cycle from Python, but the two modules still
+cannot be understood, tested or moved separately.
 
 Importing a module loads its package too; only an import that names the package is an edge to it.
 """
@@ -32,7 +32,7 @@ def _imported(module: Module, known: Mapping[str, Module]) -> Iterator[str]:
 
 
 def components(graph: Graph) -> list[list[str]]:
-    """Nodes that reach each other, together; each group after those that it imports (Tarjan)."""
+    """Groups of nodes that reach each other, each after the groups that it imports (Tarjan)."""
     order = count()
     index: dict[str, int] = {}
     lowest: dict[str, int] = {}
@@ -68,7 +68,7 @@ def cycle_sizes(graph: Graph) -> dict[str, int]:
 
 
 def shortest_cycle(graph: Graph, start: str) -> list[str]:
-    """The way from a module through its imports and back, or nothing."""
+    """The shortest path from a module through its imports back to itself, or None."""
     ways = deque([[start]])
     seen: set[str] = set()
     while ways:

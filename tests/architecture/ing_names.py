@@ -1,10 +1,10 @@
-"""Modules and packages whose name ends in -ing, where a noun would say what is in them."""
+"""Modules and packages whose name ends in -ing, where a noun would describe the content."""
 
 from collections.abc import Iterable
 
 from tests.architecture.tree import Module
 
-FIELD_WORD = "testing"  # what Go and Kubernetes call a package for tests
+FIELD_WORD = "testing"  # the name in Go and Kubernetes for a package for tests
 
 
 def ing_names(modules: Iterable[Module]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The lists of offenders that are still allowed only shrink."""
+"""The lists of allowed violations only shrink."""
 
 from pathlib import Path
 

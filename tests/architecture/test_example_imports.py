@@ -1,4 +1,4 @@
-"""Examples and the code in the documentation import a name by one path."""
+"""Examples and the code of the documentation import each name by one path."""
 
 import ast
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from tests.architecture.tree import ROOT, assert_none, offenders
 
 PLACES = (ROOT / "examples", ROOT / "docs" / "code")
 
-# Programs without a controller use these packages directly. There, Client and ObjectKey stand
-# beside names that only these packages offer, such as MergePatch and ObjectRef.
+# Programs without a controller import from these packages, which have Client and ObjectKey beside
+# names that the top package does not have, such as MergePatch and ObjectRef.
 LOW_LEVEL = {"steersman.client", "steersman.names"}
 
 
@@ -25,7 +25,7 @@ def second_paths(path: Path) -> Iterator[str]:
                 yield f"{path}:{node.lineno}: {alias.name} comes from steersman itself"
 
 
-def test_examples_import_from_a_subpackage_no_name_that_steersman_itself_offers(
+def test_examples_import_no_name_from_a_subpackage_that_the_top_package_has(
     tmp_path: Path,
 ) -> None:
     files = [file for place in PLACES for file in sorted(place.rglob("*.py"))]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from tests.architecture.tree import SOURCES, Module, assert_none, module_names, modules, offenders
 
 OPEN_PACKAGES = {"steersman.kinds"}  # packages whose modules are API groups, imported by name
-PUBLIC_MODULES = {"steersman.controller.changed"}  # a module that is meant to be used whole
+PUBLIC_MODULES = {"steersman.controller.changed"}  # modules that are imported as a whole
 
 
 def private_imports(module: Module) -> Iterator[str]:
-    """Imports of other packages' modules, and of what the top package loads on demand."""
+    """Imports of other packages' modules, and of lazy names of the top package."""
     for line, name in module.imports:
         root, _, inside = name.partition(".")
         package, _, rest = inside.partition(".")
@@ -22,10 +22,10 @@ def private_imports(module: Module) -> Iterator[str]:
         ):
             continue
         if rest:
-            # What a package gives is a name in it; a further dot, or a module, is private.
+            # The names of a package are public; its modules are private.
             is_private = "." in rest or name in module_names()
         else:
-            # Names of the top package load on demand; it alone may import them.
+            # Names of the top package are lazy; only the top package may import them.
             is_private = module.name != root and (not inside or name not in module_names())
         if is_private:
             yield f"{module.path}:{line} imports {name}"
@@ -46,9 +46,8 @@ def test_packages_import_each_other_only_through_their_public_interface() -> Non
     assert_none(offenders(private_imports, modules(), bad=bad))
 
 
-# The base names the other distribution only where it says what to install, gives a project the
-# wheels of both, renames what a project imports from both, or tells steersman's own code from an
-# author's.
+# The base mentions the other distribution only in messages about its installation, for the wheels
+# of a project, in renames of imports, and to distinguish steersman's code from an author's.
 KNOW_THE_CLUSTER = {
     "_own_code.py",
     "cli/cluster_client.py",
@@ -61,7 +60,7 @@ CLUSTER = re.compile(r"steersman[-_ ]cluster")
 
 
 def cluster_mentions(module: Module) -> Iterator[str]:
-    """Lines of the base that name the distribution which serves development."""
+    """Lines of the base that mention the distribution for development."""
     inside = module.path.removeprefix("steersman/")
     if inside == module.path or inside in KNOW_THE_CLUSTER:
         return
@@ -70,7 +69,7 @@ def cluster_mentions(module: Module) -> Iterator[str]:
             yield f"{module.path}:{number}: {line.strip()}"
 
 
-def test_what_runs_in_production_does_not_name_the_development_cluster() -> None:
+def test_the_production_distribution_does_not_mention_the_development_cluster() -> None:
     bad = [Module("steersman/a.py", "if find_spec('steersman_cluster'):\n    slow = True")]
 
     assert_none(offenders(cluster_mentions, modules(), bad=bad))

@@ -1,11 +1,11 @@
-"""Modules import each other in one direction, imports for type checkers included."""
+"""Modules import each other in one direction, also under ``TYPE_CHECKING``."""
 
 from tests.architecture.allowances import CYCLES
 from tests.architecture.graph import cycle_sizes, import_graph
 from tests.architecture.tree import Module, assert_none
 
 
-def test_no_import_cycle_but_those_on_the_list() -> None:
+def test_there_are_no_import_cycles_except_those_on_the_list() -> None:
     example = import_graph(
         [
             Module("steersman/a.py", "from steersman.b import B"),

@@ -1,10 +1,10 @@
-"""A module can be read in one sitting."""
+"""A module has at most 600 lines."""
 
 from collections.abc import Iterator
 
 from tests.architecture.tree import Module, assert_none, modules, offenders
 
-# 400 lines is long already; from here on, there are two modules in one file.
+# 400 lines is already long; a longer file contains two modules.
 MAX_LINES = 600
 
 
@@ -14,7 +14,7 @@ def excess_lines(module: Module) -> Iterator[str]:
         yield f"{module.path} has {lines} lines"
 
 
-def test_no_module_written_by_hand_is_too_long() -> None:
+def test_no_module_that_people_write_is_too_long() -> None:
     bad = [Module("steersman/example.py", "pass\n" * (MAX_LINES + 1))]
 
     assert_none(offenders(excess_lines, modules(), bad=bad))

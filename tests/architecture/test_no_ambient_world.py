@@ -1,7 +1,7 @@
-"""Time, chance and the network come in as arguments; each is made in one place only.
+"""Time, randomness and the network are arguments; each is created in one place only.
 
-ruff bans the best-known names; here nothing is taken from those modules except what is allowed,
-and the event loop is no way around them.
+ruff bans the best-known names. These tests allow only listed names of those modules, and no use of
+the event loop in their place.
 """
 
 import ast
@@ -11,9 +11,9 @@ from tests.architecture.tree import Module, assert_none, modules, offenders
 
 CLOCK = "steersman/clock.py"
 
-# What these modules may use of an event loop, which is their own or the program's.
+# The methods of an event loop that these modules may use.
 ALLOWED_LOOP_USES = {
-    # A TaskGroup that ends accepts no task: a new one would be cancelled before it begins.
+    # A TaskGroup that is ending accepts no tasks: a new one would be cancelled before it starts.
     "steersman/cache/background.py": {"the loop's create_task"},
     "steersman_cluster/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
     "steersman_cluster/simulation/simulated_cluster.py": {"the loop's create_task"},
@@ -22,13 +22,13 @@ ALLOWED_LOOP_USES = {
         "the loop's create_task",
     },
     "steersman_cluster/testing/cluster_runner.py": {"the loop's create_task"},
-    # In a TaskGroup, an error of one connection would end all others.
+    # In a TaskGroup, an error of one connection would cancel all others.
     "steersman/wire/server/listener.py": {"the loop's create_task"},
 }
 
-# Modules that hold clocks and random generators, and what may be taken from them all the same.
+# Modules with clocks and random generators, and the names that may be imported from them.
 AMBIENT = {
-    "random": {"Random", "SystemRandom"},  # both are made where the program starts
+    "random": {"Random", "SystemRandom"},  # created where the program starts
     "time": set[str](),
     "uuid": {"UUID"},
 }
@@ -47,11 +47,11 @@ FORBIDDEN_CALLS = {
     "os.urandom",
 }
 
-# What a loop can do that a Clock and a TaskGroup are for.
+# Methods of a loop for which a Clock or a TaskGroup must be used.
 LOOP_METHODS = {"call_at", "call_later", "create_task", "time"}
 LOOP_GETTERS = {"get_event_loop", "get_running_loop", "new_event_loop"}
 
-# A library that only these files import; a folder stands for everything in it.
+# Libraries that only these files import; a directory includes all of its files.
 LIBRARY_USERS = {
     "httptools": (
         "steersman/wire/server/request_parser.py",
@@ -59,7 +59,7 @@ LIBRARY_USERS = {
     ),
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
-    # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.
+    # Tokens that must not be guessable: those of test clusters and of the embedded server.
     "secrets": (
         "steersman_cluster/testing/",
         "steersman_cluster/apiserver/server/running_cluster.py",
@@ -112,7 +112,7 @@ def not_arguments(module: Module) -> Iterator[str]:
     yield from library_uses(module)
 
 
-def test_time_chance_and_the_network_come_in_as_arguments() -> None:
+def test_time_randomness_and_the_network_are_arguments() -> None:
     bad = [
         Module("steersman/client/example.py", text)
         for text in (

@@ -1,6 +1,6 @@
-"""What people copy has today's names: examples, pages and what a new project is made of.
+"""Examples, pages and templates, which people copy, contain no old names.
 
-The old names are those that ``steersman upgrade`` replaces, found as it finds them: by the syntax
+The old names are those that ``steersman upgrade`` replaces, found in the same way: by the syntax
 tree in Python, and as dotted paths, commands and metrics in other texts.
 """
 
@@ -12,10 +12,10 @@ from steersman.scaffold.upgrade.text_source import renamed_text
 from tests.architecture.tree import assert_none, offenders, texts
 
 COPIED = ("README.md", "docs/", "examples/", "packages/steersman/src/steersman/scaffold/templates/")
-# What a program printed is compared with what it prints today.
+# Other tests compare captured output with the current output.
 EXEMPT = ("docs/captures/",)
 
-TextFile = tuple[str, str]  # its path, and what is in it
+TextFile = tuple[str, str]  # its path and its content
 
 
 def copied_files() -> list[TextFile]:
@@ -36,7 +36,7 @@ def old_names(file: TextFile) -> Iterator[str]:
         yield f"{path}: {old} is now {new}"
 
 
-def test_nothing_that_people_copy_has_an_old_name() -> None:
+def test_no_file_that_people_copy_has_an_old_name() -> None:
     bad = [
         ("a.py", "from steersman.simulation import simulate\n"),
         ("a.py", "from steersman.errors import Deadlock\n"),

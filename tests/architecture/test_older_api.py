@@ -29,7 +29,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def gone() -> dict[str, str]:
-    """The names that are gone, with the reasons."""
+    """The removed names, with the reasons."""
     return {name: reason for name, _, reason in (line.partition(": ") for line in lines_of(GONE))}
 
 
@@ -39,7 +39,7 @@ def without_keyword(path: str) -> str:
 
 @cache
 def today(path: str) -> Any:
-    """The object of a dotted path; ``None`` if there is none."""
+    """The object of a dotted path, or None."""
     try:
         return import_module(path)
     except ImportError:
@@ -61,7 +61,7 @@ def members(cls: type[Any]) -> frozenset[str]:
 
 
 def keywords(function: Any) -> frozenset[str] | None:
-    """The keywords that a function takes; ``None`` if it takes any."""
+    """The keywords of a function, or None if it accepts any."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -72,7 +72,7 @@ def keywords(function: Any) -> frozenset[str] | None:
 
 
 def lost_in(line: str, renames: RenameMap) -> Iterator[str]:
-    """Yield what one line of the older API has and today's API has not."""
+    """Yield each name in one line of the older API that the current API does not have."""
     head, _, rest = line.partition(": ")
     found = _CALLABLE.fullmatch(head)
     assert found is not None, line
@@ -131,7 +131,7 @@ def test_each_public_name_of_an_older_version_exists_or_is_renamed() -> None:
     assert_none(offenders(lost, lines_of(OLDER_API), bad=bad))
 
 
-def test_each_name_that_is_listed_as_gone_is_gone() -> None:
+def test_each_name_that_is_listed_as_gone_does_not_exist() -> None:
     found = {each for line in lines_of(OLDER_API) for each in lost_in(line, rename_map())}
     found.update([without_keyword(each) for each in found])
 
@@ -139,7 +139,7 @@ def test_each_name_that_is_listed_as_gone_is_gone() -> None:
     assert all(gone().values())
 
 
-def test_a_name_that_is_renamed_on_every_object_is_no_name_of_todays_objects() -> None:
+def test_a_name_that_is_renamed_on_every_object_is_on_no_current_object() -> None:
     classes: set[type[Any]] = {
         value
         for package in packages()

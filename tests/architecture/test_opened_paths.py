@@ -1,4 +1,4 @@
-"""A package's files are its own: another package asks it for what is in them."""
+"""A package does not open files of another package."""
 
 from tests.architecture.allowances import OPENED_PATHS
 from tests.architecture.file_paths import opened_paths, paths_outside
@@ -7,7 +7,7 @@ from tests.architecture.tree import Module, assert_none
 SIBLING = "steersman/schema/pod.json"
 
 
-def test_no_module_opens_files_of_another_package_but_those_on_the_list() -> None:
+def test_no_module_opens_files_of_another_package_except_those_on_the_list() -> None:
     texts = [
         "Path(__file__).parents[1] / 'schema' / 'pod.json'",
         "A: Final = Path(__file__).resolve().parent\nB = A.parent.joinpath('schema/pod.json')",

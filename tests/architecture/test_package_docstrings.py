@@ -1,4 +1,4 @@
-"""Every package says what it promises, and every promise has a test with the same words."""
+"""Every package docstring has promises, and every promise has a test with the same words."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ HEADINGS = ["Takes", "Gives", "Promises", "Never"]
 
 
 def documented() -> list[Module]:
-    """All packages but the top one, whose docstring is the picture of the whole."""
+    """All packages except the top one, whose docstring is an overview."""
     return [package for package in packages() if "." in package.name]
 
 
@@ -23,7 +23,7 @@ def sections(package: Module) -> dict[str, str]:
 
 
 def promises(package: Module) -> list[str]:
-    """One for each ``-`` at the start of a line, joined over its continuation lines."""
+    """The promises: each ``-`` at the start of a line, with its continuation lines."""
     items = re.split(r"^\s*- ", sections(package).get("Promises", ""), flags=re.MULTILINE)
     return [" ".join(item.split()) for item in items if item.strip()]
 

@@ -1,4 +1,4 @@
-"""A name that a package offers exists and has a docstring. (ruff keeps ``__all__`` in order.)"""
+"""Every public name of a package exists and has a docstring. (ruff keeps ``__all__`` sorted.)"""
 
 import inspect
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.architecture.tree import assert_none, offenders, packages
 def has_docstring(value: object) -> bool:
     written = value.__doc__ or ""
     if isinstance(value, type) and is_dataclass(value):
-        # Without one, dataclass writes the signature there.
+        # Without a docstring, dataclass sets one with the signature.
         return not written.startswith(f"{value.__name__}(")
     return written.strip() != ""
 

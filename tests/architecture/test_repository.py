@@ -1,4 +1,4 @@
-"""What the repository holds is true on every machine, and complete."""
+"""The repository is complete, and independent of any machine."""
 
 import re
 import tomllib
@@ -15,7 +15,7 @@ from tests.architecture.tree import ROOT, assert_none, offenders, texts
 from tests.conftest import LIMIT_SECONDS
 from tools.constraints import pins
 
-# Taken apart, because no file may name one, this one included.
+# In parts, because no file may contain one, not even this file.
 REGISTRIES = [
     ".".join(parts)
     for parts in (
@@ -37,13 +37,13 @@ MACHINE_PATH = re.compile(r"(?<![\w.${}/-])/(?:home|root|tmp|Users|work)/\w")
 FRAGMENT = re.compile(r"changes/[a-z0-9]+(-[a-z0-9]+)*\.(added|changed|fixed|removed)\.md")
 PARAGRAPH = re.compile(r"\S(?:.|\n(?!\n))*\.\n")
 
-TextFile = tuple[str, str]  # its path, and what is in it
+TextFile = tuple[str, str]  # its path and its content
 
 
 def registries_and_machines(file: TextFile) -> Iterator[str]:
     name, text = file
     for pattern in (REGISTRY, MACHINE_PATH):
-        # Whole texts first: most files have none, and lines take time.
+        # The whole text first: most files contain none, and searching lines is slow.
         if pattern.search(text):
             for number, line in enumerate(text.splitlines(), start=1):
                 if pattern.search(line):
@@ -70,7 +70,7 @@ def projects() -> list[dict[str, Any]]:
 
 
 def wanted() -> list[str]:
-    """All that the targets of the Makefile install."""
+    """All requirements that the Makefile's targets install."""
     groups = [
         *settings()["dependency-groups"].values(),
         *(project["dependencies"] for project in projects()),

@@ -1,4 +1,4 @@
-"""`make test` installs only the test tools, so the tests that it collects import no others."""
+"""`make test` installs only the test tools, so its tests import no others."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.architecture.tree import ROOT, TESTS, assert_none, module_at, offenders
 
-# What the groups `docs` and `check` bring, by the name that Python imports.
+# The packages of the groups `docs` and `check`, by their import names.
 TOOLS = {"docutils", "furo", "importlinter", "markdown_it", "mypy", "myst_parser", "sphinx"}
 
 KINDS = ("unit", "cluster", "simulation")
@@ -27,7 +27,7 @@ def imported_tools(path: Path) -> frozenset[str]:
 
 def _files(name: str) -> Iterator[Path]:
     parts = name.split(".")
-    # The last part is a module, or a name in the one before it.
+    # The last part is a module, or a name in the module before it.
     for module in (parts, parts[:-1]):
         file = ROOT.joinpath(*module).with_suffix(".py")
         if file.is_file():

@@ -1,11 +1,11 @@
-"""Code and prose have the words that Kubernetes' own documentation has."""
+"""Code and prose use the words of Kubernetes' own documentation."""
 
 from tests.architecture.allowances import WORDS
 from tests.architecture.tree import assert_none
 from tests.architecture.words import DEFINITIONS, INSTEAD, MODULES, banned_words
 
 
-def test_no_file_has_words_to_avoid_but_those_on_the_list() -> None:
+def test_no_file_has_words_to_avoid_except_those_on_the_list() -> None:
     accepted = [word for word in INSTEAD if banned_words("a.md", f"{word}.") != {word: 1}]
     accepted += [word for word in INSTEAD if word not in banned_words("a", f"a_{word.title()}_b")]
     accepted += [name for name in DEFINITIONS if not banned_words("a.py", f"class {name}:")]

@@ -1,13 +1,13 @@
-"""Words that code and prose avoid: a reader of other Kubernetes libraries has to guess at them.
+"""Words that code and prose avoid: readers of other Kubernetes libraries would have to guess.
 
-Counted are single words, phrases and names of classes and functions, in every text file that people
-write: code with its comments and docstrings, tests, pages, templates. A word counts as a part of a
-name, too: ``has_heard``, ``CacheTeller``. Names that are common English words elsewhere count where
-they are defined.
+The test counts single words, phrases and names of classes and functions, in every text file that
+people write: code with its comments and docstrings, tests, pages, templates. Parts of a name count
+too: ``has_heard``, ``CacheTeller``. Names that are common English words elsewhere count
+where they are defined.
 
-Not counted are *who* and *whose*, which are right for people, *sign*, which is right for tokens,
-and *tell*, which Kubernetes' documentation has as well. Left out are generated modules, and files
-that record what a program prints.
+It does not count *who* and *whose*, which are right for people, *sign*, which is right for tokens,
+and *tell*, which Kubernetes' documentation uses too. It skips generated modules, and files with the
+output of a program.
 """
 
 import re
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from tests.architecture.tree import Module, texts
 
-# Each with what to write instead. The subject of a sentence about code is a component, and its verb
-# is the one that Kubernetes' own documentation has.
+# Each with its replacement. The subject of a sentence about code is a component, and its verb is
+# that of Kubernetes' own documentation.
 INSTEAD = {
     "anew": "again",
     "anybody": "the component",
@@ -66,7 +66,7 @@ INSTEAD = {
     "whom": "keys, the component",
 }
 
-# Counted where they are defined, because elsewhere they are common words.
+# Counted only where they are defined: elsewhere they are common words.
 DEFINITIONS = {
     "Asked": "RequestInfo",
     "Board": "SchedulerCache",
@@ -109,7 +109,7 @@ MODULES = {
 
 SUFFIXES = (".py", ".md", ".jinja", ".toml", "Makefile", "Dockerfile", ".ci/run")
 
-# The words themselves, what this rule and its like count, and the names that nothing has any more.
+# The words themselves, the lists of this rule and others, and the names that no longer exist.
 EXEMPT = (
     "tests/architecture/words.py",
     "tests/architecture/allowed/",
@@ -126,7 +126,7 @@ _FIRST_OF_PHRASE = frozenset(words[0] for words in _PHRASES)
 
 
 def banned_words(path: str, text: str) -> Counter[str]:
-    """How often each banned word is in a file and in its path."""
+    """The number of times that each banned word is in a file and in its path."""
     words = [word.lower() for word in _WORD.findall(f"{path}\n{text}")]
     found: Counter[str] = Counter()
     for place, word in enumerate(words):
@@ -149,14 +149,14 @@ def _phrases_at(words: list[str], place: int) -> Iterator[str]:
 
 
 def explained(path: str) -> str:
-    """The banned words of a file, each with what to write instead."""
+    """The banned words of a file, each with its replacement."""
     found = banned_words(path, texts().get(path, ""))
     instead = {**INSTEAD, **DEFINITIONS, **MODULES}
     return "; ".join(f"{count} × {word} → {instead[word]}" for word, count in found.most_common())
 
 
 def counted_files() -> Iterator[tuple[str, str]]:
-    """Path and text of each file that the rule is for."""
+    """The path and text of each file that the rule covers."""
     for path, text in texts().items():
         is_written = path.endswith(SUFFIXES) and not path.startswith(EXEMPT)
         if is_written and not (path.endswith(".py") and Module(path, text).is_generated):

@@ -1,4 +1,4 @@
-"""What a page shows as code is a file that tests run, or is typed by a test from the page."""
+"""Every code block of a page is in a tested file, or is typed by a test of the page."""
 
 import re
 from collections.abc import Iterator
@@ -16,40 +16,40 @@ DOCS = ROOT / "docs"
 
 PAGES = pages()
 
-# Those that show no code of their own; tools/pages.py fills in some of them.
+# Blocks without code of their own; tools/pages.py fills in some of them.
 DIRECTIVES = {"command-help", "front-door", "include", "note", "package", "toctree", "warning"}
 
-# What lies there is run by tests beside it, or compared with what a terminal shows.
+# Tests beside these files run them, or compare them with the output of a terminal.
 TESTED = (ROOT / "examples", ROOT / "tests", DOCS / "captures")
 
 
 @cache
-def words_of_tests() -> str:
-    """All that is written in tests: who runs a file names it."""
+def text_of_tests() -> str:
+    """All text of the tests: a test that runs a file contains its name."""
     files = [*(ROOT / "tests").rglob("*.py"), *(DOCS / "code").rglob("test_*.py")]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 @cache
-def typed() -> frozenset[Path]:
-    """The files that a reader writes while following some page, as the script does."""
+def created_by_readers() -> frozenset[Path]:
+    """The files that a reader creates while following a page, as the script does."""
     return frozenset(
         act.source.resolve() for page in PAGES for act in acts(page) if isinstance(act, Written)
     )
 
 
-def is_run(file: Path) -> bool:
-    if any(file.is_relative_to(directory) for directory in TESTED) or file in typed():
+def is_tested(file: Path) -> bool:
+    if any(file.is_relative_to(directory) for directory in TESTED) or file in created_by_readers():
         return True
     if not file.is_relative_to(DOCS / "code"):
         return False
     module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
     return file.name.startswith("test_") or any(
-        name in words_of_tests() for name in (module, f'"{file.name}"')
+        name in text_of_tests() for name in (module, f'"{file.name}"')
     )
 
 
-def refused(page: Path, text: str) -> Iterator[str]:
+def unexplained(page: Path, text: str) -> Iterator[str]:
     for token in MarkdownIt().enable("table").parse(text):
         if token.type in ("fence", "code_block") and (reason := _why_not(page, token)):
             assert token.map is not None
@@ -67,7 +67,7 @@ def _why_not(page: Path, token: Token) -> str | None:
         file = (page.parent / rest).resolve()
         if not file.is_file():
             return f"{rest} is not there"
-        return None if is_run(file) else f"no test runs {rest}"
+        return None if is_tested(file) else f"no test runs {rest}"
     if directive and directive[1] in DIRECTIVES:
         return None
     return "is neither included from a file, nor a console, nor a drawing (text)"
@@ -78,8 +78,8 @@ def test_there_are_pages() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_every_block_of_code_is_a_file_that_tests_run(page: Path) -> None:
-    assert list(refused(page, page.read_text(encoding="utf-8"))) == []
+def test_every_code_block_is_from_a_tested_file(page: Path) -> None:
+    assert list(unexplained(page, page.read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_every_block_of_code_is_a_file_that_tests_run(page: Path) -> None:
         "```{literalinclude} ../tools/pages.py\n```",
     ],
 )
-def test_any_other_is_refused(block: str) -> None:
-    assert len(list(refused(DOCS / "index.md", block))) == 1
+def test_any_other_block_is_reported(block: str) -> None:
+    assert len(list(unexplained(DOCS / "index.md", block))) == 1

@@ -1,4 +1,4 @@
-"""What is filled into pages before Sphinx reads them, and what becomes of docstrings."""
+"""The generated parts of pages, and the conversion of docstrings."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def rst(text: str) -> str:
     return "\n".join(as_rst(text.splitlines())).strip()
 
 
-def test_links_of_a_page_that_is_included_lead_from_where_it_is_shown(tmp_path: Path) -> None:
+def test_links_of_an_included_page_are_relative_to_the_including_page(tmp_path: Path) -> None:
     text = filled("```{include} ../../examples/README.md\n```", DOCS / "examples" / "index.md")
 
     assert "](robot.md)" in text
@@ -28,14 +28,14 @@ def test_the_help_of_every_command_has_a_heading() -> None:
 
 
 @pytest.mark.timeout(20)  # all packages are loaded
-def test_each_name_of_the_front_door_leads_to_the_package_it_is_from() -> None:
+def test_each_public_name_links_to_its_package() -> None:
     text = filled("```{front-door}\n```", HERE)
 
     assert "| {py:obj}`Controller <steersman.controller.Controller>` | " in text
     assert "| {py:mod}`recipes <steersman.kinds.recipes>` | " in text
 
 
-def test_what_a_package_promises_is_a_list() -> None:
+def test_the_promises_of_a_package_become_a_list() -> None:
     text = """Takes:     keys
 Promises:  - one thing
            - another, which is so long that it
@@ -56,11 +56,11 @@ Never:     reads objects,
     ]
 
 
-def test_a_drawing_stays_as_it_is() -> None:
+def test_a_diagram_is_unchanged() -> None:
     assert rst("Words.\n\n    a ──▶ b\n\n    c\n\nMore.") == (
         "Words.\n\n::\n\n       a ──▶ b\n\n       c\n\nMore."
     )
 
 
-def test_an_asterisk_outside_of_code_is_an_asterisk() -> None:
+def test_an_asterisk_outside_of_code_is_escaped() -> None:
     assert rst("``*/5 *`` or */5") == "``*/5 *`` or \\*/5"

@@ -1,4 +1,4 @@
-"""What a reader does who follows a page, and what stands on a terminal."""
+"""Pages as terminal sessions: the steps of a reader, and the expected output."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def page(directory: Path, text: str) -> Path:
     return path
 
 
-def test_a_page_says_what_a_reader_does(tmp_path: Path) -> None:
+def test_a_page_is_parsed_into_steps(tmp_path: Path) -> None:
     found = list(acts(page(tmp_path, PAGE)))
 
     assert [type(act) for act in found] == [
@@ -68,7 +68,7 @@ def test_a_page_says_what_a_reader_does(tmp_path: Path) -> None:
     ]
 
 
-def test_a_page_that_is_right_is_followed_to_its_end(tmp_path: Path) -> None:
+def test_a_correct_page_runs_to_its_end(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("noted\n")
     text = """
 ```console
@@ -92,7 +92,7 @@ sa…
     assert len(done) == 3
 
 
-def test_where_a_page_is_wrong_it_says_what_was_found(tmp_path: Path) -> None:
+def test_the_error_for_a_wrong_page_has_the_actual_output(tmp_path: Path) -> None:
     text = "```console\n$ echo this\nthat\n```\n"
 
     with pytest.raises(Differs, match=r"page.md:2: \$ echo this\nthis\n") as caught:
@@ -101,7 +101,7 @@ def test_where_a_page_is_wrong_it_says_what_was_found(tmp_path: Path) -> None:
     assert str(caught.value).endswith("that")
 
 
-def test_commands_of_kubectl_are_left_out_where_there_is_none(tmp_path: Path) -> None:
+def test_commands_of_kubectl_are_skipped_without_kubectl(tmp_path: Path) -> None:
     text = "```console\n$ kubectl get pods\nanything\n$ echo on\non\n```\n"
 
     [done] = follow(page(tmp_path, text), kubectl=None)
@@ -110,7 +110,7 @@ def test_commands_of_kubectl_are_left_out_where_there_is_none(tmp_path: Path) ->
     assert done.step.command == "echo on"
 
 
-def test_a_command_that_goes_on_ends_with_the_page(tmp_path: Path) -> None:
+def test_a_running_command_ends_with_the_page(tmp_path: Path) -> None:
     text = "<!-- goes on -->\n```console\n$ sh -c 'echo here; exec sleep 1000'\nhere\n```\n"
 
     done = list(follow(page(tmp_path, text), kubectl=None))
@@ -118,11 +118,11 @@ def test_a_command_that_goes_on_ends_with_the_page(tmp_path: Path) -> None:
     assert len(done) == 1
 
 
-def test_lines_that_are_drawn_again_are_on_the_screen_once() -> None:
+def test_redrawn_lines_are_on_the_screen_once() -> None:
     text = "\x1b[?1049h\x1b[2J\x1b[1;1Hold\x1b[K\x1b[2;1Hsecond\x1b[K\x1b[1;1Hnew\x1b[K"
 
     assert on_screen(text) == ["new", "second"]
 
 
-def test_what_is_cleared_below_is_not_on_the_screen() -> None:
+def test_lines_that_are_cleared_below_are_not_on_the_screen() -> None:
     assert on_screen("\x1b[1;1Hfirst\x1b[K\x1b[2;1Hsecond\x1b[K\x1b[2;1H\x1b[J") == ["first"]

@@ -1,4 +1,4 @@
-"""The documentation, made whole: without a warning, without a dead link, without the network."""
+"""The documentation builds without warnings, dead links or network access."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from tools.pages import is_elsewhere
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-# The pages of the reference, by the directory of the packages that they are about.
+# The pages of the reference, by the directory of the packages that they describe.
 REFERENCE = {
     "packages/steersman/src/steersman": "",
     "packages/steersman-cluster/src/steersman_cluster": "cluster/",
@@ -27,17 +27,17 @@ PACKAGES = sorted(
     for path in (ROOT / source).iterdir()
     if not path.name.startswith("_")
     and path.suffix in ("", ".py")
-    and path.name not in ("cli", "commands")  # docs/command-line.md is about these
+    and path.name not in ("cli", "commands")  # documented in docs/command-line.md
 )
 
-# As in the Makefile: a warning is an error.
+# As in the Makefile, a warning is an error.
 SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html")
 
 pytestmark = pytest.mark.timeout(600)
 
 
 class Page(HTMLParser):
-    """Where a page leads, what it loads, and what can be led to in it."""
+    """The links, loaded resources and anchors of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def dead_links(pages: dict[Path, Page]) -> Iterator[str]:
                 yield f"{path.name}: {link}"
 
 
-def test_every_link_leads_to_a_place_that_is_there(pages: dict[Path, Page]) -> None:
+def test_every_link_has_an_existing_target(pages: dict[Path, Page]) -> None:
     assert list(dead_links(pages)) == []
 
 
@@ -105,7 +105,7 @@ def test_no_page_loads_anything_from_another_host(pages: dict[Path, Page]) -> No
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_name_that_a_package_gives_is_on_its_page(
+def test_every_public_name_of_a_package_is_on_its_page(
     package: str, pages: dict[Path, Page], site: Path
 ) -> None:
     distribution, _, name = package.rpartition("/")
@@ -117,7 +117,7 @@ def test_every_name_that_a_package_gives_is_on_its_page(
     assert [name for name in names if f"{module.__name__}.{name}" not in page.places] == []
 
 
-def test_every_name_of_the_front_door_leads_to_its_page(
+def test_every_name_of_the_top_level_package_links_to_its_page(
     pages: dict[Path, Page], site: Path
 ) -> None:
     steersman = import_module("steersman")

@@ -1,4 +1,4 @@
-"""What the pages have readers type works, and shows what they say. tests/real has kubectl too."""
+"""The commands and files of tutorial pages work, and print the shown output."""
 
 from pathlib import Path
 
@@ -9,13 +9,13 @@ from tools.sessions import DOCS, follow, pages_with_sessions
 PAGES = pages_with_sessions()
 
 
-def test_the_tutorial_is_among_them() -> None:
+def test_the_tutorial_is_tested() -> None:
     assert DOCS / "tutorial.md" in PAGES
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_a_page_shows_what_its_commands_show(page: Path) -> None:
+def test_a_page_has_the_output_of_its_commands(page: Path) -> None:
     done = list(follow(page, kubectl=None))
 
     assert done

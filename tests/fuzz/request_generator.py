@@ -130,7 +130,7 @@ class RequestGenerator:
         namespace = self._namespace(served)
         obj = self._object(served)
         content_type, body = self._body(served, obj)
-        return self._ask("POST", path_of(served, namespace), body, content_type=content_type)
+        return self._request("POST", path_of(served, namespace), body, content_type=content_type)
 
     def _define(self) -> Request:
         crd = self._definitions.definition()
@@ -140,16 +140,16 @@ class RequestGenerator:
         name = crd["metadata"]["name"]
         match self._rng.randrange(6):
             case 0:
-                return self._ask("DELETE", f"{path}/{name}")
+                return self._request("DELETE", f"{path}/{name}")
             case 1:
-                return self._ask(
+                return self._request(
                     "PATCH",
                     f"{path}/{name}",
                     self._odd.encoded({"spec": crd["spec"]}),
                     content_type=PATCHES["merge"],
                 )
             case 2:
-                return self._ask(
+                return self._request(
                     "PATCH",
                     f"{path}/{name}",
                     self._odd.encoded(crd),
@@ -157,7 +157,7 @@ class RequestGenerator:
                     query=[("fieldManager", "m"), ("force", "1")],
                 )
             case _:
-                return self._ask("POST", path, self._odd.encoded(crd))
+                return self._request("POST", path, self._odd.encoded(crd))
 
     def _update(self) -> Request:
         known = self._one_known()
@@ -169,7 +169,7 @@ class RequestGenerator:
         content_type, body = self._body(known.served, obj)
         path = path_of(known.served, known.namespace, known.name)
         sub = self._part_of(known.served)
-        return self._ask("PUT", path + sub, body, content_type=content_type)
+        return self._request("PUT", path + sub, body, content_type=content_type)
 
     def _patch(self) -> Request:
         known = self._one_known()
@@ -196,28 +196,28 @@ class RequestGenerator:
         if language == "apply" and self._odd.chance(0.3):
             path = path_of(known.served, known.namespace, self._name())
         sub = self._part_of(known.served)
-        return self._ask("PATCH", path + sub, body, content_type=PATCHES[language], query=query)
+        return self._request("PATCH", path + sub, body, content_type=PATCHES[language], query=query)
 
     def _read(self) -> Request:
         known = self._one_known()
         sub = self._part_of(known.served)
         path = path_of(known.served, known.namespace, known.name) + sub
-        return self._ask("GET", path, query=self._list_query() if self._odd.chance(0.3) else [])
+        return self._request("GET", path, query=self._list_query() if self._odd.chance(0.3) else [])
 
     def _list(self) -> Request:
         served = self._served()
         namespace = self._rng.choice(("", self._namespace(served)))
-        return self._ask("GET", path_of(served, namespace), query=self._list_query())
+        return self._request("GET", path_of(served, namespace), query=self._list_query())
 
     def _delete(self) -> Request:
         known = self._one_known()
         if self._odd.chance(0.1):
             path = path_of(known.served, known.namespace)
-            return self._ask("DELETE", path, query=self._list_query())
+            return self._request("DELETE", path, query=self._list_query())
         path = path_of(known.served, known.namespace, known.name)
         rng = self._rng
         if self._odd.chance(0.4):
-            return self._ask("DELETE", path)
+            return self._request("DELETE", path)
         options: dict[str, Any] = {
             "kind": "DeleteOptions",
             "apiVersion": "v1",
@@ -234,8 +234,8 @@ class RequestGenerator:
                 (name, str(value) if self._odd.chance(0.8) else self._odd.text())
                 for name, value in options.items()
             ]
-            return self._ask("DELETE", path, query=_printable(query))
-        return self._ask("DELETE", path, self._odd.encoded(options))
+            return self._request("DELETE", path, query=_printable(query))
+        return self._request("DELETE", path, self._odd.encoded(options))
 
     def _act(self) -> Request:
         """POST to a subresource that does something."""
@@ -254,7 +254,9 @@ class RequestGenerator:
         if self._odd.chance(0.3):
             self._odd.bend(body, 1)
         path = f"{path_of(served, where.namespace, where.name)}/{sub}"
-        return self._ask(self._rng.choice(("POST", "PUT", "GET")), path, self._odd.encoded(body))
+        return self._request(
+            self._rng.choice(("POST", "PUT", "GET")), path, self._odd.encoded(body)
+        )
 
     def _elsewhere(self) -> Request:
         """A request to a path that is no resource, or to a resource that does not exist."""
@@ -267,11 +269,11 @@ class RequestGenerator:
             parts.insert(rng.randrange(len(parts) + 1), _text_of_a_path(self._odd.text()))
             path = "/".join(parts)
         method = rng.choice(METHODS) if self._odd.chance(0.4) else "GET"
-        return self._ask(method, path, self._odd.encoded(self._odd.value()))
+        return self._request(method, path, self._odd.encoded(self._odd.value()))
 
     # The parts of requests.
 
-    def _ask(
+    def _request(
         self,
         method: str,
         path: str,

@@ -151,7 +151,7 @@ _WATCH_EVENT = MessageDecoder(
 
 
 def finding(what: str, detail: str, *, seed: int, step: int, request: Request | None) -> Finding:
-    """A finding about what came of a request."""
+    """A finding about the response to a request."""
     text = "at the end" if request is None else in_words(request)
     text += f"\n    {detail}" if detail else ""
     return Finding(what=what, seed=seed, step=step, text=text)

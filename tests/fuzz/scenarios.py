@@ -124,7 +124,7 @@ class Scenario:
                 self._server.store.log.compact(self._server.store.log.revision)
             if self._server.store.log.compacted > self._began:
                 await self._begin()
-            await self._ask(self._generator.request())
+            await self._send(self._generator.request())
         self._request = None
         await self._look_back()
         return self._result
@@ -134,12 +134,12 @@ class Scenario:
             finding(what, detail, seed=self._seed, step=self._step, request=self._request)
         )
 
-    async def _ask(self, request: Request) -> None:
+    async def _send(self, request: Request) -> None:
         self._request = request
         log = self._server.store.log
         revision = log.revision
         began_at = time.process_time()
-        reply, body = await self._answer(request)
+        reply, body = await self._respond(request)
         took_seconds = time.process_time() - began_at
         asked = parse_request_info(request)
         self._result.requests += 1
@@ -159,7 +159,7 @@ class Scenario:
         if reply.status < 300 and asked.verb in _WRITES and obj is not None:
             await self._read_again(request, obj)
 
-    async def _answer(self, request: Request) -> tuple[Reply, bytes]:
+    async def _respond(self, request: Request) -> tuple[Reply, bytes]:
         try:
             reply = await self._server.handle(request)
             body = await _whole(reply)
@@ -194,7 +194,7 @@ class Scenario:
     async def _get_or_post(self, method: str, path: str, obj: Any = None) -> tuple[int, Any]:
         body = None if obj is None else msgspec.json.encode(obj)
         request = Request(method=method, path=path.partition("?")[0], headers=_ADMIN, body=body)
-        reply, body = await self._answer(request)
+        reply, body = await self._respond(request)
         return reply.status, msgspec.json.decode(body)
 
     # Checks of the whole state.
@@ -271,7 +271,7 @@ class Scenario:
             return None  # it existed in another version only
         query = (("watch", "1"), ("timeoutSeconds", "1"), ("resourceVersion", str(self._began)))
         request = Request(method="GET", path=path_of(served), query=query, headers=_ADMIN)
-        reply, body = await self._answer(request)
+        reply, body = await self._respond(request)
         if reply.status != 200:
             self._found(f"{served.plural} cannot be watched: {reply.status}")
             return None

@@ -154,14 +154,14 @@ class Attack:
         ]
         return b"\r\n".join(lines)
 
-    def _asked(self, connection: socket.socket, asked: bytes) -> None:
-        connection.sendall(asked)
+    def _send_and_read(self, connection: socket.socket, data: bytes) -> None:
+        connection.sendall(data)
         answer = _read(connection)
         found = re.match(rb"HTTP/1\.[01] (\d{3})", answer)
         self.statuses[found[1].decode() if found else "closed"] += 1
         # It may answer that it does not support a version.
         if found and found[1].startswith(b"5") and found[1] != b"505":
-            self.failed.append(asked[:500] + b"\n" + answer[:500])
+            self.failed.append(data[:500] + b"\n" + answer[:500])
 
     def _garbage(self) -> None:
         """Not TLS."""
@@ -193,12 +193,12 @@ class Attack:
         lines.append(b"Content-Type: application/json")
         with self._connected() as connection:
             connection.settimeout(0.3)
-            self._asked(connection, b"\r\n".join([*lines, b"", body]))
+            self._send_and_read(connection, b"\r\n".join([*lines, b"", body]))
 
     def _random_bytes(self) -> None:
         with self._connected() as connection:
             connection.settimeout(0.2)
-            self._asked(connection, self._rng.randbytes(self._rng.randrange(1, 3000)))
+            self._send_and_read(connection, self._rng.randbytes(self._rng.randrange(1, 3000)))
 
     def _half_a_body(self) -> None:
         """A client that announces a large body and disconnects."""
@@ -217,7 +217,7 @@ class Attack:
         with self._connected() as connection:
             connection.settimeout(0.5)
             one = self._request(b"GET", b"/api/v1/namespaces/default")
-            self._asked(connection, one * 20 + b"\0" + one)
+            self._send_and_read(connection, one * 20 + b"\0" + one)
 
     def _slowly(self) -> None:
         """A connection that sends a few bytes, and stays open."""

@@ -1,6 +1,6 @@
-"""Operators with a mistake that one crash, stale cache or concurrent write shows, and mended.
+"""Operators with a mistake that one crash, stale cache or concurrent write reveals.
 
-Each comes in two: ``is_right`` says which. They differ in nothing but the mistake.
+Each has two variants, which differ only in the mistake: ``is_correct`` chooses one.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,12 +16,12 @@ ConfigMap = core_v1.ConfigMap
 
 FINALIZER: Final = "shops.example.com/account"
 
-# Children must go with their owners; nothing else of a cluster is needed.
+# Only garbage collection: children must be deleted with their owners.
 SETTINGS: Final = WorkloadSettings(parts=("garbagecollector",))
 
 
 class ShopSpec(sm.Part):
-    """What is asked for."""
+    """The desired state."""
 
     title: str = "first"
     pages: int = 1
@@ -29,66 +29,65 @@ class ShopSpec(sm.Part):
 
 
 class ShopStatus(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     account: str | None = None
 
 
 class Shop(sm.CustomResource[ShopSpec, ShopStatus], group="shops.example.com", version="v1"):
-    """Pages in ConfigMaps, and an account beyond the cluster."""
+    """A shop with pages in ConfigMaps, and an account in an external system."""
 
 
 class Accounts:
-    """A service beyond the cluster."""
+    """An external system."""
 
     def __init__(self) -> None:
         self.titles: dict[str, str] = {}
 
     async def put(self, name: str, title: str) -> None:
-        """Have an account of this name and title."""
+        """Create or update the account of this name."""
         self.titles[name] = title
 
     async def remove(self, name: str) -> None:
-        """Have none; it is fine if there was none."""
+        """Remove the account, if it exists."""
         self.titles.pop(name, None)
 
 
 def shop(name: str = "home", **spec: object) -> Shop:
-    """What a user would apply."""
+    """A shop as a user applies it."""
     return Shop(metadata=meta_v1.ObjectMeta(name=name), spec=ShopSpec(**spec))  # type: ignore[arg-type]
 
 
 def page(**metadata: str) -> ConfigMap:
-    """One page of a shop."""
     return ConfigMap(metadata=meta_v1.ObjectMeta(**metadata))  # type: ignore[arg-type]
 
 
-# Children remembered in memory
+# Children stored in memory
 
 
 class Renaming:
-    """Has one page, named after the title, and deletes the one of an earlier title."""
+    """Creates a page named after the title, and deletes that of an earlier title."""
 
-    def __init__(self, *, is_right: bool) -> None:
-        self._is_right = is_right
+    def __init__(self, *, is_correct: bool) -> None:
+        self._is_correct = is_correct
         self._pages: dict[str, ConfigMap] = {}
 
-    async def reconcile(self, a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-        """Have the page of this title, and no other."""
-        made = await ctx.apply_owned(page(name=f"{a_shop.name}-{a_shop.spec.title}"))
-        if self._is_right:
+    async def reconcile(self, obj: Shop, ctx: sm.Context) -> sm.Outcome:
+        """Create the page of this title, and delete any other."""
+        made = await ctx.apply_owned(page(name=f"{obj.name}-{obj.spec.title}"))
+        if self._is_correct:
             await ctx.prune()
             return sm.Done()
-        # Wrong: an operator that was started again remembers no earlier page.
-        earlier = self._pages.get(a_shop.uid)
+        # Wrong: after a restart, the operator has no record of earlier pages.
+        earlier = self._pages.get(obj.uid)
         if earlier is not None and earlier.name != made.name:
             await ctx.delete(earlier)
-        self._pages[a_shop.uid] = made
+        self._pages[obj.uid] = made
         return sm.Done()
 
 
-def children_in_memory(*, is_right: bool) -> Scenario:
-    """A shop is given another title."""
+def children_in_memory(*, is_correct: bool) -> Scenario:
+    """A shop gets another title."""
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(shop())
@@ -97,7 +96,7 @@ def children_in_memory(*, is_right: bool) -> Scenario:
         await cluster.settle()
 
     def operator() -> sm.Controller[Shop]:
-        reconcile = Renaming(is_right=is_right).reconcile
+        reconcile = Renaming(is_correct=is_correct).reconcile
         deleting = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
         return sm.Controller(Shop, reconcile=reconcile, owns=(deleting,))
 
@@ -108,30 +107,30 @@ def children_in_memory(*, is_right: bool) -> Scenario:
 
 
 class OpeningOnce:
-    """Opens an account for each shop, and remembers for which it has done so."""
+    """Opens an account for each shop, and records in memory that it did so."""
 
-    def __init__(self, accounts: Accounts, *, is_right: bool) -> None:
+    def __init__(self, accounts: Accounts, *, is_correct: bool) -> None:
         self._accounts = accounts
-        self._is_right = is_right
+        self._is_correct = is_correct
         self._opened: set[str] = set()
 
-    async def reconcile(self, a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-        """Have an account, of the title with which the shop was created."""
-        # Wrong: another shop may have had that name.
-        key = a_shop.uid if self._is_right else a_shop.name
+    async def reconcile(self, obj: Shop, ctx: sm.Context) -> sm.Outcome:
+        """Open an account with the initial title of the shop."""
+        # Wrong: an earlier shop may have had this name.
+        key = obj.uid if self._is_correct else obj.name
         if key not in self._opened:
-            await self._accounts.put(a_shop.name, a_shop.spec.title)
+            await self._accounts.put(obj.name, obj.spec.title)
             self._opened.add(key)
         return sm.Done()
 
-    async def finalize(self, a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-        """Have none."""
-        await self._accounts.remove(a_shop.name)
+    async def finalize(self, obj: Shop, ctx: sm.Context) -> sm.Outcome:
+        """Remove the account."""
+        await self._accounts.remove(obj.name)
         return sm.Done()
 
 
-def memory_by_name(*, is_right: bool) -> Scenario:
-    """A shop is deleted, and another one of its name created."""
+def memory_by_name(*, is_correct: bool) -> Scenario:
+    """A shop is deleted, and another one with its name is created."""
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(shop())
@@ -142,7 +141,7 @@ def memory_by_name(*, is_right: bool) -> Scenario:
         await cluster.settle()
 
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        opening = OpeningOnce(accounts, is_right=is_right)
+        opening = OpeningOnce(accounts, is_correct=is_correct)
         return sm.Controller(Shop, reconcile=opening.reconcile, finalize=opening.finalize)
 
     return Scenario(
@@ -154,26 +153,26 @@ def memory_by_name(*, is_right: bool) -> Scenario:
 
 
 class Counting:
-    """Gives each shop an account of its own, and notes its name before it opens it."""
+    """Opens an account for each shop under a counted name, which it writes to the status."""
 
-    def __init__(self, accounts: Accounts, *, is_right: bool) -> None:
+    def __init__(self, accounts: Accounts, *, is_correct: bool) -> None:
         self._accounts = accounts
-        self._is_right = is_right
+        self._is_correct = is_correct
         self._numbers: dict[str, int] = {}
 
-    async def reconcile(self, a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-        """Have an account."""
-        noted = a_shop.status.account if a_shop.status is not None else None
-        # Wrong: an operator that was started again begins to count at one.
-        number = self._numbers.setdefault(a_shop.uid, len(self._numbers) + 1) if not noted else 0
-        account = noted or (f"account-{a_shop.name}" if self._is_right else f"account-{number}")
-        await ctx.apply_status(a_shop, ShopStatus(account=account))
-        await self._accounts.put(account, a_shop.spec.title)
+    async def reconcile(self, obj: Shop, ctx: sm.Context) -> sm.Outcome:
+        """Open an account."""
+        noted = obj.status.account if obj.status is not None else None
+        # Wrong: after a restart, the operator counts from one.
+        number = self._numbers.setdefault(obj.uid, len(self._numbers) + 1) if not noted else 0
+        account = noted or (f"account-{obj.name}" if self._is_correct else f"account-{number}")
+        await ctx.apply_status(obj, ShopStatus(account=account))
+        await self._accounts.put(account, obj.spec.title)
         return sm.Done()
 
 
-def counter_in_memory(*, is_right: bool) -> Scenario:
-    """Two shops, one after the other."""
+def counter_in_memory(*, is_correct: bool) -> Scenario:
+    """Two shops are created, one after the other."""
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(shop("one", title="first"))
@@ -182,7 +181,7 @@ def counter_in_memory(*, is_right: bool) -> Scenario:
         await cluster.settle()
 
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        return sm.Controller(Shop, reconcile=Counting(accounts, is_right=is_right).reconcile)
+        return sm.Controller(Shop, reconcile=Counting(accounts, is_correct=is_correct).reconcile)
 
     return Scenario(
         operator=operator, outside=Accounts, kinds=[Shop], steps=steps, workloads=SETTINGS
@@ -192,23 +191,23 @@ def counter_in_memory(*, is_right: bool) -> Scenario:
 # Children with generated names, counted from the cache
 
 
-async def counting_pages(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-    """Wrong: a page that was created, and of which no answer or event has arrived, is not there."""
-    for _ in range(a_shop.spec.pages - len(ctx.owned(ConfigMap))):
-        await ctx.create_owned(page(generate_name=f"{a_shop.name}-"))
+async def counting_pages(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+    """Wrong: a page whose creation has no response or event yet is not in the cache."""
+    for _ in range(obj.spec.pages - len(ctx.owned(ConfigMap))):
+        await ctx.create_owned(page(generate_name=f"{obj.name}-"))
     return sm.Done()
 
 
-async def numbering_pages(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-    """Right: the name says which page it is."""
-    for number in range(a_shop.spec.pages):
-        await ctx.apply_owned(page(name=f"{a_shop.name}-{number}"))
+async def numbering_pages(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+    """Right: the name identifies the page."""
+    for number in range(obj.spec.pages):
+        await ctx.apply_owned(page(name=f"{obj.name}-{number}"))
     return sm.Done()
 
 
-def children_from_cache(*, is_right: bool) -> Scenario:
-    """A shop with two pages."""
-    reconcile = numbering_pages if is_right else counting_pages
+def children_from_cache(*, is_correct: bool) -> Scenario:
+    """A shop has two pages."""
+    reconcile = numbering_pages if is_correct else counting_pages
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(shop(pages=2))
@@ -230,26 +229,26 @@ def _of_pages(
 # A user's field overwritten by a stale read-modify-write
 
 
-async def tagging_over(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-    """Wrong: the tags may be others by the time at which these arrive."""
-    return await _tag(a_shop, ctx, {})
+async def tagging_over(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+    """Wrong: the tags may have changed before this write arrives."""
+    return await _tag(obj, ctx, {})
 
 
-async def tagging_with_a_precondition(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-    """Right: where the tags have changed, this is a conflict, and tried again."""
-    return await _tag(a_shop, ctx, {"metadata": {"resourceVersion": a_shop.resource_version}})
+async def tagging_with_a_precondition(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+    """Right: if the tags have changed, the write conflicts and is retried."""
+    return await _tag(obj, ctx, {"metadata": {"resourceVersion": obj.resource_version}})
 
 
-async def _tag(a_shop: Shop, ctx: sm.Context, precondition: dict[str, object]) -> sm.Outcome:
-    if "managed" not in a_shop.spec.tags:
-        tags = [*a_shop.spec.tags, "managed"]
-        await ctx.patch(a_shop, MergePatch({"spec": {"tags": tags}, **precondition}))
+async def _tag(obj: Shop, ctx: sm.Context, precondition: dict[str, object]) -> sm.Outcome:
+    if "managed" not in obj.spec.tags:
+        tags = [*obj.spec.tags, "managed"]
+        await ctx.patch(obj, MergePatch({"spec": {"tags": tags}, **precondition}))
     return sm.Done()
 
 
-def stale_update(*, is_right: bool) -> Scenario:
-    """A user gives a shop one tag, and then another."""
-    reconcile = tagging_with_a_precondition if is_right else tagging_over
+def stale_update(*, is_correct: bool) -> Scenario:
+    """A user sets one tag of a shop, and then another."""
+    reconcile = tagging_with_a_precondition if is_correct else tagging_over
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(shop(tags=("new",)))
@@ -267,34 +266,34 @@ def stale_update(*, is_right: bool) -> Scenario:
 
 
 class Holding:
-    """Opens an account, which must not outlive its shop."""
+    """Opens an account, which must be removed with its shop."""
 
-    def __init__(self, accounts: Accounts, *, is_right: bool) -> None:
+    def __init__(self, accounts: Accounts, *, is_correct: bool) -> None:
         self._accounts = accounts
-        self._is_right = is_right
+        self._is_correct = is_correct
 
-    async def reconcile(self, a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-        """Have an account as long as there is a shop."""
-        if a_shop.deletion_time is not None:
-            await self._accounts.remove(a_shop.name)
-            await ctx.patch(a_shop, MergePatch({"metadata": {"finalizers": None}}))
+    async def reconcile(self, obj: Shop, ctx: sm.Context) -> sm.Outcome:
+        """Keep an account while the shop exists."""
+        if obj.deletion_time is not None:
+            await self._accounts.remove(obj.name)
+            await ctx.patch(obj, MergePatch({"metadata": {"finalizers": None}}))
             return sm.Done()
-        if self._is_right:
-            await self._hold(a_shop, ctx)
-            await self._accounts.put(a_shop.name, a_shop.spec.title)
+        if self._is_correct:
+            await self._hold(obj, ctx)
+            await self._accounts.put(obj.name, obj.spec.title)
         else:
-            # Wrong: a shop that is deleted now leaves the account behind.
-            await self._accounts.put(a_shop.name, a_shop.spec.title)
-            await self._hold(a_shop, ctx)
+            # Wrong: if the shop is deleted now, its account remains.
+            await self._accounts.put(obj.name, obj.spec.title)
+            await self._hold(obj, ctx)
         return sm.Done()
 
-    async def _hold(self, a_shop: Shop, ctx: sm.Context) -> None:
-        if FINALIZER not in (a_shop.metadata.finalizers or ()):
-            await ctx.patch(a_shop, MergePatch({"metadata": {"finalizers": [FINALIZER]}}))
+    async def _hold(self, obj: Shop, ctx: sm.Context) -> None:
+        if FINALIZER not in (obj.metadata.finalizers or ()):
+            await ctx.patch(obj, MergePatch({"metadata": {"finalizers": [FINALIZER]}}))
 
 
-def late_finalizer(*, is_right: bool) -> Scenario:
-    """A shop is made, and deleted."""
+def late_finalizer(*, is_correct: bool) -> Scenario:
+    """A shop is created and deleted."""
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(shop())
@@ -303,7 +302,7 @@ def late_finalizer(*, is_right: bool) -> Scenario:
         await cluster.settle()
 
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        reconcile = Holding(accounts, is_right=is_right).reconcile
+        reconcile = Holding(accounts, is_correct=is_correct).reconcile
         return sm.Controller(Shop, reconcile=reconcile, writes=(Shop,), while_deleting=True)
 
     return Scenario(

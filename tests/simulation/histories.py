@@ -1,7 +1,7 @@
-"""``python -m tests.simulation.histories --seed N``: what one whole run comes to, as one line.
+"""``python -m tests.simulation.histories --seed N``: print a digest of one complete run.
 
-An AppService is made, its Pods become ready, it is scaled and deleted; its operator is killed and
-started again in between. The line is a digest of every request, in order.
+An AppService is created, becomes ready, is scaled and deleted; its operator is killed and restarted
+in between. The digest covers every request, in order.
 """
 
 import sys
@@ -15,7 +15,7 @@ from steersman_cluster.simulation import SimulatedCluster, simulate
 
 
 def app(*, size: int) -> AppService:
-    """What a person would apply."""
+    """The AppService that a user applies."""
     return AppService(
         metadata=meta_v1.ObjectMeta(name="web"),
         spec=Spec(image="nginx", size=size, ports=(core_v1.ServicePort(port=80),)),
@@ -23,7 +23,7 @@ def app(*, size: int) -> AppService:
 
 
 async def life_of_an_app(cluster: SimulatedCluster) -> str:
-    """The digest of it all."""
+    """The digest of all requests."""
     await cluster.install(AppService)
     operator = await cluster.run_operator(appservice.controller)
     await cluster.apply(app(size=2))
@@ -38,7 +38,7 @@ async def life_of_an_app(cluster: SimulatedCluster) -> str:
 
 
 def history_of(seed: int) -> str:
-    """What a run with this seed comes to."""
+    """The digest of a run with this seed."""
     return simulate(life_of_an_app, seed=seed)
 
 

@@ -1,6 +1,6 @@
-"""Small operators, each with a mistake that only a crash at the right moment shows, and mended.
+"""Small operators, each with a mistake that only a crash at one moment reveals, and corrected.
 
-A ``Site`` is a bucket beyond the cluster, and a ConfigMap that says where it is.
+A ``Site`` is a bucket in an external system, and a ConfigMap with its address.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,44 +14,44 @@ from steersman_cluster.workloads import WorkloadSettings
 
 FINALIZER: Final = "sites.example.com/bucket"
 
-# What is made there is no workload, but must go with its owner.
+# Only garbage collection: the children are not workloads, but must be deleted with their owner.
 SETTINGS: Final = WorkloadSettings(parts=("garbagecollector",))
 
 
 class SiteSpec(sm.Part):
-    """What is asked for."""
+    """The desired state."""
 
     title: str
 
 
 class SiteStatus(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     config: str | None = None
     phase: str | None = None
 
 
 class Site(sm.CustomResource[SiteSpec, SiteStatus], group="sites.example.com", version="v1"):
-    """A bucket, and a ConfigMap that says where it is."""
+    """A bucket, and a ConfigMap with its address."""
 
 
 class Buckets:
-    """A service beyond the cluster."""
+    """An external system."""
 
     def __init__(self) -> None:
         self.titles: dict[str, str] = {}
 
     async def put(self, name: str, title: str) -> None:
-        """Have a bucket of this name and title."""
+        """Create or update the bucket of this name."""
         self.titles[name] = title
 
     async def remove(self, name: str) -> None:
-        """Have none; it is fine if there was none."""
+        """Remove the bucket, if it exists."""
         self.titles.pop(name, None)
 
 
 def config_map(site: Site, **metadata: Any) -> core_v1.ConfigMap:
-    """What says where the site is."""
+    """The ConfigMap with the address of the site."""
     return core_v1.ConfigMap(
         metadata=meta_v1.ObjectMeta(**metadata), data={"title": site.spec.title}
     )
@@ -69,7 +69,7 @@ async def random_name(site: Site, ctx: sm.Context) -> sm.Outcome:
 
 
 async def own_name(site: Site, ctx: sm.Context) -> sm.Outcome:
-    """Right: the name says which it is."""
+    """Right: the name is derived from the site."""
     child = await ctx.apply_owned(config_map(site, name=site.name))
     await ctx.apply_status(site, SiteStatus(config=child.name))
     return sm.Done()
@@ -79,14 +79,14 @@ async def own_name(site: Site, ctx: sm.Context) -> sm.Outcome:
 
 
 class Finalizing:
-    """Puts a finalizer of its own on sites, and takes it off."""
+    """Adds its own finalizer to sites, and removes it."""
 
     def __init__(self, buckets: Buckets, *, cleans_up_first: bool) -> None:
         self._buckets = buckets
         self._cleans_up_first = cleans_up_first
 
     async def reconcile(self, site: Site, ctx: sm.Context) -> sm.Outcome:
-        """Have a bucket while there is a site."""
+        """Keep a bucket while the site exists."""
         if site.deletion_time is None:
             if FINALIZER not in (site.metadata.finalizers or ()):
                 await ctx.patch(site, MergePatch({"metadata": {"finalizers": [FINALIZER]}}))
@@ -95,7 +95,7 @@ class Finalizing:
             await self._buckets.remove(site.name)
             await ctx.patch(site, MergePatch({"metadata": {"finalizers": None}}))
         else:
-            # Wrong: with the last finalizer the site goes, and after a crash here it knows of none.
+            # Wrong: this deletes the site, and after a crash here its bucket remains.
             await ctx.patch(site, MergePatch({"metadata": {"finalizers": None}}))
             await self._buckets.remove(site.name)
         return sm.Done()
@@ -105,14 +105,14 @@ class Finalizing:
 
 
 class Reporting:
-    """Says in the status that the bucket is there."""
+    """Reports in the status that the bucket exists."""
 
     def __init__(self, buckets: Buckets, *, works_first: bool) -> None:
         self._buckets = buckets
         self._works_first = works_first
 
     async def reconcile(self, site: Site, ctx: sm.Context) -> sm.Outcome:
-        """Have a bucket, and say so."""
+        """Create a bucket, and report it."""
         done = SiteStatus(phase=f"Published {site.spec.title}")
         if site.status is not None and site.status.phase == done.phase:
             return sm.Done()
@@ -120,22 +120,22 @@ class Reporting:
             await self._buckets.put(site.name, site.spec.title)
             await ctx.apply_status(site, done)
         else:
-            # Wrong: after a crash here it believes for ever that the bucket is there.
+            # Wrong: after a crash here, the status reports a bucket that does not exist.
             await ctx.apply_status(site, done)
             await self._buckets.put(site.name, site.spec.title)
         return sm.Done()
 
 
-# What they have in common
+# Shared by all operators
 
 
 def site(title: str = "first") -> Site:
-    """What a person would apply."""
+    """A site as a user applies it."""
     return Site(metadata=meta_v1.ObjectMeta(name="home"), spec=SiteSpec(title=title))
 
 
 async def life_of_a_site(cluster: Cluster) -> None:
-    """It is made, changed and deleted."""
+    """A site is created, updated and deleted."""
     await cluster.apply(site())
     await cluster.settle()
     await cluster.apply(site("second"))
@@ -145,7 +145,7 @@ async def life_of_a_site(cluster: Cluster) -> None:
 
 
 def naming(reconcile: Callable[[Site, sm.Context], Awaitable[sm.Outcome]], **rest: Any) -> Scenario:
-    """The life of a site whose operator makes a ConfigMap."""
+    """The scenario of an operator that creates a ConfigMap."""
     controller = sm.Controller(
         Site, reconcile=reconcile, owns=(core_v1.ConfigMap,), writes=(core_v1.ConfigMap,)
     )
@@ -159,7 +159,7 @@ def naming(reconcile: Callable[[Site, sm.Context], Awaitable[sm.Outcome]], **res
 
 
 def finalizing(*, cleans_up_first: bool) -> Scenario:
-    """The life of a site with a finalizer."""
+    """The scenario of a site with a finalizer."""
 
     def operator(buckets: Buckets) -> Sequence[sm.Controller[Site]]:
         reconcile = Finalizing(buckets, cleans_up_first=cleans_up_first).reconcile
@@ -171,7 +171,7 @@ def finalizing(*, cleans_up_first: bool) -> Scenario:
 
 
 def reporting(*, works_first: bool) -> Scenario:
-    """The life of a site that says how far it is."""
+    """The scenario of a site with a status."""
 
     def operator(buckets: Buckets) -> Sequence[sm.Controller[Site]]:
         reconcile = Reporting(buckets, works_first=works_first).reconcile
@@ -182,36 +182,36 @@ def reporting(*, works_first: bool) -> Scenario:
     )
 
 
-# A child whose news is late
+# A child with late events
 
 
-async def impatient(a_site: Site, ctx: sm.Context) -> sm.Outcome:
-    """Wrong: it takes an event that it has not received for one that never happened."""
-    if a_site.status is not None and a_site.status.phase == "Failed":
+async def impatient(obj: Site, ctx: sm.Context) -> sm.Outcome:
+    """Wrong: it treats an event that it has not received as one that never happened."""
+    if obj.status is not None and obj.status.phase == "Failed":
         return sm.Done()
-    deployment = await ctx.apply_owned(_server_of(a_site))
-    born = a_site.metadata.creation_timestamp
+    deployment = await ctx.apply_owned(_server_of(obj))
+    born = obj.metadata.creation_timestamp
     if sm.is_ready(deployment):
-        await ctx.apply_status(a_site, SiteStatus(phase="Ready"))
+        await ctx.apply_status(obj, SiteStatus(phase="Ready"))
         return sm.Done()
     if born is not None and (ctx.now - born).total_seconds() > 10:
-        await ctx.apply_status(a_site, SiteStatus(phase="Failed"))
+        await ctx.apply_status(obj, SiteStatus(phase="Failed"))
         return sm.Done()
     return sm.Later(after_seconds=5)
 
 
-async def patient(a_site: Site, ctx: sm.Context) -> sm.Outcome:
-    """Right: it says what it knows, and waits for more."""
-    deployment = await ctx.apply_owned(_server_of(a_site))
+async def patient(obj: Site, ctx: sm.Context) -> sm.Outcome:
+    """Right: it uses the received events, and waits for more."""
+    deployment = await ctx.apply_owned(_server_of(obj))
     phase = "Ready" if sm.is_ready(deployment) else "Starting"
-    await ctx.apply_status(a_site, SiteStatus(phase=phase))
+    await ctx.apply_status(obj, SiteStatus(phase=phase))
     return sm.Done() if phase == "Ready" else sm.Later()
 
 
 def rollout(
     reconcile: Callable[[Site, sm.Context], Awaitable[sm.Outcome]],
 ) -> Scenario:
-    """A site that is served by Pods."""
+    """The scenario of a site that is served by Pods."""
 
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(site())
@@ -227,5 +227,5 @@ def rollout(
     )
 
 
-def _server_of(a_site: Site) -> apps_v1.Deployment:
-    return sm.recipes.deployment(a_site.name, core_v1.Container(name="web", image="nginx"))
+def _server_of(obj: Site) -> apps_v1.Deployment:
+    return sm.recipes.deployment(obj.name, core_v1.Container(name="web", image="nginx"))

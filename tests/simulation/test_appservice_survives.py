@@ -1,4 +1,4 @@
-"""The AppService example, on a whole cluster, comes to the same whatever goes wrong once."""
+"""The AppService example on a complete cluster has the same final state after any single fault."""
 
 import pytest
 from opdemo import appservice
@@ -16,7 +16,7 @@ from steersman_cluster.simulation import (
 )
 from tests.simulation.histories import app
 
-# Forty whole lives of a cluster each; a few seconds, or many on a machine that is busy.
+# Each sweep runs about forty clusters: a few seconds, or many on a busy machine.
 pytestmark = pytest.mark.timeout(180)
 
 

@@ -1,4 +1,4 @@
-"""An operator comes to the same, wherever it crashes; one with a mistake is found out."""
+"""Crash sweeps: an operator must have the same final state wherever it crashes."""
 
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ from tests.simulation.operators import (
     site,
 )
 
-# For what the checkers refuse as well.
+# For arguments that the type checkers reject.
 UNCHECKED: Any = Scenario
 
 
@@ -44,7 +44,7 @@ async def test_a_child_created_with_a_random_name_is_found() -> None:
     assert found.endswith("; expected 1")
 
 
-async def test_a_child_with_a_name_of_its_own_survives() -> None:
+async def test_a_child_with_a_derived_name_survives() -> None:
     await survives_crashes(naming(own_name))
 
 
@@ -85,7 +85,7 @@ async def test_an_operator_survives_a_watch_that_is_cut_at_any_event() -> None:
     await survives_cut_watches(naming(own_name))
 
 
-async def test_a_failure_is_a_trace_with_the_fault_in_it_and_what_replays_it() -> None:
+async def test_a_failure_has_a_trace_with_the_fault_and_the_replay_command() -> None:
     with pytest.raises(CrashSweepFailed) as caught:
         await survives_crashes(reporting(works_first=False), seed=7)
 
@@ -108,7 +108,7 @@ async def test_a_failure_is_replayed_by_its_seed_and_fault() -> None:
     assert str(again.value) == str(caught.value)
 
 
-async def test_a_fault_that_does_not_exist_is_refused_with_the_names_of_those_that_do() -> None:
+async def test_the_error_for_an_unknown_fault_lists_the_existing_ones() -> None:
     with pytest.raises(ValueError, match='the faults are "before call 1", "after call 1"'):
         await survives_crashes(naming(own_name), only="on a Friday")
 
@@ -126,12 +126,12 @@ async def test_a_failure_without_any_fault_is_the_authors_own_failure() -> None:
 
 
 async def test_an_operator_whose_second_pass_writes_is_found_without_any_fault() -> None:
-    async def again_and_again(a_site: Site, ctx: sm.Context) -> sm.Outcome:
-        count = int(a_site.status.phase or 0) if a_site.status is not None else 0
-        await ctx.apply_status(a_site, SiteStatus(phase=str(count + 1)))
+    async def write_always(obj: Site, ctx: sm.Context) -> sm.Outcome:
+        count = int(obj.status.phase or 0) if obj.status is not None else 0
+        await ctx.apply_status(obj, SiteStatus(phase=str(count + 1)))
         return sm.Done()
 
-    controller = sm.Controller(Site, reconcile=again_and_again, when=sm.changed.generation)
+    controller = sm.Controller(Site, reconcile=write_always, when=sm.changed.generation)
     scenario = Scenario(
         operator=lambda: [controller], kinds=[Site], steps=life_of_a_site, workloads=SETTINGS
     )
@@ -144,12 +144,12 @@ async def test_an_operator_whose_second_pass_writes_is_found_without_any_fault()
 
 
 async def test_an_operator_that_never_settles_is_found_without_any_fault() -> None:
-    async def restless(a_site: Site, ctx: sm.Context) -> sm.Outcome:
-        await ctx.apply_status(a_site, SiteStatus(phase=str(ctx.now)))
+    async def write_forever(obj: Site, ctx: sm.Context) -> sm.Outcome:
+        await ctx.apply_status(obj, SiteStatus(phase=str(ctx.now)))
         return sm.Later(after_seconds=60)
 
     scenario = Scenario(
-        operator=lambda: [sm.Controller(Site, reconcile=restless)],
+        operator=lambda: [sm.Controller(Site, reconcile=write_forever)],
         kinds=[Site],
         steps=life_of_a_site,
         workloads=SETTINGS,
@@ -178,7 +178,7 @@ def test_an_operator_factory_takes_the_outside_system_if_there_is_one() -> None:
         UNCHECKED(operator=lambda: (), outside=dict, steps=life_of_a_site)
 
 
-def test_an_operator_that_is_built_already_is_refused_with_what_to_write_instead() -> None:
+def test_the_error_for_an_operator_instead_of_a_factory_says_what_to_write() -> None:
     controller = sm.Controller(Site, reconcile=own_name)
 
     with pytest.raises(BadScenario) as refused:
@@ -190,12 +190,12 @@ def test_an_operator_that_is_built_already_is_refused_with_what_to_write_instead
     assert "operator=lambda: [controller]" in str(refused.value)
 
 
-async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
-    class Remembering:
-        async def reconcile(self, a_site: Site, ctx: sm.Context) -> sm.Outcome:
+async def test_a_factory_that_keeps_an_operators_memory_is_rejected() -> None:
+    class WithMemory:
+        async def reconcile(self, obj: Site, ctx: sm.Context) -> sm.Outcome:
             return sm.Done()
 
-    kept = Remembering()
+    kept = WithMemory()
     scenario = Scenario(
         operator=lambda: sm.Controller(Site, reconcile=kept.reconcile),
         kinds=[Site],
@@ -206,13 +206,13 @@ async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
     with pytest.raises(BadScenario) as refused:
         await survives_crashes(scenario)
 
-    assert "reconcile of the controller site is a method of the same Remembering" in (
+    assert "reconcile of the controller site is a method of the same WithMemory" in (
         str(refused.value)
     )
-    assert "Create the Remembering inside the function that builds" in str(refused.value)
+    assert "Create the WithMemory inside the function that builds" in str(refused.value)
 
 
-async def test_a_factory_of_something_else_than_an_operator_is_refused() -> None:
+async def test_a_factory_that_returns_no_operator_is_rejected() -> None:
     scenario = UNCHECKED(operator=lambda: [own_name], steps=life_of_a_site)
 
     with pytest.raises(BadScenario, match="returned a function"):

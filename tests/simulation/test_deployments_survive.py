@@ -1,4 +1,4 @@
-"""Our own Deployments and ReplicaSets come to the same end, wherever their controllers crash."""
+"""The Deployment and ReplicaSet controllers reach the same state wherever they crash."""
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1

@@ -1,4 +1,4 @@
-"""The same seed gives the same history, whatever else is different."""
+"""A seed determines the history, in every process."""
 
 import os
 import subprocess
@@ -12,12 +12,12 @@ from tests.simulation.histories import history_of
 
 ROOT = Path(__file__).parents[2]
 
-# A few, because each takes two seconds; any number differ in the same way.
+# Only a few, because each takes two seconds.
 HASH_SEEDS = ("0", "1", "4711")
 
 
 def histories(seed: int) -> Iterator[str]:
-    """What runs in processes of their own come to, in each of which strings hash otherwise."""
+    """The digests from separate processes, each with its own hash seed for strings."""
     program = [sys.executable, "-m", "tests.simulation.histories", "--seed", str(seed)]
     for hash_seed in HASH_SEEDS:
         environ = {**os.environ, "PYTHONHASHSEED": hash_seed}

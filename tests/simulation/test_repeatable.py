@@ -1,4 +1,4 @@
-"""What a sweep compares, and what it says where chance or time came from outside the cluster."""
+"""The state that a sweep compares, and its errors for randomness and time from outside."""
 
 from base64 import b64encode
 from functools import partial
@@ -31,9 +31,9 @@ async def life_of_a_shop(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-def credentials(a_shop: Shop, password: str) -> Secret:
+def credentials(obj: Shop, password: str) -> Secret:
     data = {"password": password.encode()}
-    return Secret(metadata=meta_v1.ObjectMeta(name=a_shop.name), data=data)
+    return Secret(metadata=meta_v1.ObjectMeta(name=obj.name), data=data)
 
 
 def scenario(reconcile: object, **rest: object) -> Scenario:
@@ -44,15 +44,15 @@ def scenario(reconcile: object, **rest: object) -> Scenario:
     return Scenario(**given, **rest)  # type: ignore[call-overload, no-any-return]
 
 
-async def by_chance_of_its_own(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-    if a_shop.status is None:
-        await ctx.apply_status(a_shop, ShopStatus(account=f"nr-{SystemRandom().random()}"))
+async def reconcile_with_system_randomness(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+    if obj.status is None:
+        await ctx.apply_status(obj, ShopStatus(account=f"nr-{SystemRandom().random()}"))
     return sm.Done()
 
 
 async def test_randomness_from_outside_the_cluster_is_not_attributed_to_a_crash() -> None:
     with pytest.raises(NotDeterministic) as caught:
-        await survives_crashes(scenario(by_chance_of_its_own))
+        await survives_crashes(scenario(reconcile_with_system_randomness))
 
     [found] = caught.value.found
     assert "expected status.account nr-0." in found
@@ -63,9 +63,9 @@ async def test_randomness_from_outside_the_cluster_is_not_attributed_to_a_crash(
 async def test_a_module_variable_is_not_attributed_to_a_crash() -> None:
     numbers = count(1)
 
-    async def numbered(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-        if a_shop.status is None:
-            await ctx.apply_status(a_shop, ShopStatus(account=str(next(numbers))))
+    async def numbered(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+        if obj.status is None:
+            await ctx.apply_status(obj, ShopStatus(account=str(next(numbers))))
         return sm.Done()
 
     with pytest.raises(NotDeterministic, match="keep no state in a module"):
@@ -73,13 +73,15 @@ async def test_a_module_variable_is_not_attributed_to_a_crash() -> None:
 
 
 async def test_fields_that_are_ignored_are_not_compared() -> None:
-    await survives_crashes(scenario(by_chance_of_its_own, ignore=["Shop.status.account"]))
+    await survives_crashes(
+        scenario(reconcile_with_system_randomness, ignore=["Shop.status.account"])
+    )
 
 
 async def test_fields_outside_the_cluster_can_be_ignored_too() -> None:
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-            await accounts.put(a_shop.name, str(SystemRandom().random()))
+        async def reconcile(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+            await accounts.put(obj.name, str(SystemRandom().random()))
             return sm.Done()
 
         return sm.Controller(Shop, reconcile=reconcile)
@@ -97,19 +99,19 @@ async def test_fields_outside_the_cluster_can_be_ignored_too() -> None:
 
 
 @pytest.mark.parametrize("path", ["", "Shop", "Shop.", "Shop.status[account"])
-def test_an_ignore_entry_that_names_no_field_is_refused(path: str) -> None:
+def test_an_ignore_entry_that_names_no_field_is_rejected(path: str) -> None:
     with pytest.raises(BadScenario, match="is not the path of a field"):
-        scenario(by_chance_of_its_own, ignore=[path])
+        scenario(reconcile_with_system_randomness, ignore=[path])
 
 
 async def test_the_data_of_a_secret_is_never_printed() -> None:
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-            if ctx.get(Secret, a_shop.name) is None:
-                # Wrong: after a crash there are two accounts.
+        async def reconcile(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+            if ctx.get(Secret, obj.name) is None:
+                # Wrong: after a crash, there are two accounts.
                 number = 1 + len(accounts.titles)
                 await accounts.put(f"account-{number}", f"{PASSWORD} {number}")
-                await ctx.apply_owned(credentials(a_shop, f"{PASSWORD} {number}"))
+                await ctx.apply_owned(credentials(obj, f"{PASSWORD} {number}"))
             return sm.Done()
 
         return sm.Controller(Shop, reconcile=reconcile, owns=(Secret,))
@@ -135,15 +137,15 @@ async def test_the_data_of_a_secret_is_never_printed() -> None:
 
 async def test_the_data_of_a_deleted_secret_is_not_printed() -> None:
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-            await ctx.apply_owned(credentials(a_shop, PASSWORD))
-            await accounts.put(a_shop.name, PASSWORD)
+        async def reconcile(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+            await ctx.apply_owned(credentials(obj, PASSWORD))
+            await accounts.put(obj.name, PASSWORD)
             return sm.Done()
 
-        async def finalize(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
+        async def finalize(obj: Shop, ctx: sm.Context) -> sm.Outcome:
             # Wrong: after a crash, nothing removes the account.
-            await ctx.patch(a_shop, MergePatch({"metadata": {"finalizers": None}}))
-            await accounts.remove(a_shop.name)
+            await ctx.patch(obj, MergePatch({"metadata": {"finalizers": None}}))
+            await accounts.remove(obj.name)
             return sm.Done()
 
         return sm.Controller(
@@ -169,13 +171,13 @@ async def test_the_data_of_a_deleted_secret_is_not_printed() -> None:
     assert caught.value.found == ("outside the cluster: expected no titles.home, found <hidden>",)
 
 
-async def test_a_token_that_is_kept_survives_although_it_is_random() -> None:
+async def test_a_random_token_that_is_stored_survives() -> None:
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-            kept = ctx.get(Secret, a_shop.name)
+        async def reconcile(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+            kept = ctx.get(Secret, obj.name)
             if kept is None:
-                kept = await ctx.apply_owned(credentials(a_shop, ctx.token()))
-            await accounts.put(a_shop.name, (kept.data or {})["password"].decode())
+                kept = await ctx.apply_owned(credentials(obj, ctx.token()))
+            await accounts.put(obj.name, (kept.data or {})["password"].decode())
             return sm.Done()
 
         return sm.Controller(Shop, reconcile=reconcile, owns=(Secret,))
@@ -191,15 +193,15 @@ async def test_a_token_that_is_kept_survives_although_it_is_random() -> None:
     )
 
 
-async def test_a_token_that_is_not_the_same_in_both_places_is_found() -> None:
+async def test_a_token_that_differs_between_two_places_is_found() -> None:
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
-        async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
-            if ctx.get(Secret, a_shop.name) is None:
-                # Wrong: after a crash the account has a token that is nowhere else.
+        async def reconcile(obj: Shop, ctx: sm.Context) -> sm.Outcome:
+            if ctx.get(Secret, obj.name) is None:
+                # Wrong: after a crash, only the account has the token.
                 token = ctx.token()
-                if a_shop.name not in accounts.titles:
-                    await accounts.put(a_shop.name, token)
-                await ctx.apply_owned(credentials(a_shop, token))
+                if obj.name not in accounts.titles:
+                    await accounts.put(obj.name, token)
+                await ctx.apply_owned(credentials(obj, token))
             return sm.Done()
 
         return sm.Controller(Shop, reconcile=reconcile, owns=(Secret,))
@@ -217,7 +219,7 @@ async def test_a_token_that_is_not_the_same_in_both_places_is_found() -> None:
 
 
 def drawn(seed: int, reconcile: Any) -> list[str]:
-    """The tokens that are drawn for two shops."""
+    """The tokens for two shops."""
     tokens: list[str] = []
 
     async def main(cluster: SimulatedCluster) -> None:
@@ -231,18 +233,20 @@ def drawn(seed: int, reconcile: Any) -> list[str]:
     return tokens
 
 
-async def draw(tokens: list[str], a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
+async def draw_tokens(tokens: list[str], obj: Shop, ctx: sm.Context) -> sm.Outcome:
     tokens.extend((ctx.token(), ctx.token(16)))
     return sm.Done()
 
 
-def draw_plainly(tokens: list[str], a_shop: Shop, ctx: sm.BlockingContext) -> sm.Outcome:
+def draw_tokens_in_a_plain_function(
+    tokens: list[str], obj: Shop, ctx: sm.BlockingContext
+) -> sm.Outcome:
     tokens.extend((ctx.token(), ctx.token(16)))
     return sm.Done()
 
 
-@pytest.mark.parametrize("reconcile", [draw, draw_plainly])
-def test_tokens_are_the_same_for_the_same_seed_and_no_two_are_alike(reconcile: Any) -> None:
+@pytest.mark.parametrize("reconcile", [draw_tokens, draw_tokens_in_a_plain_function])
+def test_tokens_are_determined_by_the_seed_and_are_unique(reconcile: Any) -> None:
     first, again, other = (drawn(seed, reconcile) for seed in (1, 1, 2))
 
     assert first == again
@@ -250,11 +254,11 @@ def test_tokens_are_the_same_for_the_same_seed_and_no_two_are_alike(reconcile: A
     assert [len(each) for each in first] == [43, 22, 43, 22]
 
 
-def test_a_token_that_can_be_guessed_is_refused() -> None:
-    async def draw_little(tokens: list[str], a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
+def test_a_token_that_can_be_guessed_is_rejected() -> None:
+    async def draw_short_token(tokens: list[str], obj: Shop, ctx: sm.Context) -> sm.Outcome:
         with pytest.raises(ValueError, match="a token of 15 bytes can be guessed"):
             ctx.token(15)
         tokens.append("refused")
         return sm.Done()
 
-    assert drawn(1, draw_little) == ["refused", "refused"]
+    assert drawn(1, draw_short_token) == ["refused", "refused"]

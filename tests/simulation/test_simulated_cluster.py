@@ -1,4 +1,4 @@
-"""A cluster from one seed: a server, a cluster's own controllers, and operators in virtual time."""
+"""A simulated cluster: its seed, its virtual time, and the operators in it."""
 
 import asyncio
 from collections import Counter
@@ -23,34 +23,34 @@ ConfigMap = core_v1.ConfigMap
 
 
 class Spec(sm.Part):
-    """How often a note is to be repeated."""
+    """The desired number of copies."""
 
     copies: int = 1
 
 
 class Status(sm.Part):
-    """How often it is."""
+    """The observed number of copies."""
 
     copies: int | None = None
 
 
 class Note(sm.CustomResource[Spec, Status], group="test.example.com", version="v1"):
-    """A note, kept in so many ConfigMaps."""
+    """A note, copied to this number of ConfigMaps."""
 
 
 def note(name: str = "one", *, copies: int = 1) -> Note:
     return Note(metadata=meta_v1.ObjectMeta(name=name), spec=Spec(copies=copies))
 
 
-def copy_of(a_note: Note, number: int) -> ConfigMap:
-    return ConfigMap(metadata=meta_v1.ObjectMeta(name=f"{a_note.name}-{number}"))
+def copy_of(obj: Note, number: int) -> ConfigMap:
+    return ConfigMap(metadata=meta_v1.ObjectMeta(name=f"{obj.name}-{number}"))
 
 
-async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-    for number in range(a_note.spec.copies):
-        await ctx.apply_owned(copy_of(a_note, number))
+async def reconcile(obj: Note, ctx: sm.Context) -> sm.Outcome:
+    for number in range(obj.spec.copies):
+        await ctx.apply_owned(copy_of(obj, number))
     await ctx.prune()
-    await ctx.apply_status(a_note, Status(copies=a_note.spec.copies))
+    await ctx.apply_status(obj, Status(copies=obj.spec.copies))
     return sm.Done()
 
 
@@ -110,7 +110,7 @@ def test_two_clusters_on_one_loop_are_independent() -> None:
     assert first == second
 
 
-def test_settling_ends_when_the_operator_writes_nothing_more() -> None:
+def test_settle_returns_when_the_operator_writes_nothing_more() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], float]:
         await cluster.install(Note)
         await cluster.run_operator(controller)
@@ -124,12 +124,12 @@ def test_settling_ends_when_the_operator_writes_nothing_more() -> None:
     assert seconds < 5.0
 
 
-def test_an_hour_of_backoff_is_waited_for() -> None:
+def test_settle_waits_for_an_hour_of_backoff() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], float]:
-        async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def fail_for_an_hour(obj: Note, ctx: sm.Context) -> sm.Outcome:
             if cluster.clock.monotonic() < 3600.0:
                 raise ValueError("not yet")
-            return await reconcile(a_note, ctx)
+            return await reconcile(obj, ctx)
 
         await cluster.install(Note)
         await cluster.run_operator(sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,)))
@@ -143,9 +143,9 @@ def test_an_hour_of_backoff_is_waited_for() -> None:
     assert seconds > 3600.0
 
 
-def test_an_endless_failure_is_named_when_settling_gives_up() -> None:
+def test_the_error_of_settle_names_an_endless_failure() -> None:
     async def main(cluster: SimulatedCluster) -> None:
-        async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def fail(obj: Note, ctx: sm.Context) -> sm.Outcome:
             raise ValueError("no such luck")
 
         await cluster.install(Note)
@@ -159,10 +159,10 @@ def test_an_endless_failure_is_named_when_settling_gives_up() -> None:
 
 def test_a_distant_requeue_runs_when_time_is_advanced_to_it() -> None:
     async def main(cluster: SimulatedCluster) -> list[list[str]]:
-        async def reconcile_tomorrow(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def reconcile_tomorrow(obj: Note, ctx: sm.Context) -> sm.Outcome:
             if cluster.clock.monotonic() < 86400.0:
                 return sm.Later(after_seconds=86400.0)
-            return await reconcile(a_note, ctx)
+            return await reconcile(obj, ctx)
 
         await cluster.install(Note)
         await cluster.run_operator(
@@ -178,10 +178,10 @@ def test_a_distant_requeue_runs_when_time_is_advanced_to_it() -> None:
     assert simulate(main, settings=BARE) == [[], ["one-0"]]
 
 
-def test_advancing_passes_exactly_so_many_seconds() -> None:
+def test_advance_passes_exactly_the_given_seconds() -> None:
     async def main(cluster: SimulatedCluster) -> list[float]:
-        async def reconcile_every_minute(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            await ctx.apply_status(a_note, Status(copies=int(cluster.clock.monotonic())))
+        async def reconcile_every_minute(obj: Note, ctx: sm.Context) -> sm.Outcome:
+            await ctx.apply_status(obj, Status(copies=int(cluster.clock.monotonic())))
             return sm.Later(after_seconds=60)
 
         await cluster.install(Note)
@@ -197,7 +197,7 @@ def test_advancing_passes_exactly_so_many_seconds() -> None:
     assert simulate(main, settings=BARE) == pytest.approx([3600.0, 0.25, 59.0], abs=1e-5)
 
 
-# With an operator's own kind, eleven.
+# Eleven, with the operator's own kind.
 TEN_KINDS = (
     *(ConfigMap, core_v1.Secret, core_v1.Service, core_v1.ServiceAccount),
     *(core_v1.PersistentVolumeClaim, apps_v1.Deployment, apps_v1.StatefulSet),
@@ -205,9 +205,9 @@ TEN_KINDS = (
 )
 
 
-def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
+def test_an_idle_week_of_eleven_watches_is_a_few_hundred_steps() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, list[str]]:
-        async def nothing(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def nothing(obj: Note, ctx: sm.Context) -> sm.Outcome:
             return sm.Done()
 
         await cluster.install(Note)
@@ -225,12 +225,12 @@ def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
     assert asked == []
 
 
-def test_an_hour_of_eleven_watches_and_an_hourly_job_costs_what_the_job_costs() -> None:
-    """A week of it costs two seconds of CPU, which a machine that is busy cannot measure."""
+def test_an_hour_of_eleven_watches_and_an_hourly_job_costs_no_more_than_the_job() -> None:
+    """A week takes two seconds of CPU time, which cannot be measured on a busy machine."""
 
     async def main(cluster: SimulatedCluster) -> tuple[Counter[str], int]:
-        async def hourly(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            await ctx.apply_owned(hourly_job(a_note.name))
+        async def hourly(obj: Note, ctx: sm.Context) -> sm.Outcome:
+            await ctx.apply_owned(hourly_job(obj.name))
             return sm.Done()
 
         await cluster.install(Note)
@@ -240,7 +240,7 @@ def test_an_hour_of_eleven_watches_and_an_hourly_job_costs_what_the_job_costs() 
         leaps, moment = cluster.loop.leaps, cluster.history_position()
         await cluster.advance(86400.0)
         asked = Counter(each.actor for each in cluster.history.requests[moment:])
-        assert len(await cluster.list(batch_v1.Job)) == 3  # as many as are kept
+        assert len(await cluster.list(batch_v1.Job)) == 3  # the history limit
         return asked, cluster.loop.leaps - leaps
 
     asked, leaps = simulate(main)
@@ -263,19 +263,19 @@ def test_a_second_pass_of_a_correct_operator_writes_nothing() -> None:
 def test_an_operator_that_is_started_again_is_built_again() -> None:
     built: list[list[str]] = []
 
-    class Remembering:
+    class WithMemory:
         def __init__(self) -> None:
             self.names: list[str] = []
             built.append(self.names)
 
-        async def reconcile(self, a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            self.names.append(a_note.name)
+        async def reconcile(self, obj: Note, ctx: sm.Context) -> sm.Outcome:
+            self.names.append(obj.name)
             return sm.Done()
 
     async def main(cluster: SimulatedCluster) -> None:
         await cluster.install(Note)
         await cluster.apply(note())
-        await cluster.run_operator(lambda: sm.Controller(Note, reconcile=Remembering().reconcile))
+        await cluster.run_operator(lambda: sm.Controller(Note, reconcile=WithMemory().reconcile))
         await cluster.assert_second_pass_writes_nothing()
 
     simulate(main, settings=BARE)
@@ -283,7 +283,7 @@ def test_an_operator_that_is_started_again_is_built_again() -> None:
     assert built == [["one"], ["one"]]
 
 
-def test_a_function_that_builds_an_operator_builds_all_of_it() -> None:
+def test_a_factory_builds_all_parts_of_an_operator() -> None:
     async def main(cluster: SimulatedCluster) -> None:
         await cluster.run_operator(lambda: controller, controller)
 
@@ -293,10 +293,10 @@ def test_a_function_that_builds_an_operator_builds_all_of_it() -> None:
 
 def test_a_second_pass_of_an_operator_that_always_writes_has_its_writes() -> None:
     async def main(cluster: SimulatedCluster) -> None:
-        async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            status = a_note.status or Status()
+        async def count(obj: Note, ctx: sm.Context) -> sm.Outcome:
+            status = obj.status or Status()
             if ctx.reasons[0].event == "initial":
-                await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
+                await ctx.apply_status(obj, Status(copies=(status.copies or 0) + 1))
             return sm.Done()
 
         await cluster.install(Note)
@@ -308,7 +308,7 @@ def test_a_second_pass_of_an_operator_that_always_writes_has_its_writes() -> Non
         simulate(main, settings=BARE)
 
 
-def test_writes_are_those_of_operators_since_a_moment() -> None:
+def test_writes_since_a_moment_are_those_of_operators() -> None:
     async def main(cluster: SimulatedCluster) -> list[str]:
         await cluster.install(Note)
         await cluster.run_operator(controller)
@@ -328,7 +328,7 @@ def test_writes_are_those_of_operators_since_a_moment() -> None:
     ]
 
 
-def test_a_stopped_operator_ends_its_work_and_writes_no_more() -> None:
+def test_a_stopped_operator_finishes_and_writes_no_more() -> None:
     async def main(cluster: SimulatedCluster) -> list[str]:
         await cluster.install(Note)
         operator = await cluster.run_operator(controller)
@@ -341,9 +341,9 @@ def test_a_stopped_operator_ends_its_work_and_writes_no_more() -> None:
     assert simulate(main, settings=BARE) == []
 
 
-def test_failures_of_a_stopped_operator_are_not_waited_for() -> None:
+def test_settle_does_not_wait_for_failures_of_a_stopped_operator() -> None:
     async def main(cluster: SimulatedCluster) -> float:
-        async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def fail(obj: Note, ctx: sm.Context) -> sm.Outcome:
             await cluster.clock.sleep(5.0)
             raise ValueError("too late")
 
@@ -371,12 +371,12 @@ def test_an_operator_that_was_killed_can_be_stopped_and_killed_again() -> None:
 
 def test_stop_returns_if_the_operator_is_killed_meanwhile() -> None:
     async def main(cluster: SimulatedCluster) -> float:
-        async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def run_slowly(obj: Note, ctx: sm.Context) -> sm.Outcome:
             await cluster.clock.sleep(20.0)
             return sm.Done()
 
         await cluster.install(Note)
-        operator = await cluster.run_operator(sm.Controller(Note, reconcile=dawdle))
+        operator = await cluster.run_operator(sm.Controller(Note, reconcile=run_slowly))
         await cluster.apply(note())
         await cluster.clock.sleep(1.0)
         async with asyncio.TaskGroup() as group:
@@ -398,16 +398,16 @@ def test_an_operator_and_its_tasks_end_with_the_cluster() -> None:
             finally:
                 ends.append(what)
 
-        async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def run_slowly(obj: Note, ctx: sm.Context) -> sm.Outcome:
             cluster.loop.create_task(wait("a task of its own"))
             try:
                 await wait("a look")
             finally:
-                await ctx.apply_owned(copy_of(a_note, 1))
+                await ctx.apply_owned(copy_of(obj, 1))
             return sm.Done()
 
         await cluster.install(Note)
-        await cluster.run_operator(sm.Controller(Note, reconcile=dawdle, owns=(ConfigMap,)))
+        await cluster.run_operator(sm.Controller(Note, reconcile=run_slowly, owns=(ConfigMap,)))
         await cluster.apply(note())
         await cluster.clock.sleep(1.0)
         return cluster
@@ -420,7 +420,7 @@ def test_an_operator_and_its_tasks_end_with_the_cluster() -> None:
 
 def test_a_cluster_ends_although_an_operator_is_killed_meanwhile() -> None:
     async def main(cluster: SimulatedCluster) -> SimulatedCluster:
-        async def linger(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def run_slowly(obj: Note, ctx: sm.Context) -> sm.Outcome:
             try:
                 await cluster.clock.sleep(3600.0)
             finally:
@@ -428,7 +428,7 @@ def test_a_cluster_ends_although_an_operator_is_killed_meanwhile() -> None:
             return sm.Done()
 
         await cluster.install(Note)
-        operator = await cluster.run_operator(sm.Controller(Note, reconcile=linger))
+        operator = await cluster.run_operator(sm.Controller(Note, reconcile=run_slowly))
         await cluster.apply(note())
         await cluster.clock.sleep(1.0)
         cluster.loop.call_later(10.0, operator.kill_now)
@@ -439,12 +439,12 @@ def test_a_cluster_ends_although_an_operator_is_killed_meanwhile() -> None:
     assert cluster.loop.tasks() == []
 
 
-def test_of_two_operators_of_one_name_one_may_be_killed_while_the_other_tries_again() -> None:
+def test_one_of_two_operators_of_one_name_can_be_killed_while_the_other_retries() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[str, list[str]]:
-        async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        async def fail_for_an_hour(obj: Note, ctx: sm.Context) -> sm.Outcome:
             if cluster.clock.monotonic() < 3600.0:
                 raise ValueError("not yet")
-            return await reconcile(a_note, ctx)
+            return await reconcile(obj, ctx)
 
         await cluster.install(Note)
         slow = sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,))
@@ -475,15 +475,17 @@ def test_only_one_function_that_is_not_async_runs_at_a_time() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str], str]:
         seen: list[str] = []
 
-        def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
-            for number in range(a_note.spec.copies):
-                seen.append(f"{a_note.name} begins {number}")
-                ctx.apply_owned(copy_of(a_note, number))
-                seen.append(f"{a_note.name} ends {number}")
+        def reconcile_plainly(obj: Note, ctx: sm.BlockingContext) -> sm.Outcome:
+            for number in range(obj.spec.copies):
+                seen.append(f"{obj.name} begins {number}")
+                ctx.apply_owned(copy_of(obj, number))
+                seen.append(f"{obj.name} ends {number}")
             return sm.Done()
 
         await cluster.install(Note)
-        await cluster.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
+        await cluster.run_operator(
+            sm.Controller(Note, reconcile=reconcile_plainly, owns=(ConfigMap,))
+        )
         for name in ("a", "b", "c"):
             await cluster.apply(note(name, copies=2))
         await cluster.settle()
@@ -499,9 +501,9 @@ def test_a_killed_plain_function_does_not_continue() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str]]:
         seen: list[str] = []
 
-        def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
+        def reconcile_plainly(obj: Note, ctx: sm.BlockingContext) -> sm.Outcome:
             try:
-                ctx.apply_owned(copy_of(a_note, 0))
+                ctx.apply_owned(copy_of(obj, 0))
                 seen.append("applied")
             finally:
                 seen.append("finally")
@@ -509,7 +511,7 @@ def test_a_killed_plain_function_does_not_continue() -> None:
 
         await cluster.install(Note)
         operator = await cluster.run_operator(
-            sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,))
+            sm.Controller(Note, reconcile=reconcile_plainly, owns=(ConfigMap,))
         )
         await cluster.settle()
         await cluster.apply(note())
@@ -524,7 +526,7 @@ def test_a_killed_plain_function_does_not_continue() -> None:
     assert len(found) <= 1
 
 
-def test_a_pod_that_takes_long_to_start_is_waited_for() -> None:
+def test_settle_waits_for_a_slow_pod() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[str | None, float]:
         slow = {"nodes.steersman.dev/start-seconds": "600"}
         await cluster.create(
@@ -545,11 +547,11 @@ def test_a_pod_that_takes_long_to_start_is_waited_for() -> None:
     assert 600.0 < seconds < 700.0
 
 
-def test_an_operator_that_never_stops_writing_is_named() -> None:
+def test_the_error_of_settle_names_an_operator_that_never_stops_writing() -> None:
     async def main(cluster: SimulatedCluster) -> None:
-        async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            status = a_note.status or Status()
-            await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
+        async def count(obj: Note, ctx: sm.Context) -> sm.Outcome:
+            status = obj.status or Status()
+            await ctx.apply_status(obj, Status(copies=(status.copies or 0) + 1))
             return sm.Done()
 
         await cluster.install(Note)

@@ -1,4 +1,4 @@
-"""Models generated from rich definitions are clean for both type checkers and the linter."""
+"""Models generated from definitions with many features pass both type checkers and the linter."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from tests.unit.manifests.crds import definition, fields, rich
 
 ROOT = Path(__file__).parents[2]
 
-# Names that mean something to Python, to a class body, or to every resource.
+# Names with a meaning in Python, in a class body, or in every resource.
 TRICKY = ["from", "class", "type", "int", "str", "tuple", "datetime", "None", "labels", "metadata"]
 
 USE = """
@@ -51,7 +51,7 @@ def conditions(gadget: Gadget) -> tuple[Condition, ...]:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory of generated modules, and of one that uses them."""
+    """A directory with generated modules, and a module that uses them."""
     tricky = fields(*TRICKY[:3], **{name: {"type": "string"} for name in TRICKY})
     words = {
         f"w{number}": {"type": "string", "description": text} for number, text in enumerate(NASTY)
@@ -75,13 +75,13 @@ def run(*command: str, cwd: Path) -> str:
     return finished.stdout + finished.stderr
 
 
-def test_mypy_is_content_with_generated_models(models: Path) -> None:
+def test_mypy_accepts_generated_models(models: Path) -> None:
     said = run("mypy", "--strict", "--no-error-summary", "--config-file=", ".", cwd=models)
 
     assert said == ""
 
 
-def test_pyright_is_content_with_generated_models(models: Path) -> None:
+def test_pyright_accepts_generated_models(models: Path) -> None:
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11"}
     (models / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
 
@@ -92,10 +92,10 @@ def test_pyright_is_content_with_generated_models(models: Path) -> None:
     assert report["summary"]["filesAnalyzed"] == 4
 
 
-def test_ruff_is_content_with_generated_models(models: Path) -> None:
+def test_ruff_accepts_generated_models(models: Path) -> None:
     checks = "--select=E,F,I,N,PIE,RUF,UP,W"
     config = ("--isolated", "--line-length=100", "--target-version=py311")
-    # What an author wrote is not ours to mend: long words, and letters that look like others.
+    # An author's text is kept unchanged: long words, and letters that resemble others.
     ignored = "--ignore=E501,RUF001,RUF002,RUF003"
     files = [str(path) for path in sorted(models.glob("*.py")) if path.name != "use.py"]
 

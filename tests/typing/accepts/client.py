@@ -1,4 +1,4 @@
-"""What a client gives back is of the kind that was passed to it."""
+"""The results of a client have the class that was passed to it."""
 
 from typing import assert_type
 

@@ -1,4 +1,4 @@
-"""Coordinates are values: made once, compared, used as keys."""
+"""Names and keys are immutable values that can be compared and hashed."""
 
 from steersman.names import GroupVersionKind
 

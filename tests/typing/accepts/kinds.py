@@ -1,4 +1,4 @@
-"""Kinds as an operator's author declares, makes, reads and changes them."""
+"""Kinds as an author declares, creates, reads and changes them."""
 
 from collections.abc import Mapping
 from typing import Annotated, assert_type
@@ -63,7 +63,7 @@ class Ranged(
 
 
 class Foreign(sm.CustomResource[Range, Status], group="else.example.com", version="v1", crd=None):
-    """Another project's."""
+    """A kind of another project."""
 
 
 class Newest(
@@ -73,7 +73,7 @@ class Newest(
     kind="AppService",
     crd=sm.Crd(also_serves=(AppService, OldAppService)),
 ):
-    """The one that is stored."""
+    """The stored version."""
 
 
 assert_type(Ranged.declared_crd, sm.Crd | None)
@@ -119,13 +119,13 @@ secret = core_v1.Secret(data={"key": b"value"})
 condition: sm.Condition = apps_v1.DeploymentCondition(type="Available", status="True")
 ready = sm.Condition.when(condition.is_true, "Ready", yes="RolledOut", no="RollingOut")
 
-# A status is made from another, and keeps its own class.
+# A status that is created from another keeps its own class.
 status = Status.inlining(deployment.status).with_condition(ready)
 assert_type(status, Status)
 assert_type(apps_v1.DeploymentStatus.inlining(None), apps_v1.DeploymentStatus)
 assert_type(sm.is_ready(deployment), bool)
 
-# Recipes make what their names say.
+# Recipes create objects of the kind in their name.
 assert_type(sm.recipes.deployment("web", container, replicas=None), apps_v1.Deployment)
 assert_type(recipes.service("web", app.spec.ports, type="NodePort"), core_v1.Service)
 

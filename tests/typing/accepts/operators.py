@@ -1,4 +1,4 @@
-"""Operators as their authors write them, with awaited functions, plain ones and methods."""
+"""Operators as authors write them: with async functions, plain functions and methods."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import assert_type
@@ -46,7 +46,7 @@ def reconcile_plainly(app: App, ctx: sm.BlockingContext) -> sm.Outcome:
 
 
 class Operator:
-    """One with something of its own."""
+    """An operator with its own state."""
 
     def __init__(self, registry: str) -> None:
         self.registry = registry

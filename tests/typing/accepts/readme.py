@@ -1,4 +1,4 @@
-"""What the README shows of the client and the caches, as the checkers see it."""
+"""The README's code for the client and the caches, as the type checkers see it."""
 
 from random import Random
 

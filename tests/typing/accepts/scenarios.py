@@ -1,4 +1,4 @@
-"""A scenario is one value, and a sweep one line."""
+"""Scenarios and crash sweeps."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 class Spec(sm.Part):
-    """What is asked for."""
+    """The desired state."""
 
 
 class App(sm.CustomResource[Spec, sm.Part], group="app.example.com", version="v1"):
@@ -22,14 +22,14 @@ controller = sm.Controller(App, reconcile=reconcile)
 
 
 class Buckets:
-    """A service beyond the cluster."""
+    """An external system."""
 
     async def put(self, name: str) -> None:
-        """Have a bucket."""
+        """Create a bucket."""
 
 
 def open_transport(buckets: Buckets) -> Sequence[sm.Controller[App]]:
-    """The operator of that service."""
+    """The operator of the external system."""
     return [controller]
 
 

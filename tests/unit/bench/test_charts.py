@@ -1,4 +1,4 @@
-"""Charts are whole SVG files, on which nothing is missing and nothing runs over the edge."""
+"""Charts are complete SVG files, in which nothing is missing or exceeds the edge."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -75,7 +75,7 @@ def tagged(root: ElementTree.Element, name: str) -> Iterator[ElementTree.Element
     return root.iter(f"{{http://www.w3.org/2000/svg}}{name}")
 
 
-def words_on(picture: Picture) -> list[str]:
+def texts_in(picture: Picture) -> list[str]:
     return ["".join(each.itertext()) for each in tagged(parsed(picture), "text")]
 
 
@@ -101,7 +101,7 @@ def test_a_chart_has_colors_for_light_and_dark_pages(picture: Picture) -> None:
 
 
 def test_every_bar_has_its_number_beside_it() -> None:
-    words = words_on(BARS)
+    words = texts_in(BARS)
 
     for panel in BARS.panels.values():
         for each in panel.values():
@@ -127,7 +127,7 @@ def test_a_missing_figure_is_a_dash() -> None:
         limits={},
     )
 
-    assert "–" in words_on(picture)
+    assert "–" in texts_in(picture)
 
 
 def test_a_limit_is_drawn_as_a_labeled_line() -> None:
@@ -136,8 +136,8 @@ def test_a_limit_is_drawn_as_a_labeled_line() -> None:
     )
     more = replace(rising, is_more_better=True)
 
-    assert "at most 1,000" in words_on(rising)
-    assert "at least 1,000" in words_on(more)
+    assert "at most 1,000" in texts_in(rising)
+    assert "at least 1,000" in texts_in(more)
 
 
 @pytest.mark.parametrize("picture", [LINES, LOGARITHMIC], ids=["lines", "log"])
@@ -211,7 +211,7 @@ def test_a_color_has_enough_contrast_on_both_pages(name: str) -> None:
     on_light = 1.05 / (luminance(COLOURS[name].light) + 0.05)
     on_dark = (luminance(COLOURS[name].dark) + 0.05) / (luminance("#12161c") + 0.05)
 
-    # What the accessibility guidelines ask of shapes that have a meaning is 3.
+    # The accessibility guidelines require 3 for shapes with a meaning.
     assert on_light >= 3.0
     assert on_dark >= 3.0
 

@@ -1,4 +1,4 @@
-"""No wait is in vain, and no process is left behind."""
+"""Child processes: timeouts, and no process that outlives its run."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ from tests.processes import is_running
 
 FOR_LONG = [sys.executable, "-c", "import time; time.sleep(600)"]
 
-# A run that has started something, and says what.
+# A run that starts a child process, and prints its id.
 RUN = """
 from bench.harness.children import child
 with child(["sleep", "600"]) as process:
@@ -108,7 +108,7 @@ def test_child_processes_end_when_the_run_is_killed() -> None:
         run.wait()
 
     while is_running(grandchild):
-        sleep(0.01)  # as long as a test may take
+        sleep(0.01)  # the time limit of the test
 
 
 def sleep(seconds: float) -> None:

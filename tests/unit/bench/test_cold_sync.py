@@ -1,4 +1,4 @@
-"""What the cold-sync measure makes of what was found."""
+"""The figures of the cold-sync measure."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_the_step_with_distinct_objects_has_the_judged_size_and_no_promises(
 
 
 def turn(megabytes: float, **more: float) -> Cost:
-    """What one turn took, of which memory matters, and what else is said."""
+    """The cost of a turn; only the memory matters here."""
     return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, "later_resident": megabytes, **more}
 
 

@@ -1,4 +1,4 @@
-"""An operator has brought everything in line before a figure of it counts."""
+"""The server's time is measured only after all objects have converged."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,43 +7,43 @@ import pytest
 
 from bench.harness.converging import SHOWN, used_once_right
 
-QUIET_AFTER = 10.0
-A_LOOK = 3.0
+QUIET_AFTER_SECONDS = 10.0
+CHECK_SECONDS = 3.0
 
 
-class Stage:
-    """An operator and its server, which uses ten seconds until that is quiet, and three a look."""
+class SimulatedRun:
+    """An operator and its server: quiet after ten seconds; a check takes three."""
 
-    def __init__(self, *looks: Iterable[str]) -> None:
-        self.looks = iter(looks)
+    def __init__(self, *checks: Iterable[str]) -> None:
+        self.checks = iter(checks)
         self.used = 0.0
 
     def quiet(self, *, seconds: float) -> float:
-        self.used += QUIET_AFTER
+        self.used += QUIET_AFTER_SECONDS
         return 0.0
 
     def failed(self, what: str) -> AssertionError:
         return AssertionError(what)
 
     def wrong(self) -> Iterator[str]:
-        self.used += A_LOOK
-        yield from next(self.looks)
+        self.used += CHECK_SECONDS
+        yield from next(self.checks)
 
 
-def server_seconds(*looks: Iterable[str], within_seconds: float = 60.0) -> float:
-    """What the server is said to have used, where each look finds this to be wrong."""
-    stage: Any = Stage(*looks)
+def server_seconds(*checks: Iterable[str], within_seconds: float = 60.0) -> float:
+    """The reported time of the server, when the checks find these differences."""
+    run: Any = SimulatedRun(*checks)
     return used_once_right(
-        stage,
-        wrong=stage.wrong,
-        server_seconds=lambda: stage.used,
+        run,
+        wrong=run.wrong,
+        server_seconds=lambda: run.used,
         within_seconds=within_seconds,
     )
 
 
 def test_the_servers_time_for_the_checks_is_not_counted() -> None:
-    assert server_seconds(()) == QUIET_AFTER
-    assert server_seconds(["no Service"], ["no status"], ()) == 3 * QUIET_AFTER
+    assert server_seconds(()) == QUIET_AFTER_SECONDS
+    assert server_seconds(["no Service"], ["no status"], ()) == 3 * QUIET_AFTER_SECONDS
 
 
 def test_an_object_that_never_converges_is_an_error_with_examples() -> None:

@@ -1,4 +1,4 @@
-"""Costs at several paces, in one turn."""
+"""The costs at several paces in one turn."""
 
 from bench.harness.delays import Pace
 

@@ -1,4 +1,4 @@
-"""Writers at once must be one."""
+"""The limit for concurrent writers."""
 
 from bench.harness.contenders import OURS, THEIRS
 from bench.measures.failover import BETWEEN, never

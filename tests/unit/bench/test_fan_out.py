@@ -1,4 +1,4 @@
-"""Events are counted, wherever the pieces end in which they come."""
+"""Events are counted correctly for any boundaries of the received chunks."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which Go has built a program."""
+"""The Go version that built a program."""
 
 from bench.harness.go_programs import go_version_in
 

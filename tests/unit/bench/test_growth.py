@@ -1,4 +1,4 @@
-"""How something grows, and what the growth measure makes of it."""
+"""The growth of figures with the number of objects, and the verdicts of the growth measure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -37,7 +37,7 @@ def points(power: float, *, start: float = 0.0) -> list[tuple[float, float]]:
 
 
 def found(value: Callable[[int], float]) -> Found:
-    """The same for everyone, twice."""
+    """The same figures for all contenders, twice."""
     figures = ("wall", "cpu", "resident", "later_resident")
     sizes = (FEW, *SIZES)
     by_size: dict[int, Cost] = {size: dict.fromkeys(figures, value(size)) for size in sizes}

@@ -1,4 +1,4 @@
-"""Gets in the process count only if they were answered."""
+"""Requests in the process count only if their responses are correct."""
 
 import json
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from steersman.wire import CertificateIdentity, Reply, Request
 from steersman_cluster.apiserver import InProcessTransport
 
 CREATED = Reply(status=201)
-RIGHT = Reply(status=200, body=json.dumps(BODY).encode())
+COMPLETE = Reply(status=200, body=json.dumps(BODY).encode())
 EMPTY = Reply(status=200, body=json.dumps({**BODY, "data": {}}).encode())
-REFUSED = Reply(status=429, body=RIGHT.body)
+REJECTED = Reply(status=429, body=COMPLETE.body)
 
 
-class Answers:
-    """A server that has these answers, one after another."""
+class ScriptedHandler:
+    """A server that returns these replies in order."""
 
-    def __init__(self, answers: Sequence[Reply]) -> None:
-        self._answers = iter(answers)
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self._replies = iter(replies)
 
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
-        return next(self._answers)
+        return next(self._replies)
 
 
 async def test_complete_responses_to_gets_have_a_rate() -> None:
@@ -34,12 +34,17 @@ async def test_complete_responses_to_gets_have_a_rate() -> None:
 
 @pytest.mark.parametrize(
     "gets",
-    [[EMPTY] * 4, [RIGHT, EMPTY, RIGHT, RIGHT], [RIGHT] * 3 + [EMPTY], [RIGHT] * 3 + [REFUSED]],
-    ids=["all are wrong", "one is wrong", "the last is wrong", "the last is refused"],
+    [
+        [EMPTY] * 4,
+        [COMPLETE, EMPTY, COMPLETE, COMPLETE],
+        [COMPLETE] * 3 + [EMPTY],
+        [COMPLETE] * 3 + [REJECTED],
+    ],
+    ids=["all are wrong", "one is wrong", "the last is wrong", "the last is rejected"],
 )
 async def test_an_unexpected_response_to_a_get_is_an_error(gets: list[Reply]) -> None:
-    # The first get says what the right answer is; three are timed.
-    transport = InProcessTransport(Answers([CREATED, *gets]))
+    # The first get has the expected response; three are timed.
+    transport = InProcessTransport(ScriptedHandler([CREATED, *gets]))
 
     with pytest.raises(AssertionError, match="was answered"):
         await timed(transport, 3)

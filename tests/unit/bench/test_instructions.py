@@ -1,4 +1,4 @@
-"""Instructions are counted for the same work each time, and compared with what is recorded."""
+"""The instruction counts of workloads, and their comparison with the recorded counts."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from bench.peers.clients.steersman_client import get_motto
 from steersman.observe import ignore
 
 
-async def ask_three_times(clock: StageClock, mark: Mark) -> None:
+async def request_three_times(clock: StageClock, mark: Mark) -> None:
     async with connected(clock, ignore) as client:
         for _ in range(3):
             await get_motto(client)
@@ -27,32 +27,34 @@ async def do_nothing(clock: StageClock, mark: Mark) -> None:
     pass
 
 
-FEW_REQUESTS = Workload(play=ask_three_times, before=before_requests)
+FEW_REQUESTS = Workload(play=request_three_times, before=before_requests)
 
 
-# Of which each workload counts one thing, called as the workload is.
+# Each workload has one count, with the name of the workload.
 ALL = dict.fromkeys(NAMES, 1000)
 
 
-def words(before: dict[str, float], now: dict[str, float], *, is_all: bool = True) -> list[str]:
+def verdicts_of(
+    before: dict[str, float], now: dict[str, float], *, is_all: bool = True
+) -> list[str]:
     return [each.word for each in judged(before, now, is_all=is_all)]
 
 
 def checked(record: Path, recorded: Mapping[str, float], *arguments: str) -> int:
-    """The exit status, where everything that is asked for takes 1,000 instructions."""
+    """The exit status if every workload takes 1,000 instructions."""
     record.write_text(json.dumps({interpreter(): recorded}))
     return main(arguments, count=lambda name: {name: 1000.0}, record=record)
 
 
-def kept(record: Path) -> Mapping[str, float]:
-    """What is on record afterwards."""
+def recorded_counts(record: Path) -> Mapping[str, float]:
+    """The recorded counts after the run."""
     found: Mapping[str, float] = json.loads(record.read_text())[interpreter()]
     return found
 
 
 def test_a_count_within_the_tolerance_is_ok() -> None:
-    assert words({"get": 1000}, {"get": 1000 * (1 + TOLERANCE)}) == ["ok"]
-    assert words({"get": 1000}, {"get": 1000 * (1 - TOLERANCE)}) == ["ok"]
+    assert verdicts_of({"get": 1000}, {"get": 1000 * (1 + TOLERANCE)}) == ["ok"]
+    assert verdicts_of({"get": 1000}, {"get": 1000 * (1 - TOLERANCE)}) == ["ok"]
 
 
 def test_a_count_beyond_it_is_too_many() -> None:
@@ -92,7 +94,7 @@ def test_a_record_without_a_count_fails_and_is_to_be_removed() -> None:
 
 
 def test_workloads_outside_a_partial_run_have_no_verdict() -> None:
-    assert words({"get": 1000, "apply": 1000}, {"get": 1000}, is_all=False) == ["ok"]
+    assert verdicts_of({"get": 1000, "apply": 1000}, {"get": 1000}, is_all=False) == ["ok"]
 
 
 def test_the_table_has_the_recorded_and_current_counts_and_their_ratio() -> None:
@@ -135,7 +137,7 @@ def test_a_full_recording_replaces_the_whole_record(
     first, *_ = ALL
 
     assert checked(record, {first: 900, "of old": 1000}, "--record") == 0
-    assert kept(record) == ALL
+    assert recorded_counts(record) == ALL
     assert "remove it" not in capsys.readouterr().out
 
 
@@ -144,7 +146,7 @@ def test_a_partial_recording_keeps_the_other_workloads(tmp_path: Path) -> None:
     first, second, *_ = ALL
 
     assert checked(record, {first: 900, second: 900}, "--record", first) == 0
-    assert kept(record) == {first: 1000, second: 900}
+    assert recorded_counts(record) == {first: 1000, second: 900}
 
 
 def test_without_a_record_the_error_says_how_to_create_one() -> None:
@@ -175,7 +177,7 @@ def test_without_valgrind_the_error_says_what_to_install(tmp_path: Path) -> None
         valgrind(tmp_path / "count", path=str(tmp_path))
 
 
-# Creates an API server for the recording.
+# Starts an API server for the recording.
 @pytest.mark.timeout(30)
 def test_a_recording_can_be_replayed_without_a_server(tmp_path: Path) -> None:
     record(FEW_REQUESTS, tmp_path / "script")

@@ -1,4 +1,4 @@
-"""What the kernel says is read as it is meant."""
+"""The parsers of the kernel's figures."""
 
 import os
 
@@ -6,7 +6,7 @@ from bench.harness.kernel import cpu_in, memory_in, scheduled_in
 
 
 def stat(name: str) -> str:
-    """Of a process with 3 s of user time and 1.5 s of system time; no other two add up to that."""
+    """A process with 3 s of user and 1.5 s of system time; no other two fields have this sum."""
     ticks = os.sysconf("SC_CLK_TCK")
     used = f"{3 * ticks} {3 * ticks // 2}"
     ended_children_used = f"{70 * ticks} {110 * ticks}"

@@ -1,4 +1,4 @@
-"""What was measured: which sources, and by what Python."""
+"""The provenance of results: the measured sources and the build of Python."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ from bench.harness.provenance import built_with, python_build, source, throughou
 
 UNKNOWN = {"commit": "unknown", "changes": "unknown"}
 
-# What configure says of every GCC, whether it is used or not.
+# In the output of configure for every GCC.
 PLAIN = {"PGO_PROF_GEN_FLAG": "-fprofile-generate", "PGO_PROF_USE_FLAG": "-fprofile-use"}
 
 
@@ -24,7 +24,7 @@ def git(root: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def committed(tmp_path: Path) -> Path:
-    """A repository with sources in it, all of them committed."""
+    """A repository whose sources are all committed."""
     for name in (
         "packages/steersman.py",
         "bench/README.md",
@@ -40,7 +40,7 @@ def committed(tmp_path: Path) -> Path:
 
 
 def commit(root: Path, name: str) -> str:
-    """Change a file, and commit that."""
+    """Change a file and commit it."""
     (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / name).write_text("after")
     git(root, "add", ".")
@@ -99,7 +99,7 @@ def test_a_commit_made_during_the_run_is_reported() -> None:
         ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations'"}, "optimised"),
         ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations' '--with-lto'"}, "optimised, LTO"),
         ({**PLAIN, "PY_CORE_CFLAGS": "-O3 -fprofile-use -flto"}, "optimised, LTO"),
-        # As Debian has it.
+        # As in Debian.
         ({**PLAIN, "PGO_PROF_USE_FLAG": ""}, "optimised"),
         ({}, "plain"),
     ],

@@ -1,4 +1,4 @@
-"""The figures of operators: ratios within a round, promises, and pictures."""
+"""The figures of operators: ratios within a round, promises and charts."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ from bench.measures.reconcile import (
 
 
 def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
-    """What one turn cost, of which nothing but this matters."""
+    """The cost of one turn; only these figures matter here."""
     return {
         "cpu": cpu,
         "each_cpu": cpu / 2000,
@@ -37,7 +37,7 @@ def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
 
 
 def judged(promised: Iterable[Limit | Floor]) -> Sequence[Limit | Floor]:
-    """Those that say whether a run is good."""
+    """The promises that decide whether a run passes."""
     return [promise for promise in promised if promise.judged]
 
 
@@ -110,7 +110,7 @@ def test_every_ratio_has_exactly_one_column() -> None:
     ratios = {figure for figure in beside_others(costs)[OURS][0] if figure not in turn(cpu=2.0)}
 
     assert len(set(figures)) == len(figures)
-    # Those are among the promises, and seen in the requests.
+    # These are promises, and are shown with the requests.
     assert ratios - set(figures) == {"requests_ratio", "requests_best_ratio"}
 
 

@@ -1,10 +1,10 @@
-"""How often an operator asks, by the API server's own count."""
+"""The number of an operator's requests, as counted by the API server."""
 
 from bench.harness.requests import counted, flow_schemas, refused_in, since
 
 
 def line(name: str, *, flow_schema: str, value: str) -> str:
-    """One of the server's metrics, as it tells them."""
+    """A line of the server's metrics."""
     labels = f'flow_schema="{flow_schema}",priority_level="exempt"'
     return f"apiserver_flowcontrol_{name}{{{labels}}} {value}\n"
 
@@ -47,25 +47,25 @@ def test_a_lease_request_is_not_counted_as_a_read_or_write() -> None:
     assert len({spec["matchingPrecedence"] for spec in by_name.values()}) == len(by_name)
 
 
-def answered(*, code: str, verb: str, resource: str, subresource: str = "") -> str:
-    """How often something was answered like that: twice."""
+def dispatched(*, code: str, verb: str, resource: str, subresource: str = "") -> str:
+    """Metrics with two such responses."""
     labels = f'code="{code}",resource="{resource}",subresource="{subresource}",verb="{verb}"'
     return f"apiserver_request_total{{{labels}}} 2\n"
 
 
-def test_failed_writes_count_as_refused() -> None:
+def test_failed_writes_count_as_rejected() -> None:
     metrics = (
-        answered(code="409", verb="PUT", resource="appservices", subresource="status")
-        + answered(code="500", verb="APPLY", resource="deployments")
-        + answered(code="409", verb="PUT", resource="deployments")
-        + answered(code="201", verb="POST", resource="services")
-        + answered(code="404", verb="GET", resource="services")
+        dispatched(code="409", verb="PUT", resource="appservices", subresource="status")
+        + dispatched(code="500", verb="APPLY", resource="deployments")
+        + dispatched(code="409", verb="PUT", resource="deployments")
+        + dispatched(code="201", verb="POST", resource="services")
+        + dispatched(code="404", verb="GET", resource="services")
     )
 
     assert refused_in(metrics) == 6
 
 
-def test_refused_writes_of_the_deployment_controller_are_not_counted() -> None:
-    metrics = answered(code="409", verb="PUT", resource="deployments", subresource="status")
+def test_rejected_writes_of_the_deployment_controller_are_not_counted() -> None:
+    metrics = dispatched(code="409", verb="PUT", resource="deployments", subresource="status")
 
     assert refused_in(metrics) == 0

@@ -1,4 +1,4 @@
-"""The figures of a restart: since when, until when, and what is promised of those who came."""
+"""The figures of a restart: its start, its end and its limits."""
 
 from bench.harness.contenders import OURS
 from bench.harness.restarting import first_and_last

@@ -1,4 +1,4 @@
-"""What operators do with nothing to do, and whether they have looked at everything again."""
+"""The cost of idle operators, and the check of a full resync."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -12,16 +12,16 @@ from bench.harness.requests import PREFIX
 from bench.harness.resting import Place, confirm_looks, so_far
 from bench.harness.world import app_name
 
-ASKED = {"leases": 2, "watches": 30, "writes": 400, "reads": 5_000, "discovery": 60_000}
+REQUESTS = {"leases": 2, "watches": 30, "writes": 400, "reads": 5_000, "discovery": 60_000}
 
 
-def looks(*numbers: int) -> Sequence[str]:
-    """The lines that an operator writes which looks at these AppServices."""
+def reconciles(*numbers: int) -> Sequence[str]:
+    """The lines of an operator that reconciles these AppServices."""
     return [f"{at}.250000 {app_name(number)} 1\n" for at, number in enumerate(numbers)]
 
 
 class Server:
-    """A control plane that says in its metrics what the operator has asked for."""
+    """A control plane whose metrics have the number of requests."""
 
     def caller(self) -> Any:
         return nullcontext(self)
@@ -29,7 +29,7 @@ class Server:
     def call(self, method: str, path: str, *, accept: str) -> Any:
         lines = (
             f'apiserver_flowcontrol_dispatched_requests_total{{flow_schema="{PREFIX}{name}"}} {n}\n'
-            for name, n in ASKED.items()
+            for name, n in REQUESTS.items()
         )
         return SimpleNamespace(body="".join(lines).encode())
 
@@ -44,14 +44,14 @@ def test_requests_are_counted_except_watches_and_leases() -> None:
 
 
 def test_each_appservice_has_to_be_reconciled_again() -> None:
-    confirm_looks("kopf", looks(2, 0, 1, 0), [], count=3)
+    confirm_looks("kopf", reconciles(2, 0, 1, 0), [], count=3)
 
     with pytest.raises(AssertionError, match=r"kopf did not look again at 1 of 3 .*: app-00001$"):
-        confirm_looks("kopf", looks(2, 0, 2, 0), [], count=3)
+        confirm_looks("kopf", reconciles(2, 0, 2, 0), [], count=3)
 
 
 def test_after_a_resync_every_object_must_be_as_expected() -> None:
     wrong = ["Service app-00000: is not there", "Deployment app-00001: is not there"]
 
     with pytest.raises(AssertionError, match=f"kopf left this as it is: {'; '.join(wrong)}"):
-        confirm_looks("kopf", looks(0, 1), wrong, count=2)
+        confirm_looks("kopf", reconciles(0, 1), wrong, count=2)

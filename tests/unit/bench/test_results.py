@@ -1,4 +1,4 @@
-"""What a run found is kept whole, and everything else is made from that."""
+"""The results of a run are stored completely, and everything else is generated from them."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -114,7 +114,7 @@ def test_charts_of_a_result_replace_the_earlier_ones(tmp_path: Path) -> None:
     ]
 
 
-def test_two_charts_with_the_same_name_are_refused(tmp_path: Path) -> None:
+def test_two_charts_with_the_same_name_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the same name"):
         illustrate(tmp_path, result(), [picture("one"), picture("one")])
 
@@ -159,7 +159,7 @@ def test_measures_of_different_machines_or_commits_are_listed_separately(written
     ) in text
 
 
-def test_the_page_names_the_day_of_each_measure() -> None:
+def test_the_page_has_the_date_of_each_measure() -> None:
     lines = list(page([result("client"), result("growth")]))
 
     assert lines.count("| **Cold sync**, 2026-11-16 | | | | |") == 2
@@ -211,7 +211,7 @@ def test_the_summary_has_the_main_limits_and_the_missed_ones() -> None:
     ]
 
 
-def test_the_kept_summary_is_current_and_has_at_most_20_rows() -> None:
+def test_the_committed_summary_is_current_and_has_at_most_20_rows() -> None:
     bench = Path(__file__).parents[3] / "bench"
     results = list(kept(bench / "results", list(MEASURES)))
     text = (bench / "README.md").read_text(encoding="utf-8")
@@ -273,6 +273,6 @@ def test_the_summary_replaces_only_its_section_of_a_page(tmp_path: Path) -> None
     assert "![Chart of bars](results/cold-sync-bars.svg)" in text
 
 
-def test_a_page_without_a_results_section_is_refused() -> None:
+def test_a_page_without_a_results_section_is_rejected() -> None:
     with pytest.raises(ValueError, match="no place"):
         with_summary("# Ours\n", ["new"])

@@ -1,4 +1,4 @@
-"""Turns are taken in rounds, so that no contender has the better half of a noisy hour."""
+"""Contenders alternate in rounds, so that noise affects them equally."""
 
 import json
 import sys
@@ -9,8 +9,8 @@ import pytest
 
 from bench.harness.rounds import Cost, Turn, above, beside, best_of, compared, in_rounds, staying
 
-# Says the lines it finds in its environment, one now and one at its end; work of another process is
-# done before the first, and after.
+# Prints two lines from its environment, one at the start and one at the end; another process works
+# before the first and after it.
 INFORMER = """
 import os, pathlib, sys
 work = pathlib.Path(sys.argv[1])
@@ -29,7 +29,7 @@ HELD = {"objects": 3, "digest": 12}
 def informing(
     work: Path, *, said: int, held: str = json.dumps(HELD), later_seconds: float = 0.0
 ) -> Turn:
-    """A turn that should say 3, while ``work`` goes from 2 to 5, and later on that it has them."""
+    """A turn with the expected result 3, before which ``work`` grows from 2 to 5."""
     work.write_text("2")
     return staying(
         [sys.executable, "-c", INFORMER, str(work)],

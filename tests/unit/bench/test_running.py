@@ -1,4 +1,4 @@
-"""Measures run one after another, and what one has done does not depend on the next."""
+"""Measures run one after another, independently."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,8 +23,8 @@ FEW_ROUNDS = Effort(is_full=True, rounds=PROMISED_ROUNDS - 1, progress=quiet)
 QUICK = Effort(is_full=False, rounds=PROMISED_ROUNDS, progress=quiet)
 
 
-class Stage:
-    """A measure of nothing, with given results."""
+class FakeMeasure:
+    """A measure with given results."""
 
     TITLE: str = "Nothing"
 
@@ -65,7 +65,11 @@ def ran(stages: Mapping[str, Measure], directory: Path, *, effort: Effort = EFFO
 def test_a_failed_measure_does_not_stop_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stages = {"first": Stage(0.5), "broken": Stage(0.5, fails=True), "last": Stage(0.7)}
+    stages = {
+        "first": FakeMeasure(0.5),
+        "broken": FakeMeasure(0.5, fails=True),
+        "last": FakeMeasure(0.7),
+    }
 
     is_well = ran(stages, tmp_path)
 
@@ -76,7 +80,7 @@ def test_a_failed_measure_does_not_stop_the_others(
 
 
 def test_results_before_a_failure_are_kept_and_drawn(tmp_path: Path) -> None:
-    ran({"one": Stage(0.5, 0.6, fails=True)}, tmp_path)
+    ran({"one": FakeMeasure(0.5, 0.6, fails=True)}, tmp_path)
 
     (result,) = kept(tmp_path, ["one"])
     assert not result.is_whole
@@ -87,15 +91,15 @@ def test_results_before_a_failure_are_kept_and_drawn(tmp_path: Path) -> None:
 
 
 def test_a_run_without_results_removes_earlier_results(tmp_path: Path) -> None:
-    ran({"one": Stage(0.5)}, tmp_path)
-    ran({"one": Stage(fails=True)}, tmp_path)
+    ran({"one": FakeMeasure(0.5)}, tmp_path)
+    ran({"one": FakeMeasure(fails=True)}, tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
 def test_a_run_without_charts_removes_earlier_charts(tmp_path: Path) -> None:
-    ran({"one": Stage(0.5)}, tmp_path)
-    ran({"one": Stage(0.5, fails=True, draws=False)}, tmp_path)
+    ran({"one": FakeMeasure(0.5)}, tmp_path)
+    ran({"one": FakeMeasure(0.5, fails=True, draws=False)}, tmp_path)
 
     assert list(tmp_path.glob("*.svg")) == []
 
@@ -103,7 +107,7 @@ def test_a_run_without_charts_removes_earlier_charts(tmp_path: Path) -> None:
 def test_a_failed_measure_reports_its_progress(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Slow(Stage):
+    class Slow(FakeMeasure):
         def sections(self, effort: Effort) -> Iterator[Section]:
             effort.progress("round 2 of 5: kopf")
             effort.progress("")
@@ -115,14 +119,14 @@ def test_a_failed_measure_reports_its_progress(
 
 
 def test_a_run_with_too_few_rounds_is_not_judged(tmp_path: Path) -> None:
-    assert ran({"one": Stage(1.1, None)}, tmp_path, effort=FEW_ROUNDS)
+    assert ran({"one": FakeMeasure(1.1, None)}, tmp_path, effort=FEW_ROUNDS)
 
     (result,) = kept(tmp_path, ["one"])
     assert [limit.verdict for limit in result.limits] == ["not judged", "not judged"]
 
 
 def test_a_missing_measure_does_not_stop_the_others(tmp_path: Path) -> None:
-    stages = {"there": Stage(0.5)}
+    stages = {"there": FakeMeasure(0.5)}
 
     is_well = run(
         ["missing", "there"],
@@ -136,26 +140,26 @@ def test_a_missing_measure_does_not_stop_the_others(tmp_path: Path) -> None:
 
 
 def test_a_run_passes_if_every_promise_is_kept(tmp_path: Path) -> None:
-    assert ran({"one": Stage(0.5, 1.0)}, tmp_path)
-    assert not ran({"one": Stage(0.5, 1.1)}, tmp_path)
+    assert ran({"one": FakeMeasure(0.5, 1.0)}, tmp_path)
+    assert not ran({"one": FakeMeasure(0.5, 1.1)}, tmp_path)
 
 
 def test_a_promise_without_a_figure_fails_the_run(tmp_path: Path) -> None:
-    assert not ran({"one": Stage(0.5, None)}, tmp_path)
+    assert not ran({"one": FakeMeasure(0.5, None)}, tmp_path)
 
     (result,) = kept(tmp_path, ["one"])
     assert [limit.verdict for limit in result.limits] == ["ok", "NOT FOUND"]
 
 
 def test_a_result_names_its_commit(tmp_path: Path) -> None:
-    ran({"one": Stage(0.5)}, tmp_path)
+    ran({"one": FakeMeasure(0.5)}, tmp_path)
 
     (result,) = kept(tmp_path, ["one"])
     assert set(result.source) == {"commit", "changes"}
 
 
 def test_figures_are_kept_even_if_they_cannot_be_drawn(tmp_path: Path) -> None:
-    is_well = ran({"plain": Stage(0.5, draws=False)}, tmp_path)
+    is_well = ran({"plain": FakeMeasure(0.5, draws=False)}, tmp_path)
 
     assert not is_well
     assert [result.is_whole for result in kept(tmp_path, ["plain"])] == [True]
@@ -163,13 +167,13 @@ def test_figures_are_kept_even_if_they_cannot_be_drawn(tmp_path: Path) -> None:
 
 
 def test_stored_results_are_drawn_again_without_measuring(tmp_path: Path) -> None:
-    ran({"one": Stage(0.5)}, tmp_path)
+    ran({"one": FakeMeasure(0.5)}, tmp_path)
     pages = {path: path.read_text() for path in tmp_path.iterdir()}
     for path in pages:
         if path.suffix != ".json":
             path.unlink()
 
-    store_of({"one": Stage(fails=True)}, tmp_path).redraw(["one"])
+    store_of({"one": FakeMeasure(fails=True)}, tmp_path).redraw(["one"])
 
     assert {path: path.read_text() for path in tmp_path.iterdir()} == pages
 
@@ -180,9 +184,9 @@ def test_charts_without_sections_are_empty(name: str) -> None:
 
 
 def test_a_chart_that_cannot_be_drawn_yet_is_skipped(tmp_path: Path) -> None:
-    class Growing(Stage):
+    class Growing(FakeMeasure):
         def pictures(self, sections: Mapping[str, Section]) -> Iterator[Picture]:
-            # No logarithmic scale begins at zero, as this one does at first.
+            # A logarithmic scale cannot start at zero, as this one does at first.
             first, one = float(len(sections) - 1), Spread(low=1.0, middle=1.0, high=1.0)
             yield Lines(
                 name="wall",
@@ -199,8 +203,8 @@ def test_a_chart_that_cannot_be_drawn_yet_is_skipped(tmp_path: Path) -> None:
     assert (tmp_path / "one-wall.svg").exists()
 
 
-def test_two_sections_with_the_same_name_are_refused(tmp_path: Path) -> None:
-    class Twice(Stage):
+def test_two_sections_with_the_same_name_are_rejected(tmp_path: Path) -> None:
+    class Twice(FakeMeasure):
         def sections(self, effort: Effort) -> Iterator[Section]:
             yield from super().sections(effort)
             yield from super().sections(effort)
@@ -209,7 +213,7 @@ def test_two_sections_with_the_same_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_without_a_store_no_result_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["one"], load=lambda _: Stage(0.5), effort=EFFORT, store=None)
+    assert run(["one"], load=lambda _: FakeMeasure(0.5), effort=EFFORT, store=None)
 
     assert "Part 0" in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""From a write to what it leads to."""
+"""The delays between a write and its effects."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What must be so before a figure of an operator counts."""
+"""The state that an operator must reach before its figures count."""
 
 from copy import deepcopy
 from typing import Any
@@ -27,7 +27,7 @@ AVAILABLE = {"type": "Available", "status": "False", "reason": "MinimumReplicasU
 
 
 def rolled_out(app: dict[str, Any] = APP) -> dict[str, Any]:
-    """A Deployment whose controller has made all its Pods, none of which is ready."""
+    """A Deployment whose controller has created all Pods, of which none is ready."""
     deployment = deepcopy(dict(wanted_deployment(app)))
     size = app["spec"]["size"]
     deployment["metadata"] |= {"name": "web", "generation": 1}
@@ -43,7 +43,7 @@ def rolled_out(app: dict[str, Any] = APP) -> dict[str, Any]:
 
 
 def served() -> dict[str, Any]:
-    """A Service with all that the server chooses."""
+    """A Service with all values that the server allocates."""
     service = deepcopy(dict(wanted_service(APP)))
     service["metadata"]["name"] = "web"
     service["spec"] |= {"clusterIP": "10.0.0.7", "clusterIPs": ["10.0.0.7"]}
@@ -52,7 +52,7 @@ def served() -> dict[str, Any]:
 
 
 def reported(deployment: dict[str, Any]) -> dict[str, Any]:
-    """The AppService with a status as it should be."""
+    """The AppService with the expected status."""
     status = deepcopy(dict(wanted_status(APP, deployment)))
     conditions = list(status["conditions"].values())
     conditions[-1] |= {"lastTransitionTime": "2026-11-16T05:00:00Z", "message": ""}

@@ -1,4 +1,4 @@
-"""What the contenders find on the server, and how their content is compared."""
+"""The objects on the server that the contenders read, and the digest of their content."""
 
 import json
 from collections import Counter
@@ -12,12 +12,12 @@ from bench.harness.task import held
 from bench.harness.world import app_service, apps_held
 from steersman.kinds import Codec
 
-# A condition has to be of some type, and is true or not.
+# A condition has a type and a status.
 COMMON = {("status", "conditions", "type"), ("status", "conditions", "status")}
 
 
 def parts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """All that is larger than a number, and where it is: one list is one place."""
+    """All values larger than a number, with their path; a list is one path."""
     if isinstance(value, dict):
         yield path, repr(value)
         for name, each in value.items():
@@ -31,7 +31,7 @@ def parts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], 
 
 
 def repeated(*, is_distinct: bool) -> set[tuple[str, ...]]:
-    """Where something is that more than one of many AppServices has."""
+    """The paths of values that more than one AppService has."""
     codec = Codec()
     found: Counter[tuple[tuple[str, ...], str]] = Counter()
     for number in range(500):

@@ -1,4 +1,4 @@
-"""Who wrote when, as the audit log says."""
+"""The writes of each replica, from the audit log."""
 
 import json
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def line(user: str, received: str, code: int = 200) -> str:
 
 
 def writes(letters: str) -> Sequence[Written]:
-    """One write each second: ``f`` by the former leader, ``s`` by its successor."""
+    """One write a second: ``f`` by the former leader, ``s`` by its successor."""
     writers = {"f": FORMER, "s": SUCCESSOR}
     return [
         Written(writer=writers[letter], unix_seconds=float(second), was_done=True)

@@ -1,4 +1,4 @@
-"""Screens of a terminal, as a picture that moves."""
+"""Recordings of a terminal as animated images."""
 
 from xml.etree import ElementTree
 

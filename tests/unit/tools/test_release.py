@@ -1,4 +1,4 @@
-"""A release of two small projects in a repository of their own."""
+"""Releases of two small projects in their own repository."""
 
 import hashlib
 import os
@@ -104,7 +104,7 @@ def test_two_builds_of_a_commit_have_the_same_bytes(
     verify_reproducible(first, again)
 
 
-def test_two_builds_that_differ_are_refused(tmp_path: Path) -> None:
+def test_two_builds_that_differ_are_rejected(tmp_path: Path) -> None:
     first, again = (tmp_path / each / "a.whl" for each in ("1", "2"))
     for path in (first, again):
         path.parent.mkdir()
@@ -120,7 +120,7 @@ def test_a_source_distribution_builds_the_same_wheel(root: Path, tmp_path: Path)
     verify_source_distributions(files, tmp_path, epoch=EPOCH)
 
 
-def test_a_source_distribution_without_a_module_is_refused(tmp_path: Path) -> None:
+def test_a_source_distribution_without_a_module_is_rejected(tmp_path: Path) -> None:
     root = repository(tmp_path / "root", include='"/src/*/__init__.py", "/src/*/a.py", "/LICENSE"')
     files = build(export(root, "HEAD", tmp_path / "source"), tmp_path / "out", epoch=EPOCH)
 
@@ -163,12 +163,12 @@ def test_a_named_python_is_used_if_it_is_supported() -> None:
     assert found.version.startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
 
 
-def test_a_named_python_that_is_not_supported_is_refused() -> None:
+def test_a_named_python_that_is_not_supported_is_rejected() -> None:
     with pytest.raises(ReleaseFailure, match="and requires-python is <3"):
         interpreters([sys.executable], supported="<3")
 
 
-def test_a_program_that_is_no_python_is_refused() -> None:
+def test_a_program_that_is_not_python_is_rejected() -> None:
     with pytest.raises(ReleaseFailure, match="does not run as a Python"):
         interpreters(["/bin/false"], supported=">=3.11")
 
@@ -190,7 +190,7 @@ def test_a_python_on_the_path_is_found_once(
         interpreters([], supported="<3")
 
 
-def test_the_notes_of_a_version_are_its_fragments_or_else_its_section(tmp_path: Path) -> None:
+def test_the_notes_of_a_version_are_its_fragments_or_its_section(tmp_path: Path) -> None:
     changes = tmp_path / "changes"
     changes.mkdir()
     changelog = tmp_path / "CHANGELOG.md"
@@ -206,7 +206,7 @@ def test_the_notes_of_a_version_are_its_fragments_or_else_its_section(tmp_path: 
     assert upcoming == "## 0.3.0 (2027-02-01)\n\n### Fixed\n\n- A watch is resumed.\n"
 
 
-def test_a_version_without_notes_is_refused(tmp_path: Path) -> None:
+def test_a_version_without_notes_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "changes").mkdir()
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n")
 

@@ -39,7 +39,7 @@ def wheel(tmp_path: Path) -> Path:
 
 
 def errors_of(bom: Any) -> list[str]:
-    """What the schema of CycloneDX says."""
+    """The errors by the schema of CycloneDX."""
     directory = files("cyclonedx.schema._res")
     main, *others = (
         json.loads((directory / f"{name}.SNAPSHOT.schema.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Failed tests run once more, alone; those that pass then are recorded as flaky."""
+"""Failed tests run once more, alone; a test that then passes is recorded as flaky."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from tools.rerun import MAX_RERUN
 
 ROOT = Path(__file__).parents[3]
 
-# Its first run leaves a file behind; with it, the second passes.
+# The first run creates a file, with which the second passes.
 FLAKY = """
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_flaky():
     seen.touch()
     assert before
 """
-# The same, but it takes the process with it.
+# The same, but the first run ends the process.
 CRASHES = """
 import os
 from pathlib import Path
@@ -39,15 +39,15 @@ pytestmark = pytest.mark.timeout(60)
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How a run ended."""
+class RunResult:
+    """The result of a run."""
 
     status: int
     output: str
     flaky: list[str]
 
 
-def rerun(directory: Path, *tests: str, workers: int = 0, restarts: int = 1) -> Ran:
+def rerun(directory: Path, *tests: str, workers: int = 0, restarts: int = 1) -> RunResult:
     (directory / "suite").mkdir()
     (directory / "suite" / "test_suite.py").write_text("\n".join(tests), "utf-8")
     (directory / "suite" / "pytest.ini").write_text("[pytest]\n", "utf-8")
@@ -62,7 +62,9 @@ def rerun(directory: Path, *tests: str, workers: int = 0, restarts: int = 1) -> 
         capture_output=True,
         text=True,
     )
-    return Ran(ended.returncode, ended.stdout + ended.stderr, flaky.read_text("utf-8").splitlines())
+    return RunResult(
+        ended.returncode, ended.stdout + ended.stderr, flaky.read_text("utf-8").splitlines()
+    )
 
 
 def test_a_test_that_fails_and_then_passes_alone_is_recorded_and_the_run_passes(
@@ -73,7 +75,7 @@ def test_a_test_that_fails_and_then_passes_alone_is_recorded_and_the_run_passes(
     assert ran.status == 0, ran.output
     assert ran.flaky == ["test_suite.py::test_flaky"]
     assert "1 failed, 1 passed" in ran.output
-    # Only the failed one, and without the workers of the first run.
+    # Only the failed test, and without the workers of the first run.
     _first, second = ran.output.split("once more, alone")
     assert "1 passed in " in second or "1 passed, 1 deselected" in second
     assert "bringing up nodes" not in second

@@ -1,4 +1,4 @@
-"""Transcripts of a terminal are read as they are written, and fit what a terminal says."""
+"""Transcripts of a terminal: how they are parsed and compared."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What no sweep could run is refused before it runs."""
+"""Invalid crash sweeps are type errors."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 class Spec(sm.Part):
-    """What is asked for."""
+    """The desired state."""
 
 
 class App(sm.CustomResource[Spec, sm.Part], group="app.example.com", version="v1"):
@@ -22,11 +22,11 @@ controller = sm.Controller(App, reconcile=reconcile)
 
 
 class Buckets:
-    """A service beyond the cluster."""
+    """An external system."""
 
 
 def open_transport(buckets: Buckets) -> Sequence[sm.Controller[App]]:
-    """The operator of that service."""
+    """The operator of the external system."""
     return [controller]
 
 
@@ -35,11 +35,11 @@ async def steps(cluster: Cluster) -> None:
 
 
 async def misuse() -> None:
-    Scenario(operator=open_transport, steps=steps)  # refused
-    Scenario(operator=open_transport, outside=dict, steps=steps)  # refused
-    Scenario(operator=lambda: [controller])  # refused
-    Scenario(operator=[controller], steps=steps)  # refused
-    Scenario(operator=lambda: ["controller"], steps=steps)  # refused
+    Scenario(operator=open_transport, steps=steps)  # rejected
+    Scenario(operator=open_transport, outside=dict, steps=steps)  # rejected
+    Scenario(operator=lambda: [controller])  # rejected
+    Scenario(operator=[controller], steps=steps)  # rejected
+    Scenario(operator=lambda: ["controller"], steps=steps)  # rejected
     scenario = Scenario(operator=lambda: [controller], steps=steps)
-    scenario.steps = steps  # refused
-    await survives_crashes(scenario, only=7)  # refused
+    scenario.steps = steps  # rejected
+    await survives_crashes(scenario, only=7)  # rejected

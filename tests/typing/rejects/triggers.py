@@ -1,4 +1,4 @@
-"""Predicates, mappings and sources that would fail are refused before they run."""
+"""Invalid predicates, mappings and sources are type errors."""
 
 from collections.abc import AsyncIterator, Iterable
 
@@ -39,16 +39,16 @@ async def names() -> AsyncIterator[str]:
     yield "web"
 
 
-changed.any_of(of_pods, of_nodes)(None, core_v1.Pod())  # refused
-changed.any_of(of_pods, changed.generation)(None, core_v1.Node())  # refused
-changed.not_(one_argument)  # refused
-changed.any_of("spec.size")  # refused
-changed.fields(3)  # refused
-changed.fields(["spec", "size"])  # refused
-sm.Watch(core_v1.ConfigMap, to=names_of)  # refused
-sm.Watch(core_v1.ConfigMap, to=awaited)  # refused
-sm.Watch(core_v1.ConfigMap, to=no_keys)  # refused
-sm.Watch(core_v1.Secret, to=keys)  # refused
-sm.Every("60")  # refused
-sm.Every(60, keys=names)  # refused
-sm.Keys(names)  # refused
+changed.any_of(of_pods, of_nodes)(None, core_v1.Pod())  # rejected
+changed.any_of(of_pods, changed.generation)(None, core_v1.Node())  # rejected
+changed.not_(one_argument)  # rejected
+changed.any_of("spec.size")  # rejected
+changed.fields(3)  # rejected
+changed.fields(["spec", "size"])  # rejected
+sm.Watch(core_v1.ConfigMap, to=names_of)  # rejected
+sm.Watch(core_v1.ConfigMap, to=awaited)  # rejected
+sm.Watch(core_v1.ConfigMap, to=no_keys)  # rejected
+sm.Watch(core_v1.Secret, to=keys)  # rejected
+sm.Every("60")  # rejected
+sm.Every(60, keys=names)  # rejected
+sm.Keys(names)  # rejected

@@ -1,4 +1,4 @@
-"""An owner is gone, and its operator's cache is behind: it does not create the children again."""
+"""An operator with a late cache does not create the children of a deleted owner again."""
 
 from opdemo import appservice
 from opdemo.appservice import AppService, Spec
@@ -14,8 +14,8 @@ APP = AppService(
 )
 
 
-class Late(NoFaults):
-    """All events of AppServices are late."""
+class LateEvents(NoFaults):
+    """Delays the deletion events of AppServices."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -25,9 +25,9 @@ class Late(NoFaults):
             await self._cluster.clock.sleep(SILENCE_SECONDS)
 
 
-def test_children_of_an_owner_that_is_gone_are_not_made_again_and_again() -> None:
+def test_children_of_a_deleted_owner_are_not_created_again() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, list[str]]:
-        cluster.fault_injector = Late(cluster)
+        cluster.fault_injector = LateEvents(cluster)
         await cluster.install(AppService)
         await cluster.run_operator(appservice.controller)
         await cluster.apply(APP)
@@ -36,17 +36,19 @@ def test_children_of_an_owner_that_is_gone_are_not_made_again_and_again() -> Non
         await cluster.delete(AppService, "web")
         await cluster.advance(2 * SILENCE_SECONDS)
         await cluster.settle()
-        made = [each for each in cluster.writes_since(before) if "/appservices" not in each.target]
+        writes = [
+            each for each in cluster.writes_since(before) if "/appservices" not in each.target
+        ]
         kinds = (apps_v1.Deployment, apps_v1.ReplicaSet, core_v1.Pod)
-        return len(made), [each.name for kind in kinds for each in await cluster.list(kind)]
+        return len(writes), [each.name for kind in kinds for each in await cluster.list(kind)]
 
-    made, left = simulate(main)
+    writes, left = simulate(main)
 
-    assert made == 0
+    assert writes == 0
     assert left == []
 
 
-def test_a_child_that_a_user_deletes_comes_back() -> None:
+def test_a_child_that_a_user_deletes_is_created_again() -> None:
     async def main(cluster: SimulatedCluster) -> bool:
         await cluster.install(AppService)
         await cluster.run_operator(appservice.controller)

@@ -1,4 +1,4 @@
-"""Parts of the cluster come to the same wherever they crash: they are operators like any other."""
+"""The controllers of the cluster reach the same state wherever they crash."""
 
 import pytest
 
@@ -18,7 +18,7 @@ SETTINGS = WorkloadSettings()
 
 
 async def update(cluster: Cluster) -> None:
-    """A DaemonSet made, and updated with a surge."""
+    """A DaemonSet is created, and updated with a surge."""
     await cluster.settle()
     await cluster.apply(daemon_set(strategy=rolling(0, 1)))
     await cluster.settle()
@@ -34,7 +34,7 @@ DAEMONS = Scenario(
 
 
 async def count(cluster: Cluster) -> None:
-    """A budget for a Deployment."""
+    """A disruption budget for a Deployment."""
     await cluster.apply(deployment(replicas=1))
     await cluster.apply(budget(max_unavailable=1))
     await cluster.settle()
@@ -50,7 +50,7 @@ BUDGETS = Scenario(
 
 
 async def use(cluster: Cluster) -> None:
-    """A quota that is used, and some of it given back."""
+    """A quota is used, and partly released."""
     await cluster.apply(quota({"pods": "3", "configmaps": "9"}))
     await cluster.settle()
     for name in ("a", "b"):

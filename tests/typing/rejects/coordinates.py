@@ -1,0 +1,8 @@
+"""Names and keys cannot be changed or replaced by other values."""
+
+from steersman.names import GroupVersionKind, GroupVersionResource
+
+deployment = GroupVersionKind.of("apps/v1", "Deployment")
+deployment.version = "v2"  # rejected
+by_plural: GroupVersionResource = deployment  # rejected
+GroupVersionKind("apps", "v1")  # rejected
