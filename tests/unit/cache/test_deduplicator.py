@@ -65,7 +65,9 @@ def test_equal_parts_of_equal_values_are_shared() -> None:
 
 
 def test_equal_parts_of_different_values_are_shared() -> None:
-    *_, first, second = many(TRIAL_MISSES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")})
+    *_, first, second = many(
+        TRIAL_MISSES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")}
+    )
 
     assert first.spec.image != second.spec.image
     assert first.spec.ports is second.spec.ports

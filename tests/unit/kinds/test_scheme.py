@@ -228,7 +228,9 @@ def test_without_a_chain_of_conversions_there_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("newer", [App, Other])
-def test_a_conversion_must_be_between_two_versions_of_one_kind(newer: type[App] | type[Other]) -> None:
+def test_a_conversion_must_be_between_two_versions_of_one_kind(
+    newer: type[App] | type[Other],
+) -> None:
     with pytest.raises(BadValue, match="a conversion must be between two versions"):
         Conversion[Any, Any](older=App, newer=newer, up=lambda old: old, down=lambda new: new)
 

@@ -64,7 +64,9 @@ async def test_objects_that_cannot_be_decoded_are_separated_in_each_piece() -> N
         in_pieces(widgets(*(widget(f"w{n}", size=s) for n, s in enumerate(sizes))))
     )
 
-    pieces: list[DecodedList[Widget]] = [piece async for piece in fixture.client.stream_list(Widget)]
+    pieces: list[DecodedList[Widget]] = [
+        piece async for piece in fixture.client.stream_list(Widget)
+    ]
 
     assert sum(len(piece.items) for piece in pieces) == 10
     assert sum(len(piece.invalid) for piece in pieces) == 10
