@@ -16,7 +16,7 @@ from steersman_cluster.testing import RealControlPlane, running_embedded_control
 from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.examples import example_kinds
 from tests.real.drawn_objects import values_of
-from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in
+from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_with_parts_of
 from tests.unit.manifests.everything import Everything, Spec
 
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -72,7 +72,7 @@ def test_the_definition_of_an_example_is_accepted_with_strict_validation(
 
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
 def test_every_built_in_part_can_be_embedded_in_a_custom_resource(module: str, both: Both) -> None:
-    crd = as_document(crd_of(kind_of_everything_in(module)))
+    crd = as_document(crd_of(kind_with_parts_of(module)))
 
     response = both.real.call("POST", f"{DEFINITIONS}?{STRICT}&{DRY}", crd)
 

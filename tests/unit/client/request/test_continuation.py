@@ -51,7 +51,7 @@ ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("problem", "page"), ENDLESS.items(), ids=ENDLESS.keys())
-@pytest.mark.parametrize("method", ["pages", "pieces", "list"])
+@pytest.mark.parametrize("method", ["pages", "stream_list", "list"])
 async def test_an_endless_list_is_an_error(
     method: str, problem: str, page: Callable[[int], dict[str, Any]]
 ) -> None:
@@ -66,7 +66,7 @@ async def test_an_endless_list_is_an_error(
     assert "could not list Widget *: the list does not end: " in str(endless.value)
 
 
-@pytest.mark.parametrize("method", ["pages", "pieces"])
+@pytest.mark.parametrize("method", ["pages", "stream_list"])
 async def test_a_list_can_have_many_empty_pages(method: str) -> None:
     def page(number: int) -> dict[str, Any]:
         return with_token(
