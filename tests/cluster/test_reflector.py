@@ -102,7 +102,7 @@ class Scene:
         return {each.name: each.resource_version for each in listing.items}
 
     async def settled(self) -> bool:
-        """Whether the sink becomes equal to the server."""
+        """Whether the store becomes equal to the server."""
         fresh = await self.fresh()
         await self.until(lambda: self.mirror.objects == fresh)
         return True
@@ -242,7 +242,7 @@ FAULTS = [
     FAULTS,
     ids=lambda each: each.__name__,
 )
-async def test_after_any_failure_the_sink_contains_the_objects_of_a_new_list(
+async def test_after_any_failure_the_store_contains_the_objects_of_a_new_list(
     api: EmbeddedServer,
     namespace: str,
     initial: str,
@@ -345,7 +345,9 @@ async def test_after_a_restore_the_sink_equals_the_shorter_history(
     assert sum(each.startswith("rewound") for each in scene.mirror.received) == 1
 
 
-async def test_a_lagging_server_never_reverts_the_sink(api: EmbeddedServer, namespace: str) -> None:
+async def test_a_lagging_server_never_reverts_the_store(
+    api: EmbeddedServer, namespace: str
+) -> None:
     scene = scene_of(api, namespace)
     lagging = EmbeddedServer(clock=api.clock)
     await lagging.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})

@@ -1,4 +1,4 @@
-"""The reflector: lists and watches, and passes everything to a sink."""
+"""The reflector: lists and watches, and passes all objects and events to a store."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,8 +10,8 @@ from steersman.observe import Observer
 from steersman.watch import ClientListerWatcher, Reflector, ReflectorSettings
 
 
-class RecordingSink:
-    """A sink that records what it receives."""
+class RecordingStore:
+    """A store that records what it receives."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -40,14 +40,14 @@ class RecordingSink:
 
 
 async def reflect(
-    client: Client, sink: RecordingSink, *, namespace: str, observe: Observer
+    client: Client, store: RecordingStore, *, namespace: str, observe: Observer
 ) -> None:
-    """List and watch the notes of a namespace, and pass them to the sink."""
+    """List and watch the notes of a namespace, and pass them to the store."""
     notes = Labels.equal({"sort": "note"})
     source = ClientListerWatcher(client, core_v1.ConfigMap, namespace=namespace, labels=notes)
     reflector = Reflector(
         source,
-        sink,
+        store,
         clock=client.clock,
         rng=client.rng,
         observe=observe,

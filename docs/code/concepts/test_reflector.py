@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from docs.code.concepts.reflector import RecordingSink, reflect
+from docs.code.concepts.reflector import RecordingStore, reflect
 from steersman import recipes
 from steersman.kinds import core_v1
 from steersman.observe import ignore
@@ -16,12 +16,12 @@ def note(name: str) -> core_v1.ConfigMap:
 
 
 async def test_a_list_is_followed_by_its_changes(cluster: Cluster) -> None:
-    sink = RecordingSink()
+    store = RecordingStore()
     await cluster.create(note("before"))
 
     async with asyncio.TaskGroup() as tasks:
         reflecting = tasks.create_task(
-            reflect(cluster.client, sink, namespace=cluster.namespace, observe=ignore)
+            reflect(cluster.client, store, namespace=cluster.namespace, observe=ignore)
         )
         await cluster.clock.sleep(1)
         await cluster.create(note("after"))
@@ -29,7 +29,7 @@ async def test_a_list_is_followed_by_its_changes(cluster: Cluster) -> None:
         await cluster.clock.sleep(1)
         reflecting.cancel()
 
-    assert sink.lines == [
+    assert store.lines == [
         "there are ['before']",
         "after was written",
         "before is gone",
@@ -38,11 +38,11 @@ async def test_a_list_is_followed_by_its_changes(cluster: Cluster) -> None:
 
 @pytest.mark.embedded_only
 async def test_closed_watches_leave_no_gap(cluster: Cluster) -> None:
-    sink = RecordingSink()
+    store = RecordingStore()
 
     async with asyncio.TaskGroup() as tasks:
         reflecting = tasks.create_task(
-            reflect(cluster.client, sink, namespace=cluster.namespace, observe=ignore)
+            reflect(cluster.client, store, namespace=cluster.namespace, observe=ignore)
         )
         await cluster.clock.sleep(1)
         for number in range(3):
@@ -53,4 +53,4 @@ async def test_closed_watches_leave_no_gap(cluster: Cluster) -> None:
 
     watches = [each for each in cluster.history.requests if "watch=true" in each.target]
     assert len([each for each in watches if each.actor == "user"]) > 10
-    assert sink.lines[1:] == [f"hour-{number} was written" for number in range(3)]
+    assert store.lines[1:] == [f"hour-{number} was written" for number in range(3)]

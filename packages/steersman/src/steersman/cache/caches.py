@@ -72,7 +72,7 @@ class Caches:
 
     @property
     def settings(self) -> InformerSettings:
-        """The settings that all of these informers share."""
+        """The settings of all informers of this ``Caches``."""
         return self._settings
 
     @property

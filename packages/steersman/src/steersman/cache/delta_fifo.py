@@ -41,7 +41,7 @@ class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """The resourceVersion up to which all events have been received after this delta."""
+        """The object's resourceVersion, which this delta makes the position of the watch."""
         return self.obj.resource_version
 
 
@@ -54,7 +54,7 @@ class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """The resourceVersion up to which all events have been received after this delta."""
+        """The object's resourceVersion, which this delta makes the position of the watch."""
         return self.obj.resource_version
 
 
@@ -105,8 +105,8 @@ class NotDecoded(msgspec.Struct, frozen=True):
 class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
     """A delta for a list: the differences between the list and the known objects.
 
-    ``rewound`` is true if the list is older than the position, but valid, because the server's
-    history was rewound.
+    ``rewound`` is true if the list is older than the previous position and is valid nevertheless,
+    because the server's history was reset, for example by a restore of a backup.
     """
 
     deltas: list[Delta[Obj]]
@@ -153,8 +153,8 @@ class DeltaFifo(Generic[Obj]):
     ) -> None:
         """Replace all known objects by ``objects``, from a list at resourceVersion ``version``.
 
-        A list that is older than the position is dropped, unless ``rewound`` is true because the
-        server's history was rewound.
+        A list that is older than ``position`` is dropped, unless ``rewound`` is true, which means
+        that the server's history was reset, for example by a restore of a backup.
         """
         if not rewound and self._is_past(version):
             self._dropped += 1
@@ -271,9 +271,7 @@ class DeltaFifo(Generic[Obj]):
                 self._warmed.add(key)
 
     def sync(self, keys: Iterable[ObjectKey] | None = None) -> None:
-        """Queue a ``Sync`` delta for each known object in ``keys``; for each known object if
-        ``None``.
-        """
+        """Queue a ``Sync`` delta for each known object, or for those in ``keys`` if given."""
         chosen = self._known if keys is None else keys
         deltas = [Sync(self._known[key], key) for key in chosen if key in self._known]
         self._queue.extend(deltas)

@@ -138,9 +138,7 @@ class Registration(Generic[Obj]):
         return [*others, *newest_first(there, [each.version for each in there])]
 
     def resync(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Add the Sync ``deltas`` of a resync to the buffer, unless the previous resync is
-        unfinished.
-        """
+        """Buffer the Sync ``deltas`` of a resync, unless the previous resync is unfinished."""
         # Otherwise the buffer of a handler that is slower than its resync would grow for ever.
         if not self._resynced_left:
             self.notify(deltas)

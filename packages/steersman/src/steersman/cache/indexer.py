@@ -39,7 +39,7 @@ class Indexer(Generic[Obj]):
             self.add_index(name, function)
 
     def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
-        """Add an index called ``name`` of all stored and future objects, by ``function``."""
+        """Add an index called ``name`` that lists stored and future objects by ``function``."""
         there = self._indexes.get(name)
         if there is not None and there.function == function:
             return
@@ -95,7 +95,7 @@ class Indexer(Generic[Obj]):
         return list(self._namespaces.get(namespace, {}).values())
 
     def by_index(self, name: str, value: str) -> list[Obj]:
-        """Return all objects for which the function of the index ``name`` returned ``value``."""
+        """Return the objects that the index ``name`` lists under ``value``."""
         bucket = self._index(name).buckets.get(value)
         return [] if bucket is None else list(bucket.values())
 

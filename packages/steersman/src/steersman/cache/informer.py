@@ -161,8 +161,7 @@ class Informer(Generic[Obj]):
 
     @property
     def has_synced(self) -> bool:
-        """Whether the informer runs, has listed every object, and has an open watch in each
-        namespace.
+        """Whether the informer runs, has listed all objects, and has an open watch per namespace.
 
         A watch that has been failing for less than ``stale_seconds`` still counts as open.
         """
@@ -279,8 +278,8 @@ class Informer(Generic[Obj]):
         - ``inline``: the handler is not async, and the reflector calls it directly. The overhead is
           negligible, but everything else waits while the handler runs. The handler should
           therefore only record what has changed.
-        - ``may_yield``: a long list is delivered to an inline handler in batches, and the cache
-          may be ahead of the handler.
+        - ``may_yield``: a long list is delivered to an inline handler in batches, between which
+          other tasks run. Until the last batch, the cache is ahead of the handler.
         - ``newest_first``: existing objects are delivered with the most recently written ones
           first, because those may have changed while no operator was running.
         """
@@ -387,7 +386,7 @@ class Informer(Generic[Obj]):
     def record_response(
         self, answer: Resource | Unstructured | Deletion[Any], token: WriteToken
     ) -> None:
-        """Show ``answer``, the response to one of the operator's writes, in this informer's cache.
+        """Add ``answer``, the response to one of the operator's writes, to this informer's cache.
 
         Do nothing if the written object is not of the informer's kind.
         """

@@ -54,7 +54,7 @@ class Lister(Generic[Obj]):
         return self._objects.get(_new_key(ObjectKey, (namespace, name)))
 
     def by_index(self, index: str, value: str) -> list[Obj]:
-        """Return all objects for which the index function of ``index`` returned ``value``."""
+        """Return the cached objects that the index ``index`` lists under ``value``."""
         if not self._had_listed:
             self._check_listed()
         return self._objects.by_index(index, value)

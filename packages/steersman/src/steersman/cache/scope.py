@@ -26,9 +26,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "namespaces", tuple(sorted(set(self.namespaces))))
 
     def check_fits(self, resource_type: ResourceType) -> None:
-        """Raise ``BadValue`` if this scope names namespaces and ``resource_type`` is
-        cluster-scoped.
-        """
+        """Raise ``BadValue`` if ``resource_type`` is cluster-scoped but the scope is not."""
         if self.namespaces and not resource_type.namespaced:
             raise BadValue(
                 wanted=f"a scope for {resource_type}",
@@ -37,7 +35,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def parts(self) -> tuple[str | None, ...]:
-        """The namespaces to watch separately; ``None`` means one watch of all namespaces."""
+        """The namespaces to watch separately; ``(None,)`` means one watch of all namespaces."""
         return self.namespaces or (None,)
 
     def holds(self, namespace: str | None) -> bool:
@@ -46,7 +44,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_limited(self) -> bool:
-        """Whether a selector may exclude objects."""
+        """Whether the scope has a label selector or a field selector."""
         return bool(self.labels.requirements or self.fields.terms)
 
     def selects(self, obj: Resource | Unstructured) -> bool:

@@ -188,8 +188,7 @@ class Client:
         resource_version_match: VersionMatch | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[DecodedList[Obj]]:
-        """Yield the objects page by page; objects that do not fit their class are listed
-        separately.
+        """Yield the objects page by page; ``invalid`` lists the errors for undecodable objects.
 
         If a page is requested too late, ``Expired`` is raised, because the API server no longer
         stores the resourceVersion of the first page.

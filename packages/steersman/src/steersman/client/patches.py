@@ -43,8 +43,8 @@ class StrategicMergePatch(_Merging):
 class JsonPatch:
     """A JSON patch (RFC 6902): a sequence of steps that either all succeed or have no effect.
 
-    A patch of an object that has changed meanwhile can be rejected: let the patch begin with a
-    ``test`` step for the value that was read.
+    To have the patch rejected if the object has changed meanwhile, begin it with a ``test`` step
+    for the value that was read.
     """
 
     content_type: ClassVar[str] = "application/json-patch+json"
@@ -86,8 +86,7 @@ class JsonPatch:
 
     @staticmethod
     def pointer(*steps: str | int) -> str:
-        """Return the JSON pointer that consists of ``steps``: ``pointer("metadata", "labels",
-        "a/b")``.
+        """Return the JSON pointer of ``steps``, as in ``pointer("metadata", "labels", "a/b")``.
 
         Special characters in ``steps`` are escaped.
         """

@@ -82,9 +82,7 @@ class Subresource(Generic[S]):
     async def apply(
         self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> S:
-        """Set exactly the fields in ``body``, and own them as ``field_manager`` (server-side
-        apply).
-        """
+        """Set exactly the fields in ``body``, owned by ``field_manager`` (server-side apply)."""
         refuse_metadata_only(body, "apply")
         options = self._sender.write_query(field_manager, dry_run, force=force)
         return await self._send("apply", "PATCH", options, body, APPLY)

@@ -62,8 +62,7 @@ async def wait_until_gone(
 ) -> None:
     """Wait until the object called ``name`` does not exist.
 
-    With ``uid``, wait only until no object with that uid exists: a new object of the same name ends
-    the wait.
+    With ``uid``, a new object of the same name, which has another uid, ends the wait too.
     """
 
     def answer(obj: Obj | None) -> bool | None:

@@ -45,7 +45,7 @@ class CacheReader:
             return None
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """Return all cached objects for which the function of ``index`` returned ``value``."""
+        """Return the cached objects of ``kind`` that the index ``index`` lists under ``value``."""
         return self.lister(kind).by_index(index_name(self._controller, index), value)
 
     def controlled(self, kind: type[Obj], uid: str) -> "list[Obj]":

@@ -55,7 +55,7 @@ def resource_version(old: Object | None, new: Object) -> bool:
 def fields(*paths: str | tuple[str, ...]) -> "Predicate[Object]":
     """Return a predicate that is true if the value at one of ``paths`` has changed.
 
-    A path consists of field names, in Python or on the wire, with dots between them:
+    A path consists of field names, as in Python or as in JSON, joined by dots:
     ``"status.readyReplicas"``. If a name contains a dot, write the path as a tuple: ``("metadata",
     "labels", "example.com/tier")``. A number in a path is an index in a list.
     """
@@ -75,7 +75,7 @@ def all_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
 def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
     """Return a predicate that is true if ``predicate`` is false, or if the object is new.
 
-    A new object is not a change that could be excluded, so ``not_(changed.labels)`` is true for a
+    No predicate here excludes the creation of an object, so ``not_(changed.labels)`` is true for a
     new object.
     """
     return _Not(*_functions((predicate,)))

@@ -58,10 +58,11 @@ class Controller(Generic[Obj]):
       called at any time, and must reach the desired state whatever has changed.
     - ``finalize`` is called instead of ``reconcile`` while the object is being deleted; the
       controller's finalizer keeps the object until ``finalize`` has returned ``Done()``.
-    - ``owns``, ``watches``: see ``Owns`` and ``Watch``. ``reads`` are kinds to read from the
-      server only. ``writes`` are kinds to apply without owning them; use ``Writes`` for other
-      verbs and for names. Nothing else can be read or written.
-    - ``when`` is the predicate for changes of the objects of ``kind``; ``None`` passes all.
+    - ``owns``, ``watches``: see ``Owns`` and ``Watch``. ``reads`` are kinds to read only from the
+      server, without a cache. ``writes`` are kinds to apply without owning them; use ``Writes`` for
+      other verbs, or to limit the names. Other kinds can be neither read nor written.
+    - ``when`` is the predicate for changes of the objects of ``kind``; with ``None``, every change
+      enqueues its object.
     - ``while_deleting``: whether ``reconcile`` is also called for an object that is being deleted
       and has finalizers of other controllers. It applies only without ``finalize``.
     - ``condition`` is the type of a condition that ``reconcile`` sets in the status. While the
@@ -69,12 +70,12 @@ class Controller(Generic[Obj]):
       about the failure; the rest of the status stays.
     - ``progress_seconds`` is the longest delay of a status that only shows progress, so that
       several of these statuses become one write. Such a status is returned in a ``Later`` without
-      a time and changes the status of no condition.
+      ``after_seconds``, and changes no condition's ``status``.
     - ``workers`` is the number of concurrent reconciles. A reconcile that takes longer than
-      ``slow_seconds``, and four times as long as the median, moves to the slow lane, and another
-      reconcile takes its place. The slow lane holds up to ``slow_workers`` reconciles, by default
-      ten times ``workers``. With ``slow_workers=0``, never more than ``workers`` reconciles run
-      concurrently.
+      ``slow_seconds``, and longer than four times the median, moves to the slow lane, so that its
+      worker is free for another object. The slow lane holds up to ``slow_workers`` reconciles, by
+      default ten times ``workers``. With ``slow_workers=0``, never more than ``workers`` reconciles
+      run concurrently.
     - ``backoff`` is the delay after each consecutive failure of an object, and ``bucket`` limits
       the retries of all objects together.
     - ``debounce_seconds`` delays the reconcile after the first change of an object. The reconcile

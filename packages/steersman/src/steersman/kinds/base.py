@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """Return an object of this class with the value of each field that ``other`` has too.
+            """Return an object of this class, with the values of the fields shared with ``other``.
 
             If ``other`` is ``None``, no field is set.
             """
@@ -189,7 +189,7 @@ class Condition(Part):
 
     @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
-        """Return a condition of ``type`` whose ``status`` is ``True`` or ``False``, as ``holds``.
+        """Return a condition of ``type``, with ``status`` ``True`` if ``holds``, else ``False``.
 
         ``yes`` is the reason if ``holds`` is true, and ``no`` the reason if it is false.
         """

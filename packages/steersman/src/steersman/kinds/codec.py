@@ -29,7 +29,8 @@ T = TypeVar("T", bound=Part | Unstructured)
 class DecodedList(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
     """The decoded items of a list, and ``invalid``, the errors for all other items.
 
-    The metadata fields are empty if only some items of the list were decoded.
+    ``resource_version``, ``continue_token`` and ``remaining`` are from the metadata of the list.
+    They are empty if only a part of the list's items was decoded.
     """
 
     items: tuple[E, ...]

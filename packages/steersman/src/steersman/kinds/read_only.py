@@ -57,7 +57,7 @@ class ReadOnlyField:
 
 
 def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
-    """Return a function that reads the stored value of ``field``, without a read-only view.
+    """Return a function that reads ``field``, but does not wrap the value in a read-only view.
 
     Use the function only in code that compares objects and changes nothing.
     """

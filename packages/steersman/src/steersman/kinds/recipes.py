@@ -171,7 +171,7 @@ def job(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> "batch_v1.Job":
-    """A Job: runs a Pod with these containers until a Pod has succeeded once.
+    """A Job, which runs Pods with these containers until one Pod has succeeded.
 
     A failed Pod is replaced up to ``backoff_limit`` times, and the Job is deleted ``keep_seconds``
     after it has finished. The server chooses the selector. Most fields of a Job are immutable.

@@ -41,20 +41,21 @@ class Manager:
     """The controllers and runnables of an operator, which share a client and caches.
 
     An operator may have several replicas, of which only the leader reconciles. Creating a manager
-    has no side effect. ``run`` is for a program. Callers that already have an event loop, a clock
-    and a connection to a cluster use ``operate``. ``informers`` defines how the caches list and
-    watch.
+    has no side effect. A program calls ``run``. A caller that already has an event loop, a clock
+    and a connection to a cluster calls ``operate``. ``informers`` are the settings with which the
+    caches list and watch.
 
     - ``lifespan`` opens the resources outside the cluster that reconcilers need. It is a function
-      of ``Services`` that returns an async context manager, which is entered before the controllers
-      start and left after the last one has ended. ``ctx.lifespan(Class)`` returns its value.
+      that receives the manager's ``Services`` and returns an async context manager. The manager
+      enters it before the controllers start, and leaves it after the last controller has ended.
+      ``ctx.lifespan(Class)`` returns the value that it provides.
     - ``metrics`` are metrics of prometheus_client, created with ``registry=None``. They are served
       together with the operator's own metrics.
     - ``healthz`` and ``readyz`` are further checks for ``/healthz`` and ``/readyz``.
     - ``caches`` limits which objects of a kind are cached, and transforms them.
     - ``client`` contains the limits and retries of the client for controllers, runnables and
       caches. It does not change the limits and retries of the manager's own requests.
-    - ``trust`` defines what a kubeconfig may make this process do.
+    - ``trust`` defines what a kubeconfig can cause this process to do, such as start a plugin.
     """
 
     def __init__(

@@ -44,9 +44,9 @@ class HealthCheck(msgspec.Struct, frozen=True):
     and otherwise the reason, which is logged and not included in the response to a probe. An
     exception counts as a failure.
 
-    A ``check`` that is not async is called at every probe and once a second, so it should only use
-    facts that are already known. An async ``check`` is called every ``every_seconds`` and must
-    return within that time; probes use its last result.
+    A ``check`` that is not async is called at every probe, and once a second to report changes of
+    the result, so it should only use facts that are already known. An async ``check`` is called
+    every ``every_seconds`` and must return within that time; probes use its last result.
     """
 
     name: str

@@ -43,7 +43,7 @@ def needed_rules(
 
 
 def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
-    """Return the RBAC rules with which the operator reviews the readers of its metrics.
+    """Return the RBAC rules that the operator needs to authorize the readers of its metrics.
 
     The result is empty if metrics are disabled, or served only to this machine.
     """

@@ -48,9 +48,9 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     lifespan_value: object = NO_LIFESPAN
 
     def lifespan(self, kind: type[T]) -> T:
-        """Return the value of the manager's ``lifespan``, which must be of the class ``kind``.
+        """Return the value of the manager's ``lifespan``, such as a client of another system.
 
-        Raise ``NoLifespanValue`` if the value has another class.
+        Raise ``NoLifespanValue`` unless the value is an instance of ``kind``.
         """
         return lifespan_value(self.lifespan_value, kind)
 
@@ -65,10 +65,12 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Runnable(msgspec.Struct, frozen=True):
-    """A function ``run`` that runs as long as the manager, or as long as this replica leads.
+    """A function ``run`` that the manager runs beside its controllers.
 
-    ``run`` is cancelled at the end, and may return earlier. If ``run`` raises an exception, the
-    manager ends with that error.
+    With ``needs_leadership``, ``run`` is called when this replica becomes the leader, and cancelled
+    when the replica loses leadership. Without ``needs_leadership``, ``run`` is called on every
+    replica. It is cancelled when the manager stops, and can return earlier. If ``run`` raises an
+    exception, the manager stops with that error.
 
     ``watches`` are the kinds that the function lists and watches, ``reads`` the kinds that it gets
     and lists, and ``writes`` the kinds that it writes. The preflight checks the permissions for
@@ -111,7 +113,7 @@ class Runnable(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerEnvironment:
-    """The environment of a manager: objects that the calling program provides.
+    """The environment of a manager, which the calling program provides.
 
     - ``connect`` opens a new connection to the API server at each call.
     - ``namespace`` is the namespace in which the operator runs, and ``hostname`` the name of its

@@ -1,8 +1,8 @@
-"""The reflector: lists and watches, and passes all objects and events to a sink without gaps.
+"""The reflector: lists and watches, and passes all objects and events to a store without gaps.
 
-Takes:     a source (the objects of one kind, or some of them, on a server) and a sink
+Takes:     a source (the objects of one kind, or some of them, on a server) and a store
 Gives:     all objects, as one list, and then the events, in the server's order
-Promises:  - after any failure the sink contains the objects of a new list
+Promises:  - after any failure the store contains the objects of a new list
            - an object deleted in a gap is missing from the next list
            - the position never goes back within one history
            - a rewound history replaces the old one and is observed

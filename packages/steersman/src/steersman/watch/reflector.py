@@ -1,7 +1,7 @@
 """The reflector: lists and watches, and resumes without a gap after each lost connection.
 
 The module ``position`` defines the effect of each input, and the module ``backoff`` the wait after
-failures. This module sends the requests and passes the responses to the sink.
+failures. This module sends the requests and passes the responses to the store.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class _Failure(msgspec.Struct, frozen=True):
 
 
 class Reflector(Generic[Obj]):
-    """Passes all objects and events of ``source`` to the sink ``into`` while ``run`` runs."""
+    """Lists and watches ``source``, and passes all objects and events to the store ``into``."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Reflector(Generic[Obj]):
 
     @property
     def is_connected(self) -> bool:
-        """Whether a watch is open and all earlier events have been passed to the sink."""
+        """Whether a watch is open and all earlier events have been passed to the store."""
         return self._is_connected
 
     @property
@@ -364,7 +364,7 @@ class Reflector(Generic[Obj]):
     async def _receive_events(
         self, events: AsyncIterator[WatchEvent[Obj]], position: MayWatch
     ) -> _Failure | None:
-        """Receive the events after the position, and pass them to the sink."""
+        """Receive the events after the position, and pass them to the store."""
         into, monotonic = self._into, self._clock.monotonic
         is_repeating = False
         count = passed_on = 0

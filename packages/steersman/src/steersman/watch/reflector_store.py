@@ -1,4 +1,4 @@
-"""The protocol of a reflector's sink, which receives all events in the server's order."""
+"""The protocol of a reflector's store, which receives all events in the server's order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
@@ -13,8 +13,8 @@ Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=
 class ReflectorStore(Protocol[Obj_contra]):
     """A store of the objects that a reflector receives, like client-go's ``Store``.
 
-    A sink must not raise exceptions. The reflector would handle a ``SteersmanError`` of the sink as
-    a failure of the watch, and would end with any other exception.
+    The methods must not raise exceptions: a ``SteersmanError`` would be treated as a failure of the
+    watch, and any other exception would end the reflector.
     """
 
     def replace(
@@ -27,9 +27,10 @@ class ReflectorStore(Protocol[Obj_contra]):
     ) -> None:
         """Replace all objects by ``objects``, the result of a list at ``version``.
 
-        ``decode_failures`` are the errors for the listed objects that cannot be decoded. The sink
-        must not change ``objects``. If ``rewound``, the server has another history than before, and
-        earlier versions cannot be compared with ``version`` and later ones.
+        ``decode_failures`` are the errors for the listed objects that cannot be decoded. The store
+        must not change ``objects``. If ``rewound`` is true, the server's history was reset, for
+        example by a restore of a backup, and earlier versions cannot be compared with ``version``
+        and later ones.
         """
         ...
 

@@ -34,7 +34,7 @@ def is_older(version: str, than: str) -> bool:
 
 
 def is_far_ahead(version: str, of: str) -> bool:
-    """Whether ``version`` is too far ahead of ``of`` for two successive events.
+    """Whether ``version`` is too far ahead of ``of`` to be the version of the next event.
 
     Such a version is wrong, or the history was advanced on purpose, as by a restore from a backup.
     A new list shows which of the two is true.

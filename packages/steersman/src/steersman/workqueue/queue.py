@@ -166,8 +166,8 @@ class WorkQueue(Generic[K]):
         """Return a context that waits for a key, and holds the key while the block runs.
 
         Entering the context raises ``QueueClosed`` if the queue is closed and has no more keys. If
-        the block is cancelled, its work is not done: the key is added again with its priority.
-        Other exceptions are left to the worker.
+        the block is cancelled, the key is added again with its priority. After any other exception,
+        the key is done, and the worker decides whether to add it again.
         """
         return _TakeContext(self)
 
@@ -191,7 +191,7 @@ class WorkQueue(Generic[K]):
     def shut_down(self) -> None:
         """Close the queue: deliver no more keys, and raise ``QueueClosed`` in waiting workers.
 
-        A worker that holds a key holds it until the key is done.
+        Workers keep the keys that they hold until they call ``done``.
         """
         if self._phase is not _Phase.ENDED:
             self._phase = _Phase.ENDED

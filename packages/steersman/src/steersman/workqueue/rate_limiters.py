@@ -20,7 +20,7 @@ class RateLimiter(Protocol[KContra]):
     """A policy that decides how long a key waits each time it is requeued."""
 
     def wait_seconds(self, key: KContra) -> float:
-        """Count a failure of ``key``, and return how long the key has to wait now."""
+        """Record a failure of ``key``, and return the seconds to wait before its retry."""
         ...
 
     def forget(self, key: KContra) -> None:
@@ -94,7 +94,7 @@ class KeyBackoff(Generic[K]):
         self._failures: dict[K, int] = {}
 
     def wait_seconds(self, key: K) -> float:
-        """Count a failure of ``key``, and return how long the key has to wait now."""
+        """Record a failure of ``key``, and return the seconds to wait before its retry."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         return self._policy.wait_seconds(failures, rng=self._rng)
 
@@ -173,7 +173,7 @@ class MaxOf(Generic[K]):
 
 
 def default_limiter(*, clock: Clock, rng: Random) -> RateLimiter[Hashable]:
-    """Return the default rate limiter of controllers in Go.
+    """Return a rate limiter with the defaults of controllers in client-go.
 
     It combines a backoff for each key and a token bucket for all keys.
     """

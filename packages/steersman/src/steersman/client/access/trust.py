@@ -1,4 +1,4 @@
-"""The policy of what a kubeconfig may make this process do."""
+"""The policy of what a kubeconfig can cause this process to do, such as start a plugin."""
 
 import ipaddress
 import re
@@ -36,7 +36,7 @@ class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
-    """The policy of what a kubeconfig may make this process do.
+    """The policy of what a kubeconfig can cause this process to do, such as start a plugin.
 
     The default is for a user's own kubeconfig file. A kubeconfig with ``insecure-skip-tls-verify``
     is rejected unless ``unverified_servers`` is true.

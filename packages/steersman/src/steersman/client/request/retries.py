@@ -42,7 +42,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def wait_seconds(
         self, error: SteersmanError, *, reads: bool, attempt: int, rng: Random
     ) -> float | None:
-        """Return the seconds to wait before the next attempt; ``None`` if there must be none.
+        """Return the seconds to wait before the next attempt; ``None`` if no attempt may follow.
 
         ``reads`` is true if the request only reads; ``attempt`` attempts have failed.
         """
@@ -54,9 +54,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return pause if asked is None else asked + pause
 
     def pause_seconds(self, attempt: int, *, rng: Random) -> float:
-        """Return the seconds to wait after ``attempt`` attempts, whatever the reason of the
-        failure.
-        """
+        """Return the seconds to wait after ``attempt`` failed attempts, for any error."""
         # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
         ceiling = min(self.first_seconds * 2.0 ** min(attempt - 1, 64), self.max_seconds)
         return ceiling * (0.5 + rng.random() / 2)

@@ -71,8 +71,8 @@ class BlockingContext:
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        Call this immediately before an effect outside the cluster. The check runs in the thread,
-        without waiting for the event loop.
+        Call this immediately before an effect outside the cluster. The check runs in the calling
+        thread, and does not wait for the event loop.
         """
         self._context.check_leadership()
 
@@ -94,7 +94,7 @@ class BlockingContext:
         return self._in_loop(lambda: self._context.owned(kind))
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """Return all cached objects for which the function of ``index`` returned ``value``."""
+        """Return the cached objects of ``kind`` that the index ``index`` lists under ``value``."""
         return self._in_loop(lambda: self._context.by_index(kind, index, value))
 
     # Writes
@@ -139,9 +139,10 @@ class BlockingContext:
         )
 
     def prune(self, *kinds: Kind) -> None:
-        """Delete the controlled objects that this reconcile has not applied.
+        """Delete the owned objects that this reconcile has not applied.
 
-        Delete only objects of ``kinds`` that the reconciled object controls.
+        Delete only objects that the reconciled object controls, and only objects of ``kinds``, or
+        of all owned kinds if none is given.
         """
         self._caller.call(lambda: self._context.prune(*kinds))
 

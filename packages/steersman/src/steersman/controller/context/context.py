@@ -144,9 +144,9 @@ class Context:
     def token(self, size: int = 32) -> str:
         """Return a new secret text that encodes ``size`` random bytes.
 
-        The text contains letters, digits, ``-`` and ``_``. The bytes come from ``rng``, which is
-        the operating system's source unless the manager has another one. Each call returns a new
-        token: store the token in a Secret, and call this method only if no token exists yet.
+        The text contains letters, digits, ``-`` and ``_``. The bytes come from ``rng``, by default
+        the operating system's source of randomness. Each call returns a new token: store the token
+        in a Secret, and call this method only if no token exists yet.
         """
         if size < 16:
             raise ValueError(f"a token must have at least 16 bytes, got {size}")
@@ -160,9 +160,10 @@ class Context:
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        Call this immediately before an effect outside the cluster. Such effects are not fenced, and
-        a process that was suspended may have lost leadership long ago. The check only reads this
-        machine's clock and sends no request. Do not catch the error: the new leader does the work.
+        Call this immediately before an effect outside the cluster. After a loss of leadership, only
+        writes to the cluster are rejected, and a process that was suspended may have lost
+        leadership long ago. The check only reads this machine's clock and sends no request. Do not
+        catch the error: the new leader does the work.
         """
         if self._leads is not None and not self._leads():
             raise NotLeading(
@@ -173,7 +174,7 @@ class Context:
     def lifespan(self, kind: type[T]) -> T:
         """Return the value of the manager's ``lifespan``, such as a client of another system.
 
-        Raise ``NoLifespanValue`` unless the value is an object of the class ``kind``.
+        Raise ``NoLifespanValue`` unless the value is an instance of ``kind``.
         """
         return lifespan_value(self._lifespan, kind)
 
@@ -190,7 +191,7 @@ class Context:
         return self._cached.controlled(kind, self._obj.uid)
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """Return all cached objects for which the function of ``index`` returned ``value``."""
+        """Return the cached objects of ``kind`` that the index ``index`` lists under ``value``."""
         self._check()
         return self._cached.by_index(kind, index, value)
 
@@ -308,7 +309,7 @@ class Context:
 
     @tracked("ctx")
     async def prune(self, *kinds: Kind) -> None:
-        """Delete the controlled objects that this reconcile has not applied.
+        """Delete the owned objects that this reconcile has not applied.
 
         Delete only objects that the reconciled object controls, and only objects of ``kinds``, or
         of all owned kinds if none is given. Use this method for children that each reconcile
@@ -362,7 +363,7 @@ class Context:
     async def report_status(
         self, obj: Resource | Unstructured, status: Status, *, can_wait: bool
     ) -> bool:
-        """Apply ``status``, which an outcome contains, unless it can wait.
+        """Apply an outcome's ``status``, unless ``can_wait`` is true and it only shows progress.
 
         Return whether the object's status is up to date afterwards. This method also works after
         ``end``.
@@ -377,7 +378,7 @@ class Context:
         return is_current
 
     def end(self) -> None:
-        """End the context: each later call of a read or write raises ``ContextEnded``.
+        """End the context: each later read or write through the context raises ``ContextEnded``.
 
         Unfinished writes in tasks that the reconcile function did not await are cancelled, because
         the next reconcile of the object may follow immediately. ``asyncio.gather`` leaves such

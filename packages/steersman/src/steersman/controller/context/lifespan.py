@@ -17,7 +17,7 @@ NO_LIFESPAN: Final = _Nothing()
 
 
 def lifespan_value(value: object, kind: type[T]) -> T:
-    """Return ``value``; raise ``NoLifespanValue`` unless it is an object of the class ``kind``."""
+    """Return ``value``; raise ``NoLifespanValue`` unless it is an instance of ``kind``."""
     if isinstance(value, kind):
         return value
     given = None if value is NO_LIFESPAN else type(value).__name__

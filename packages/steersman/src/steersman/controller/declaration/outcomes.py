@@ -26,9 +26,9 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
 
     The object is reconciled again after a change, or after ``after_seconds``. ``status`` is applied
     to the object immediately, as ``apply_status`` does, unless ``after_seconds`` is ``None`` and
-    the status changes the ``status`` of no condition. Such a status may be delayed: the object is
-    then reconciled again after the controller's ``progress_seconds``, and the status of that
-    reconcile is applied.
+    the ``status`` of no condition changes. In that case, the status can be delayed: the object is
+    reconciled again after the controller's ``progress_seconds``, and the status of that reconcile
+    is applied.
     """
 
     after_seconds: float | None = None

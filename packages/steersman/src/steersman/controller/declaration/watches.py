@@ -32,7 +32,7 @@ class Owns:
     false. ``verbs`` are the RBAC verbs that the controller needs, by default the verbs of
     server-side apply. A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``.
     When an owner is deleted, the cluster's garbage collector deletes the owned objects with its own
-    permissions, so that needs no verb.
+    permissions, so the controller needs no verb for this.
     """
 
     kind: Kind

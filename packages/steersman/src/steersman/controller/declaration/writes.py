@@ -30,7 +30,7 @@ class Writes:
     - ``verbs`` are RBAC verbs, by default the verbs of server-side apply: ``create`` and ``patch``.
       ``ctx.delete`` needs ``delete``.
     - ``names`` limits the rule to objects of these names. RBAC cannot limit ``create`` by name, so
-      ``create`` is granted for all names, and the context refuses other names.
+      ``create`` is granted for all names, and the context rejects other names.
     - ``subresource`` is ``"status"`` for ``ctx.apply_status`` and ``ctx.patch(…,
       subresource="status")``. As in a Role, a subresource needs a separate rule. The default verb
       of such a rule is ``patch``.
@@ -72,7 +72,7 @@ class Writes:
 
 
 def check_is_kind(kind: Any, *, wanted: str) -> str:
-    """Return the class name of ``kind``; raise ``BadValue`` unless it is the class of a kind."""
+    """Return the class name of ``kind``; raise ``BadValue`` if it is not a kind's class."""
     try:
         if kind.resource_type.gvk:
             return str(kind.__name__)
@@ -99,5 +99,5 @@ def check_verbs(verbs: object, *, wanted: str) -> None:
 
 
 def as_writes(declared: Sequence[Any]) -> tuple[Writes, ...]:
-    """Return each element of ``declared`` as a ``Writes``; a kind alone gets the verbs of apply."""
+    """Return ``declared`` as ``Writes``; a kind becomes a ``Writes`` with the default verbs."""
     return tuple(each if isinstance(each, Writes) else Writes(each) for each in declared)

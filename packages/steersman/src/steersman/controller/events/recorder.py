@@ -66,7 +66,7 @@ _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 class EventRecorder:
     """A recorder that writes Kubernetes events in the background; its callers do not wait.
 
-    Repeated events are one object in the cluster with a count. Too many different events about one
+    Repeated events are written as one object with a count. Too many different events about one
     object, or too many queued events, are dropped and counted. If the API server rejects an event,
     that is reported as an observation, and no reconcile fails.
 
@@ -107,7 +107,7 @@ class EventRecorder:
         self._drops_due_at = 0.0
 
     def start_with(self, start: Callable[[], object]) -> None:
-        """Set a function that the first recorded event calls; ``start`` must start ``run``.
+        """Set the function that starts ``run``; the first call of ``record`` calls ``start``.
 
         ``run`` is not started earlier, because most controllers record their first event late.
         """

@@ -142,15 +142,13 @@ class ControlLoop(Generic[Obj]):
         return self._controller.name
 
     def object_of_task(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
-        """Return the object that ``task`` reconciles; ``None`` if ``task`` is no worker of this
-        loop.
-        """
+        """Return the object that ``task`` reconciles; ``None`` if ``task`` is not a worker."""
         key = self._workers.current(task)
         return None if key is None else self.ref_of(key)
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The objects whose last reconcile timed out, and the objects in the slow lane."""
+        """The objects whose last reconcile timed out, and the objects whose reconcile is slow."""
         return self._workers.stuck
 
     @property
@@ -351,7 +349,8 @@ class ControlLoop(Generic[Obj]):
     async def reconcile_key(self, key: ObjectKey) -> object | None:
         """Reconcile the object of ``key``.
 
-        Return the object's fingerprint if the reconcile timed out, and otherwise ``None``.
+        If the reconcile timed out, return the fingerprint of the object, which changes with its
+        content; otherwise return ``None``.
         """
         taken = self._reasons.take(key)
         started_at = self._clock.monotonic()

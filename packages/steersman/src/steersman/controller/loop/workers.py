@@ -31,7 +31,8 @@ class KeyHandler(Protocol):
     async def reconcile_key(self, key: ObjectKey) -> object | None:
         """Reconcile the object of ``key``.
 
-        Return the object's fingerprint if the reconcile timed out, and otherwise ``None``.
+        If the reconcile timed out, return the fingerprint of the object, which changes with its
+        content; otherwise return ``None``.
         """
         ...
 

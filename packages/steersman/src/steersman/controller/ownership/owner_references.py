@@ -37,7 +37,7 @@ def references_of(obj: Resource | Unstructured) -> tuple[meta_v1.OwnerReference,
 
 
 def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None:
-    """Return the owner reference of ``obj`` with ``controller: true``; ``None`` without one."""
+    """Return the owner reference of ``obj`` with ``controller: true``; ``None`` if it has none."""
     for each in references_of(obj):
         if each.controller:
             return each

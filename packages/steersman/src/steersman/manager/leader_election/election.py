@@ -38,7 +38,7 @@ RELEASED_SECONDS: Final = 1
 class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The name of a lease, the identity of a replica, and the intervals of leader election.
 
-    ``unique_identity`` returns a suitable identity.
+    The function ``unique_identity`` returns a suitable ``identity``.
     """
 
     namespace: str

@@ -93,7 +93,7 @@ class Fence:
         return self._clock.monotonic() < self._open_until_at
 
     def leads(self) -> bool:
-        """Return whether this replica leads, by its own clock; other threads may call this."""
+        """Return whether this replica leads, by its own clock; any thread can call this method."""
         return self._clock.monotonic() < self._open_until_at
 
     def add(self, passing: FencedWrite) -> None:
@@ -121,7 +121,7 @@ class FencedTransport:
         return f"<FencedTransport over {self._inner!r}: {self._fence!r}>"
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Return a context that sends ``request``, unless the fence blocks it."""
+        """Return a context that sends ``request``, unless the fence rejects the request."""
         if not is_fenced(request.method, request.path):
             return self._inner.open(request)
         return _FencedExchange(request, inner=self._inner, fence=self._fence, observe=self._observe)

@@ -59,7 +59,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def is_flag(self) -> bool:
-        """Whether the option on the command line, given without a value, means true."""
+        """Whether the command-line option can be given without a value, which means true."""
         return self.read is _flag
 
     @property
