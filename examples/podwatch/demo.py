@@ -8,14 +8,16 @@ from steersman_cluster.demos import Demo, DemoContext
 from podwatch.podwatch import watch_pods
 
 
-async def watching(services: sm.Services) -> None:
+async def run_example(services: sm.Services) -> None:
     """Run the example with the client of a manager."""
     await watch_pods(services.client, observe=services.observe)
 
 
 async def steps(ctx: DemoContext) -> None:
     """Create, label and delete a Pod."""
-    await ctx.step("start the worker: it knows mypod from an earlier run, and mypod is gone")
+    await ctx.step(
+        "start the worker: the cache has mypod from an earlier run, and mypod no longer exists"
+    )
     await ctx.until_printed("Pod default/mypod does not exist anymore")
 
     await ctx.step("create a Pod: it is added, scheduled and started; each enqueues its key")
@@ -39,7 +41,7 @@ async def steps(ctx: DemoContext) -> None:
 
 demo = Demo(
     title="The work queue example: a worker prints the changes of Pods",
-    manager=sm.Manager(runnables=[sm.Runnable(watching)]),
+    manager=sm.Manager(runnables=[sm.Runnable(run_example)]),
     kinds=(core_v1.Pod,),
     steps=steps,
 )

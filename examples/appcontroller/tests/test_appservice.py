@@ -84,7 +84,7 @@ async def test_an_app_service_gets_a_deployment_with_its_name(cluster: Cluster) 
     assert [each.type for each in await events(cluster, "Synced")] == ["Normal"]
 
 
-async def test_a_deployment_scaled_by_hand_is_scaled_back(cluster: Cluster) -> None:
+async def test_a_change_of_the_replicas_by_another_client_is_reverted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(replicas=2))
     await cluster.settle()
@@ -119,7 +119,7 @@ async def test_a_deleted_deployment_is_created_again(cluster: Cluster) -> None:
     assert (await status(cluster)).available_replicas == 2
 
 
-async def test_a_deleted_app_service_takes_its_deployment_with_it(cluster: Cluster) -> None:
+async def test_the_deployment_of_a_deleted_app_service_is_deleted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -154,7 +154,7 @@ async def test_a_foreign_deployment_is_not_changed_and_an_event_reports_it(
     assert (ready.status, ready.message) == ("False", event.note)
 
 
-async def test_the_second_of_two_with_one_name_waits_until_the_first_is_deleted(
+async def test_the_second_of_two_app_services_with_one_name_waits_until_the_first_is_deleted(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -261,7 +261,7 @@ async def test_an_invalid_spec_is_rejected_and_changes_nothing(
 # Idle, and with crashes
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
+async def test_the_operator_writes_nothing_if_nothing_has_changed(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(app())

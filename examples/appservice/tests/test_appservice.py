@@ -53,7 +53,7 @@ async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) 
         assert [(each.kind, each.controller) for each in owners] == [("AppService", True)]
 
 
-async def test_it_is_ready_once_its_pods_are(cluster: Cluster) -> None:
+async def test_an_app_is_ready_once_its_pods_are(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(app(size=2))
@@ -105,7 +105,7 @@ async def test_a_change_of_each_field_reaches_the_container(
     assert after.ports == targets_of(changed.spec.ports)
 
 
-async def test_a_change_of_its_size_reaches_the_pods(cluster: Cluster) -> None:
+async def test_a_change_of_the_size_reaches_the_pods(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
@@ -116,7 +116,7 @@ async def test_a_change_of_its_size_reaches_the_pods(cluster: Cluster) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 3
 
 
-async def test_a_change_of_its_ports_reaches_the_service(cluster: Cluster) -> None:
+async def test_a_change_of_the_ports_reaches_the_service(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
@@ -159,7 +159,7 @@ async def test_a_change_by_another_client_is_reverted(cluster: Cluster) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_a_deleted_app_takes_its_children_with_it(cluster: Cluster) -> None:
+async def test_the_children_of_a_deleted_app_are_deleted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -172,7 +172,7 @@ async def test_a_deleted_app_takes_its_children_with_it(cluster: Cluster) -> Non
     assert await cluster.list(core_v1.Pod) == []
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
+async def test_the_operator_writes_nothing_if_nothing_has_changed(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(size=2))
 
@@ -187,7 +187,7 @@ async def life_of_an_app(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-async def test_the_result_is_the_same_wherever_it_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     scenario = Scenario(
         operator=lambda: [appservice.controller], kinds=[AppService], steps=life_of_an_app
     )

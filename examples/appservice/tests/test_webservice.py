@@ -22,7 +22,7 @@ async def start_operator(cluster: Cluster) -> None:
     await cluster.run_operator(controller)
 
 
-async def test_a_web_service_gets_children_of_its_own(cluster: Cluster) -> None:
+async def test_a_web_service_gets_its_own_children(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(web(size=2))
@@ -36,7 +36,7 @@ async def test_a_web_service_gets_children_of_its_own(cluster: Cluster) -> None:
         assert [(each.kind, each.controller) for each in owners] == [("WebService", True)]
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
+async def test_the_operator_writes_nothing_if_nothing_has_changed(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(web(size=2))
 

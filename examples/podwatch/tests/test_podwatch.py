@@ -43,7 +43,7 @@ async def printed(capsys: pytest.CaptureFixture[str], number: int) -> list[str]:
     return sorted(text.splitlines())
 
 
-async def test_it_prints_each_change_of_a_pod(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_worker_prints_each_change_of_a_pod(capsys: pytest.CaptureFixture[str]) -> None:
     rng = Random(0)
     server = ApiServer(
         log=RevisionLog(),
@@ -73,7 +73,7 @@ async def test_it_prints_each_change_of_a_pod(capsys: pytest.CaptureFixture[str]
         watching.cancel()
 
 
-def test_killed_at_ten_moments_it_prints_every_pod_after_the_last_start(
+def test_after_ten_kills_the_worker_prints_every_pod(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rng = Random(10)

@@ -37,7 +37,7 @@ def test_a_replica_set_takes_fifty_lines_beside_its_finalizer() -> None:
         for each in ast.parse((PROJECT / "src/replicaset/replicaset.py").read_text()).body
         if isinstance(each, ast.AsyncFunctionDef | ast.FunctionDef) and each.name != "finalize"
     ]
-    # Unparsed there are no comments and no folded lines; each begins with its docstring.
+    # ast.unparse drops comments and joins folded lines. Each function begins with its docstring.
     lines = [len(ast.unparse(each).splitlines()) - 1 for each in functions]
 
     assert sum(lines) <= 50

@@ -62,7 +62,7 @@ async def no_more_than_two_pods(cluster: Cluster) -> None:
     )
 
 
-async def test_with_two_observed_and_three_wanted_it_creates_one_and_reports_three(
+async def test_with_two_of_three_pods_the_controller_creates_one_and_reports_three(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -119,7 +119,7 @@ async def test_the_newest_surplus_pods_are_deleted(cluster: Cluster) -> None:
     assert await names(cluster) == ["web-0"]
 
 
-async def test_a_name_that_a_foreign_pod_has_is_skipped(cluster: Cluster) -> None:
+async def test_the_name_of_a_foreign_pod_is_skipped(cluster: Cluster) -> None:
     await start_operator(cluster)
     foreign = sm.recipes.pod("web-0", core_v1.Container(name="main", image="postgres:18"))
     theirs = await cluster.create(foreign)
@@ -177,7 +177,9 @@ async def test_the_status_has_the_reason_why_a_pod_cannot_be_created(cluster: Cl
 # Deletion
 
 
-async def test_its_pods_are_deleted_one_after_the_other_before_it(cluster: Cluster) -> None:
+async def test_the_pods_are_deleted_one_after_the_other_before_the_pod_set(
+    cluster: Cluster,
+) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -229,7 +231,7 @@ async def create_and_delete(cluster: Cluster) -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("steps", [scale_up_and_down, create_and_delete])
 @pytest.mark.parametrize("survives", [survives_crashes, survives_late_caches, survives_cut_watches])
-async def test_the_result_is_the_same_whatever_fails_and_whenever(
+async def test_the_result_is_the_same_after_each_failure(
     survives: Callable[[Scenario], Awaitable[None]], steps: Callable[[Cluster], Awaitable[None]]
 ) -> None:
     await survives(Scenario(operator=lambda: [controller], kinds=[PodSet], steps=steps))
@@ -262,7 +264,7 @@ class LatePods(NoFaults):
             await self._clock.sleep(3600.0)
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
+async def test_the_operator_writes_nothing_if_nothing_has_changed(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(wanted(2))

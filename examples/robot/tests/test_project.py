@@ -28,7 +28,7 @@ PROJECT = Path(__file__).parents[1]
 ARTIFACTS = PROJECT / "artifacts/examples"
 
 
-def test_the_crd_in_the_project_is_the_one_of_the_class() -> None:
+def test_the_crd_in_the_project_matches_the_class() -> None:
     expected = yaml_of([as_document(crd_of(Robot))])
 
     assert (ARTIFACTS / "crd.yaml").read_text() == expected, "run hack/generate_crd.py again"
@@ -154,7 +154,7 @@ def test_the_master_flag_overrides_the_server_of_the_kubeconfig(tmp_path: Path) 
 
         with program(elsewhere, f"-master={master}") as running:
             assert running.stderr is not None
-            # This is an answer of the API server.
+            # This is a response of the API server.
             assert "CustomResourceDefinition is missing" in running.stderr.readline()
 
 

@@ -47,7 +47,7 @@ async def events_of(cluster: Cluster, name: str) -> list[tuple[str | None, str |
 # Desired state
 
 
-async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
+async def test_a_robot_gets_its_own_deployment(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(robot(replicas=2))
@@ -59,7 +59,7 @@ async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_its_status_has_the_number_of_available_replicas(cluster: Cluster) -> None:
+async def test_the_status_has_the_number_of_available_replicas(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(robot(replicas=3))
@@ -91,7 +91,7 @@ async def test_a_change_of_the_spec_reaches_the_deployment(cluster: Cluster) -> 
     assert len(await cluster.list(core_v1.Pod)) == 4
 
 
-async def test_a_deleted_robot_takes_its_deployment_with_it(cluster: Cluster) -> None:
+async def test_the_deployment_of_a_deleted_robot_is_deleted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -103,7 +103,7 @@ async def test_a_deleted_robot_takes_its_deployment_with_it(cluster: Cluster) ->
     assert await cluster.list(core_v1.Pod) == []
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
+async def test_the_operator_writes_nothing_if_nothing_has_changed(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -260,7 +260,7 @@ async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(scenario)
 
 
-async def test_the_result_is_right_after_the_operator_is_killed_ten_times(
+async def test_the_deployment_is_correct_after_the_operator_is_killed_ten_times(
     cluster: Cluster,
 ) -> None:
     rng = Random(10)

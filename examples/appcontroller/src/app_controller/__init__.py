@@ -1,1 +1,1 @@
-"""app-controller: a Deployment under a name of one's choice, corrected when it drifts."""
+"""app-controller: keeps a Deployment with a given name, and corrects drift."""

@@ -66,18 +66,18 @@ async def reconcile(pod_set: PodSet, ctx: sm.Context) -> sm.Outcome:
             await ctx.delete(pod)
             ctx.record("Deleted", f"deleted Pod {pod.name}: there were too many")
     except ApiError as error:
-        await report(pod_set, ctx, why_not=error.message)
+        await report(pod_set, ctx, problem=error.message)
         raise  # the controller retries with a backoff
     return await report(pod_set, ctx)
 
 
-async def report(pod_set: PodSet, ctx: sm.Context, *, why_not: str = "") -> sm.Outcome:
+async def report(pod_set: PodSet, ctx: sm.Context, *, problem: str = "") -> sm.Outcome:
     """Write the observed state, which includes the writes of this reconcile."""
     pods = alive(ctx)
     ready = [pod for pod in pods if sm.is_ready(pod)]
     is_met = len(pods) == len(ready) == pod_set.spec.replicas
     condition = sm.Condition.when(
-        is_met, "Ready", yes="AsManyAsWanted", no="OnTheWay", message=why_not
+        is_met, "Ready", yes="PodsReady", no="PodsNotReady", message=problem
     )
     status = Status(replicas=len(pods), ready_replicas=len(ready), conditions=(condition,))
     await ctx.apply_status(pod_set, status)

@@ -1,1 +1,0 @@
-"""opdemo: a Kubernetes operator. ``operator.py`` has its controllers."""
