@@ -39,7 +39,7 @@ define install
 endef
 # The benchmark programs for other libraries are not listed: their imports are in another virtual
 # environment.
-CODE := $(wildcard packages/*/src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
+CODE := $(wildcard packages/*/src tests tools examples docs/code bench/__main__.py bench/cluster_runs.py bench/harness bench/measures bench/instructions)
 PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation examples docs/code)
 # pyproject.toml explains the markers.
 CHECK_TESTS = tests/architecture tests/docs tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
@@ -57,7 +57,7 @@ PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test docs fuzz control-plane test-real test-deep demo release bench bench-check bench-living generate constraints clean
+.PHONY: help install check test docs fuzz control-plane test-real test-deep demo release bench bench-check bench-cluster generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -134,8 +134,8 @@ bench: control-plane $(BENCH_READY) ## run the benchmarks of steersman and other
 bench-check: $(PACKAGE) ## count instructions of small workloads, independent of the machine's load
 	$(BIN)/python -m bench.instructions
 
-bench-living: $(BENCH_READY) ## measure complete runs of embedded clusters, and the growth of a large one
-	$(BENCH_VENV)/bin/python -m bench.living
+bench-cluster: $(BENCH_READY) ## measure complete runs of embedded clusters, and the growth of a large one
+	$(BENCH_VENV)/bin/python -m bench.cluster_runs
 
 $(BENCH_READY): $(PROJECTS) constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(BENCH_PYTHON) -m venv $(BENCH_VENV)

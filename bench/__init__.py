@@ -1,1 +1,1 @@
-"""What steersman costs, with the same work done by other clients beside it."""
+"""Benchmarks of steersman, and of other libraries that do the same work."""

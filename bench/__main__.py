@@ -1,8 +1,8 @@
-"""``python -m bench``: what steersman costs, with the same work done by others beside it.
+"""``python -m bench``: measure steersman, and other libraries with the same work.
 
-Prints tables and verdicts, and keeps them; the exit status is 1 if one of our limits is missed or
-could not be found, or if a measure breaks off. A run that is too small to be judged is kept only
-in the given directory, and never in place of a complete result.
+The program prints tables and verdicts, and stores the results. The exit status is 1 if a limit is
+exceeded or cannot be checked, or if a measure fails. A run that is too small for the limits is
+stored only in ``--results``, and never replaces a complete result.
 """
 
 import argparse
@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.harness.effort import PROMISED_ROUNDS, Effort
 from bench.harness.report import show_progress
-from bench.harness.running import ResultStore, run
+from bench.harness.run_options import LIMIT_ROUNDS, RunOptions
+from bench.harness.runner import ResultStore, run
 from bench.measures import MEASURES, measure
 
 HERE = Path(__file__).resolve().parent
@@ -20,60 +20,60 @@ RESULTS = HERE / "results"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, show and keep; 0, or 1 if a limit is not kept or a measure breaks off."""
+    """Run the measures; return 0, or 1 if a limit is exceeded or a measure fails."""
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Measure steersman beside controller-runtime and the Python peers.",
-        epilog=f"Measures: {', '.join(MEASURES)}; all of them, if none is named.",
+        description="Measure the same work with steersman and with other libraries.",
+        epilog=f"Measures: {', '.join(MEASURES)}. The default is all of them.",
     )
-    parser.add_argument("measures", nargs="*", metavar="MEASURE", help="what to measure")
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help="measure to run")
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="just enough to see that it works; kept only where --results says",
+        help="small workloads, one round, no limits; stored only in --results",
     )
     parser.add_argument(
         "--rounds",
         type=int,
         metavar="N",
-        help=f"instead of {PROMISED_ROUNDS}; with fewer, nothing is judged, and it is kept only"
-        " where --results says",
+        help=f"number of rounds (default: {LIMIT_ROUNDS}); with fewer, no limit is enforced, and"
+        " the results are stored only in --results",
     )
-    parser.add_argument("--results", type=Path, metavar="DIR", help="keep results there")
+    parser.add_argument("--results", type=Path, metavar="DIR", help="directory for the results")
     parser.add_argument(
-        "--redraw", action="store_true", help="measure nothing, and draw again what was kept"
+        "--redraw", action="store_true", help="draw charts and pages from the stored results"
     )
-    options = parser.parse_args(arguments)
-    if unknown := [name for name in options.measures if name not in MEASURES]:
-        parser.error(f"no such measure: {', '.join(unknown)}; there are {', '.join(MEASURES)}")
-    if options.rounds is not None and options.rounds < 1:
-        parser.error("there must be at least one round")
-    names = [name for name in MEASURES if name in options.measures or not options.measures]
-    if options.redraw:
-        _store(options.results or RESULTS).redraw(names)
+    parsed = parser.parse_args(arguments)
+    if unknown := [name for name in parsed.measures if name not in MEASURES]:
+        parser.error(f"unknown measure: {', '.join(unknown)}; known: {', '.join(MEASURES)}")
+    if parsed.rounds is not None and parsed.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    names = [name for name in MEASURES if name in parsed.measures or not parsed.measures]
+    if parsed.redraw:
+        _store(parsed.results or RESULTS).redraw(names)
         return 0
-    effort = Effort(
-        is_full=not options.quick,
-        rounds=options.rounds or (1 if options.quick else PROMISED_ROUNDS),
+    options = RunOptions(
+        is_full=not parsed.quick,
+        rounds=parsed.rounds or (1 if parsed.quick else LIMIT_ROUNDS),
         progress=show_progress,
     )
-    if options.results and options.results.resolve() == RESULTS and not effort.is_judged:
-        parser.error("only a run that is judged is kept there: name another directory")
-    directory = place_for(options.results, effort)
+    if parsed.results and parsed.results.resolve() == RESULTS and not options.is_enforced:
+        parser.error("this directory is for complete runs: use another directory")
+    directory = results_directory(parsed.results, options)
     if directory is None:
-        print("Nothing of this run is judged, and nothing is kept: --results DIR would keep it.")
+        print("This run is too small for the limits. To store it, use --results DIR.")
     store = None if directory is None else _store(directory)
-    is_well = run(names, load=measure, effort=effort, store=store)
+    is_well = run(names, load=measure, options=options, store=store)
     return 0 if is_well else 1
 
 
-def place_for(asked: Path | None, effort: Effort) -> Path | None:
-    """Where a run is kept: where it is asked to, or with all that was judged, or nowhere."""
-    return asked or (RESULTS if effort.is_judged else None)
+def results_directory(given: Path | None, options: RunOptions) -> Path | None:
+    """The given directory, the one of complete results, or ``None`` for a run that is too small."""
+    return given or (RESULTS if options.is_enforced else None)
 
 
 def _store(directory: Path) -> ResultStore:
-    # Results elsewhere have no summary.
+    # Only the directory of complete results has a summary.
     summary_in = HERE / "README.md" if directory.resolve() == RESULTS else None
     return ResultStore(
         directory.resolve(), load=measure, order=list(MEASURES), summary_in=summary_in

@@ -1,1 +1,1 @@
-"""What every measure needs: rounds, a world to work on, programs to start, tables, charts."""
+"""Rounds, control planes, child processes, tables and charts for the measures."""

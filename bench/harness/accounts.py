@@ -1,4 +1,4 @@
-"""Users of a control plane who may do everything, each with a kubeconfig of its own."""
+"""Cluster administrators of a control plane, each with its own kubeconfig."""
 
 import json
 from collections.abc import Mapping
@@ -13,25 +13,25 @@ BINDINGS = f"/apis/{RBAC}/v1/clusterrolebindings"
 
 
 def create(plane: RealControlPlane, path: str, body: Mapping[str, Any]) -> Any:
-    """What the server has made of ``body``, in the collection at ``path``."""
+    """Create ``body`` in the collection at ``path``, and return the object."""
     with plane.caller() as api:
-        answer = api.call("POST", path, body)
-    if answer.status != HTTPStatus.CREATED:
-        raise AssertionError(f"POST {path} was answered {answer.status}: {answer.body!r}")
-    return answer.json()
+        response = api.call("POST", path, body)
+    if response.status != HTTPStatus.CREATED:
+        raise AssertionError(f"POST {path}: status {response.status}: {response.body!r}")
+    return response.json()
 
 
 def allow_everything(plane: RealControlPlane, name: str, *, to: Mapping[str, str]) -> None:
-    """Bind a subject to the role that may do everything; the binding has this name."""
+    """Bind a subject to the role cluster-admin, with a binding of the given name."""
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
     create(plane, BINDINGS, {"metadata": {"name": name}, "roleRef": role, "subjects": [to]})
 
 
 def write_kubeconfig(plane: RealControlPlane, file: Path, *, user: str, token: str) -> Path:
-    """A kubeconfig at ``file`` that has only ``user``."""
+    """Write a kubeconfig with one user, and return its path."""
     config = json.loads(plane.kubeconfig.read_text())
     context = {"cluster": config["clusters"][0]["name"], "user": user}
-    # Some programs take the first of everything, whatever the context says.
+    # Some programs ignore the context, and use the first user and cluster.
     config |= {
         "users": [{"name": user, "user": {"token": token}}],
         "contexts": [{"name": user, "context": context}],

@@ -1,18 +1,18 @@
-"""What those that are compared are called, in every table and chart."""
+"""The names of the contenders, in every table and chart."""
 
 THEIRS = "controller-runtime"
-# Ours drops them by default, theirs keeps them: so it is also asked to drop them.
+# steersman drops managedFields by default, and controller-runtime keeps them.
 THEIRS_STRIPPED = "controller-runtime, no managedFields"
-# Ours lists what is there, theirs has it streamed by the watch: so it is also asked to list.
+# steersman lists, and controller-runtime streams the initial list through the watch by default.
 THEIRS_LISTING = "controller-runtime, listing"
-# In both it does what ours does.
+# Both settings as in steersman.
 THEIRS_ALIKE = "controller-runtime, listing, no managedFields"
-# Ours applies a status, theirs updates it, which is refused where its cache is behind: so it is
-# also asked to patch it.
+# steersman applies a status. controller-runtime updates it, which the server rejects if its cache
+# is stale.
 THEIRS_PATCHING = "controller-runtime, patching status"
 OURS = "steersman"
 OURS_UVLOOP = "steersman, uvloop"
-# No contender: how long the server needs for one list of everything.
+# Not a contender: the duration of one list request.
 LIST_ALONE = "the list alone, not decoded"
 OFFICIAL = "kubernetes (official)"
 ASYNCIO = "kubernetes_asyncio"
@@ -23,7 +23,7 @@ KOPF_INDEX = "kopf, index"
 
 # The servers.
 REAL = "etcd and kube-apiserver"
-# The controllers of Deployments and Pods are left out of both.
+# Both without the controllers of Deployments and Pods.
 EMBEDDED = "steersman cluster up --no-workloads"
 EMBEDDED_WHOLE = "steersman cluster up"
 IN_PROCESS = "steersman, in the process"

@@ -1,7 +1,7 @@
-"""How long an AppService that was written waits for an operator, at one rate after another.
+"""The delay between a change of an AppService and the operator's reaction, at several rates.
 
-Until a reconcile of it begins, which the operator itself writes down; or until its Deployment has
-followed, which another process watches.
+The reaction is the start of a reconcile, which the operator records, or the changed Deployment,
+which a watcher in another process records.
 """
 
 import asyncio
@@ -13,13 +13,21 @@ from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import SETTLE_SECONDS, SYNC_SECONDS, cluster, confirm
-from bench.harness.onlookers import server_cpu_seconds, watching, write_all
-from bench.harness.operators import Command, Operator, operating
+from bench.harness.convergence import SETTLE_SECONDS, SYNC_SECONDS, check_state, cluster
+from bench.harness.fixtures import create_apps
+from bench.harness.helper_processes import running_watcher, server_cpu_seconds, write_all
+from bench.harness.operators import Command, Operator, running_operator
 from bench.harness.rounds import Cost, Turn
-from bench.harness.spans import Write, between, followed, notes_in, shares, started, writes_in
+from bench.harness.spans import (
+    Write,
+    deployment_times,
+    durations,
+    notes_in,
+    percentiles,
+    reconcile_times,
+    writes_in,
+)
 from bench.harness.task import DEPLOYMENTS
-from bench.harness.world import add_apps
 from steersman_cluster.testing import RealControlPlane
 
 POLL_SECONDS = 0.5
@@ -27,21 +35,21 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """So many changes a second, for so long."""
+    """A number of changes a second, and a duration."""
 
     rate: float
     seconds: float
 
     @property
     def changes(self) -> int:
-        """How many there are in all."""
+        """The total number of changes."""
         return int(self.rate * self.seconds)
 
     def __str__(self) -> str:
         return f"{self.rate:g} a second"
 
     def of(self, costs: Sequence[Cost]) -> Sequence[Cost]:
-        """What of these costs belongs to this pace, under names without it."""
+        """The figures of this pace, without its prefix."""
         prefix = f"{self}: "
         return [
             {
@@ -52,17 +60,18 @@ class Pace:
             for cost in costs
         ]
 
-    def naming(self, cost: Cost) -> Cost:
-        """The same, under names from which ``of`` knows it."""
+    def with_prefix(self, cost: Cost) -> Cost:
+        """The figures with the prefix of this pace, for ``of``."""
         return {f"{self}: {name}": each for name, each in cost.items()}
 
 
-def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: int) -> Turn:
-    """Until a reconcile begins, which only sleeps; at one pace after another.
+def reconcile_start_turn(
+    command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: int
+) -> Turn:
+    """A turn: the delay until a reconcile starts, at one pace after the other.
 
-    A server that shares two cores with all others has enough to do with the changes: if each led
-    to more writes, there would be nothing to see but how long it takes for those. As it is, nothing
-    comes of a reconcile that could be compared.
+    The reconcile only sleeps. If it wrote objects, the server, which shares the cores with all
+    other processes, would take most of the time. There is no resulting state to check.
     """
 
     def turn() -> Cost:
@@ -70,29 +79,31 @@ def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: i
         with TemporaryDirectory() as directory, cluster(controllers=False) as plane:
             starts = Path(directory) / "starts"
             flags = ["--starts", str(starts), "--sleep-ms", str(sleep_ms)]
-            with _settled([*command, *flags], plane, count=count) as operator:
-                for pace, writes, spent in _paced(plane, operator, count=count, paces=paces):
-                    begun = _all_of(partial(_started_in, starts, writes), operator)
-                    answers = [each.last_response_at - each.sent_at for each in writes]
+            with _idle_operator([*command, *flags], plane, count=count) as operator:
+                for pace, writes, spent in _changes_at_each_pace(
+                    plane, operator, count=count, paces=paces
+                ):
+                    begun = _wait_for_all(partial(_reconciles_in, starts, writes), operator)
+                    responses = [each.last_response_at - each.sent_at for each in writes]
                     delays = {
-                        **shares("due", between([each.due_at for each in writes], begun)),
-                        **shares("sent", between([each.sent_at for each in writes], begun)),
-                        **shares(
-                            "answered", between([each.last_response_at for each in writes], begun)
+                        **percentiles("due", durations([each.due_at for each in writes], begun)),
+                        **percentiles("sent", durations([each.sent_at for each in writes], begun)),
+                        **percentiles(
+                            "answered", durations([each.last_response_at for each in writes], begun)
                         ),
-                        **shares("answer", answers),
+                        **percentiles("answer", responses),
                     }
-                    costs |= pace.naming({**delays, **spent})
+                    costs |= pace.with_prefix({**delays, **spent})
         return costs
 
     return turn
 
 
-def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
-    """From a change of size to a Deployment of that size, at one pace after another.
+def deployment_change_turn(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
+    """A turn: the delay until the Deployment has the new size, at one pace after the other.
 
-    No controller reconciles the Deployments: their state is not the operator's doing. In the end,
-    what each AppService has is compared with what it asks for, all but Pods.
+    No controller reconciles the Deployments. At the end, the children and the status of each
+    AppService are checked.
     """
 
     def turn() -> Cost:
@@ -100,8 +111,8 @@ def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
         with (
             TemporaryDirectory() as directory,
             cluster(controllers=False) as plane,
-            watching(plane.kubeconfig, DEPLOYMENTS, into=Path(directory) / "seen"),
-            _settled(command, plane, count=count) as operator,
+            running_watcher(plane.kubeconfig, DEPLOYMENTS, into=Path(directory) / "seen"),
+            _idle_operator(command, plane, count=count) as operator,
         ):
             seen = Path(directory) / "seen"
             operator.wait_until(
@@ -109,40 +120,42 @@ def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
                 lambda: len(notes_in(seen)) == count,
                 poll_seconds=POLL_SECONDS,
             )
-            operator.quiet(seconds=SETTLE_SECONDS)
-            for pace, writes, spent in _paced(plane, operator, count=count, paces=paces):
-                until = _all_of(partial(_followed_in, seen, writes), operator)
+            operator.wait_until_idle(seconds=SETTLE_SECONDS)
+            for pace, writes, spent in _changes_at_each_pace(
+                plane, operator, count=count, paces=paces
+            ):
+                until = _wait_for_all(partial(_deployments_in, seen, writes), operator)
                 delays = {
-                    **shares("due", between([each.due_at for each in writes], until)),
-                    **shares("sent", between([each.sent_at for each in writes], until)),
+                    **percentiles("due", durations([each.due_at for each in writes], until)),
+                    **percentiles("sent", durations([each.sent_at for each in writes], until)),
                 }
                 first_at = min(each.sent_at for each in writes)
-                last_at = max(each for each in until if each is not None)
-                costs |= pace.naming(
+                last_change_at = max(each for each in until if each is not None)
+                costs |= pace.with_prefix(
                     {
                         **delays,
-                        "followed_rate": len(writes) / (last_at - first_at),
+                        "followed_rate": len(writes) / (last_change_at - first_at),
                         **spent,
                     }
                 )
-            confirm(plane, operator, count)
+            check_state(plane, operator, count)
         return costs
 
     return turn
 
 
-def _started_in(file: Path, writes: Sequence[Write]) -> Sequence[float | None]:
-    return started(writes, notes_in(file))
+def _reconciles_in(file: Path, writes: Sequence[Write]) -> Sequence[float | None]:
+    return reconcile_times(writes, notes_in(file))
 
 
-def _followed_in(file: Path, writes: Sequence[Write]) -> Sequence[float | None]:
-    return followed(writes, notes_in(file))
+def _deployments_in(file: Path, writes: Sequence[Write]) -> Sequence[float | None]:
+    return deployment_times(writes, notes_in(file))
 
 
-def _all_of(
+def _wait_for_all(
     look: Callable[[], Sequence[float | None]], operator: Operator
 ) -> Sequence[float | None]:
-    """What ``look`` finds once the operator has reconciled every change; waits for the last."""
+    """Wait until ``look`` returns a time for every change, and return the times."""
     operator.wait_until(
         "every change reconciled", lambda: None not in look(), poll_seconds=POLL_SECONDS
     )
@@ -150,19 +163,19 @@ def _all_of(
 
 
 @contextmanager
-def _settled(command: Command, plane: RealControlPlane, *, count: int) -> Iterator[Operator]:
-    """An operator that has nothing to do, with ``count`` AppServices."""
-    with operating(command, kubeconfig=plane.kubeconfig) as operator:
-        operator.quiet(seconds=SYNC_SECONDS)
-        asyncio.run(add_apps(plane.kubeconfig, range(count)))
-        operator.quiet(seconds=SETTLE_SECONDS)
+def _idle_operator(command: Command, plane: RealControlPlane, *, count: int) -> Iterator[Operator]:
+    """An idle operator with ``count`` AppServices."""
+    with running_operator(command, kubeconfig=plane.kubeconfig) as operator:
+        operator.wait_until_idle(seconds=SYNC_SECONDS)
+        asyncio.run(create_apps(plane.kubeconfig, range(count)))
+        operator.wait_until_idle(seconds=SETTLE_SECONDS)
         yield operator
 
 
-def _paced(
+def _changes_at_each_pace(
     plane: RealControlPlane, operator: Operator, *, count: int, paces: Sequence[Pace]
 ) -> Iterator[tuple[Pace, Sequence[Write], Mapping[str, float]]]:
-    """Make changes at each pace; what was written, and what it cost once all are reconciled."""
+    """Make changes at each pace; yield the pace, the writes, and the cost."""
     firsts = accumulate((pace.changes for pace in paces), initial=0)
     with TemporaryDirectory() as directory:
         for pace, first in zip(paces, firsts, strict=False):
@@ -178,7 +191,7 @@ def _paced(
                 f"--seconds={pace.seconds}",
                 into=into,
             )
-            operator.quiet(seconds=SYNC_SECONDS)
+            operator.wait_until_idle(seconds=SYNC_SECONDS)
             writes = writes_in(into)
             took = max(each.sent_at for each in writes) - min(each.sent_at for each in writes)
             yield (

@@ -1,9 +1,10 @@
-"""``python -m bench.harness.fan_out (rush|pace) KUBECONFIG WATCHERS CHANGES``: many hear of each.
+"""``python -m bench.harness.fan_out (burst|steady) KUBECONFIG WATCHERS CHANGES``: many watchers.
 
-All watchers are in this process and follow one collection, in which ConfigMaps are created: in a
-rush, as fast as the server takes them; or at a pace, one after another with time in between, for
-how long each takes to arrive. Says ``ready`` once all watch, begins when it is given a
-line, and prints what came of it as JSON.
+All watchers run in this process and watch one collection, in which the program creates ConfigMaps.
+``burst`` creates them as fast as the server accepts them, and measures the rate of events.
+``steady`` creates one at a time with a pause, and measures the delay of each event. The program
+prints ``ready`` when all watches are open, starts after a line on standard input, and prints the
+figures as JSON.
 """
 
 import asyncio
@@ -16,24 +17,24 @@ from pathlib import Path
 
 from bench.harness.load import PADDING, Destination, connection, named
 from bench.harness.rounds import Cost
-from bench.harness.spans import shares
+from bench.harness.spans import percentiles
 from bench.harness.task import CONFIG_MAPS
 
-# The writers are not measured, and one alone would keep no server busy.
+# The writers are not measured. A single writer would not use the whole capacity of a server.
 WRITERS = 4
 
-# Slower than any server tells all watchers of one.
-PACE_SECONDS = 0.05
+# Any server notifies all watchers of a change in less time.
+INTERVAL_SECONDS = 0.05
 
 SETTLE_SECONDS = 1.0
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 
-# Every event begins with this, and with nothing else in it.
+# The start of every event, which occurs nowhere else.
 MARKER = b'{"type":"ADDED"'
 
 
-class Tally:
-    """How often a marker has come by in a stream of pieces, of which any may end within one."""
+class MarkerCounter:
+    """Counts a marker in a stream of pieces; a piece can end within a marker."""
 
     def __init__(self, marker: bytes) -> None:
         self._marker = marker
@@ -41,51 +42,51 @@ class Tally:
         self.count = 0
 
     def add(self, piece: bytes) -> int:
-        """One piece more; how many it has completed."""
+        """Add a piece, and return the number of markers that it completes."""
         seen = self._tail + piece
         found = seen.count(self._marker)
-        # One byte too short for a whole marker, so that none is counted twice.
+        # One byte shorter than a marker, so that no marker is counted twice.
         self._tail = seen[max(0, len(seen) - len(self._marker) + 1) :]
         self.count += found
         return found
 
 
 class Watcher(asyncio.Protocol):
-    """Counts events, and notes when each came; with as little work as can be for each."""
+    """Records the time of each event, with little work for each."""
 
     def __init__(self, wake: asyncio.Event) -> None:
         self._wake = wake
-        self._tally = Tally(MARKER)
+        self._tally = MarkerCounter(MARKER)
         self.received_at: list[float] = []
 
     def data_received(self, data: bytes) -> None:
-        """What came, which may be several events or a part of one."""
+        """Count the events in a piece."""
         found = self._tally.add(data)
         if found:
             self.received_at += [time.perf_counter()] * found
             self._wake.set()
 
 
-class Crowd:
-    """All watchers together."""
+class Watchers:
+    """All watchers of this process."""
 
     def __init__(self, watchers: Sequence[Watcher], wake: asyncio.Event) -> None:
         self._watchers = watchers
         self._wake = wake
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of watchers."""
         return len(self._watchers)
 
     async def received(self, count: int) -> None:
-        """Wait until all watchers have received so many."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        """Wait until each watcher has received this number of events."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while any(len(each.received_at) < count for each in self._watchers):
                 self._wake.clear()
                 await self._wake.wait()
 
     def delays(self, sent_at: Sequence[float]) -> list[float]:
-        """From sending each change to every watcher's hearing of it."""
+        """The delay of each change at each watcher, from the time of the request."""
         return [
             received - sent
             for each in self._watchers
@@ -94,10 +95,10 @@ class Crowd:
 
 
 @asynccontextmanager
-async def watching(to: Destination, count: int) -> AsyncIterator[Crowd]:
-    """So many watchers of ConfigMaps, from here on, while the block runs."""
+async def open_watches(to: Destination, count: int) -> AsyncIterator[Watchers]:
+    """Watch the ConfigMaps with ``count`` watchers during the block."""
     async with connection(to) as mine:
-        listed = json.loads(await mine.ask(to.request("GET", f"{CONFIG_MAPS}?limit=1")))
+        listed = json.loads(await mine.send(to.request("GET", f"{CONFIG_MAPS}?limit=1")))
     version = listed["metadata"]["resourceVersion"]
     path = f"{CONFIG_MAPS}?watch=true&timeoutSeconds=600&resourceVersion={version}"
     loop, wake = asyncio.get_running_loop(), asyncio.Event()
@@ -111,58 +112,58 @@ async def watching(to: Destination, count: int) -> AsyncIterator[Crowd]:
             transport.write(to.request("GET", path))
             watchers.append(watcher)
         await asyncio.sleep(SETTLE_SECONDS)
-        yield Crowd(watchers, wake)
+        yield Watchers(watchers, wake)
 
 
 def creation(to: Destination, number: int) -> bytes:
-    """A ConfigMap of 1 kB that is not there yet."""
+    """The request that creates a ConfigMap of 1 kB."""
     return to.request(
         "POST", CONFIG_MAPS, {"metadata": named(number), "data": {"padding": PADDING}}
     )
 
 
-async def rush(to: Destination, crowd: Crowd, changes: int) -> Cost:
-    """From the first change until all have received the last; the rate is of events."""
+async def burst(to: Destination, watchers: Watchers, changes: int) -> Cost:
+    """Create all ConfigMaps, and wait for all events; the rate counts events."""
     waiting = iter([creation(to, number) for number in range(changes)])
 
     async def write() -> None:
         async with connection(to) as mine:
             for request in waiting:
-                await mine.ask(request)
+                await mine.send(request)
 
     started_at = time.perf_counter()
     async with asyncio.TaskGroup() as group:
         for _ in range(WRITERS):
             group.create_task(write())
-    await crowd.received(changes)
+    await watchers.received(changes)
     seconds = time.perf_counter() - started_at
-    return {"wall": seconds, "rate": changes * len(crowd) / seconds}
+    return {"wall": seconds, "rate": changes * len(watchers) / seconds}
 
 
-async def pace(to: Destination, crowd: Crowd, changes: int) -> Cost:
-    """How long each watcher waited for each change."""
+async def steady(to: Destination, watchers: Watchers, changes: int) -> Cost:
+    """Create one ConfigMap after the other, and return the delays of the events."""
     sent_at: list[float] = []
     async with connection(to) as mine:
         for number in range(changes):
             request = creation(to, number)
             sent_at.append(time.perf_counter())
-            await mine.ask(request)
-            await asyncio.sleep(PACE_SECONDS)
-    await crowd.received(changes)
-    return shares("delay", crowd.delays(sent_at))
+            await mine.send(request)
+            await asyncio.sleep(INTERVAL_SECONDS)
+    await watchers.received(changes)
+    return percentiles("delay", watchers.delays(sent_at))
 
 
-TASKS = {"rush": rush, "pace": pace}
+TASKS = {"burst": burst, "steady": steady}
 
 
 async def main() -> None:
-    """Do what the command line says."""
-    task, kubeconfig, watchers, changes = sys.argv[1:]
+    """Run the command line."""
+    task, kubeconfig, count, changes = sys.argv[1:]
     to = Destination.of(Path(kubeconfig))
-    async with watching(to, int(watchers)) as crowd:
+    async with open_watches(to, int(count)) as watchers:
         print("ready", flush=True)
         sys.stdin.readline()
-        print(json.dumps(await TASKS[task](to, crowd, int(changes))), flush=True)
+        print(json.dumps(await TASKS[task](to, watchers, int(changes))), flush=True)
 
 
 if __name__ == "__main__":

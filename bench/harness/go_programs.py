@@ -1,7 +1,7 @@
-"""Programs in Go that ours are held against, each built from its modules when it is first needed.
+"""Go programs for comparison, each built from its modules at its first use.
 
-One appears in the cache directory by one rename, under a digest of its sources: what is there is
-whole, and built from them.
+A program is moved to the cache directory with one rename, under a digest of its sources, so a
+program in the cache is complete and current.
 """
 
 import os
@@ -15,18 +15,18 @@ from tempfile import TemporaryDirectory
 
 from steersman_cluster.testing.control_plane.programs import cache_directory
 
-# The mark of what a program knows of itself, then that this is text, its length, and the version.
+# The header of the build information in a Go program, and the version.
 BUILT_WITH = re.compile(rb"\xff Go buildinf:.\x02\x00{16}.go([\w.-]+)", re.DOTALL)
 
-# Longer than it takes with nothing in any cache.
+# Longer than a build with empty caches.
 BUILD_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoProgram:
-    """A program whose ``sources`` are a directory with a go.mod; ``family`` is who it is for.
+    """A Go program; ``sources`` is a directory with a go.mod.
 
-    ``package`` is where below it the program is, if there is more than one.
+    ``family`` is a directory in the cache. ``package`` is the path of the program's package.
     """
 
     name: str
@@ -36,7 +36,7 @@ class GoProgram:
 
     @property
     def path(self) -> Path:
-        """Where it is, once it is built."""
+        """The path of the built program."""
         digest = sha256()
         for source in sorted(self.sources.rglob("*")):
             if source.is_file():
@@ -44,13 +44,15 @@ class GoProgram:
         return cache_directory(os.environ) / self.family / digest.hexdigest()[:16] / self.name
 
     def build(self) -> Path:
-        """Where it is; built first, if needed: some minutes of CPU."""
+        """Build the program if necessary, which takes minutes of CPU, and return its path."""
         program = self.path
         if program.exists():
             return program
         go = shutil.which("go")
         if go is None:
-            raise SystemExit(f"error: {self.name} has to be built, and there is no `go`")
+            raise SystemExit(
+                f"error: {self.name} must be built, and `go` is not on the PATH. Install Go."
+            )
         program.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".building-", dir=program.parent) as workshop:
             unfinished = Path(workshop) / self.name
@@ -58,7 +60,7 @@ class GoProgram:
             subprocess.run(
                 [go, "build", *flags, self.package],
                 cwd=self.sources,
-                # A go.work in some directory above would put its own modules in place of these.
+                # A go.work in a parent directory would replace these modules.
                 env={**os.environ, "GOWORK": "off"},
                 check=True,
                 timeout=BUILD_SECONDS,
@@ -68,6 +70,6 @@ class GoProgram:
 
 
 def go_version_in(program: bytes) -> str | None:
-    """Which Go has built it, by what every program of Go's has in it."""
+    """The version of Go in the build information of a program."""
     found = BUILT_WITH.search(program)
     return found[1].decode() if found else None

@@ -1,8 +1,8 @@
-"""``python -m bench.harness.in_process COUNT``: gets of one ConfigMap, client and server in one.
+"""``python -m bench.harness.in_process COUNT``: gets of one ConfigMap, without a socket.
 
-Through the transport that tests use, and no further: what a client makes of the answer is measured
-elsewhere. Every answer is looked at: its status, and its body, byte by byte, which is the one that
-the first get had with the ConfigMap in it. Prints the rate, and the CPU of each, as JSON.
+The program uses the in-process transport of tests, without a client above it. It compares the
+status and the body of each response with the first one. It prints the rate and the CPU of one
+request as JSON.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ LIMIT_BYTES = 10_000
 
 
 async def measured(count: int) -> dict[str, float]:
-    """How many gets a second, one after another, and what each takes of both."""
+    """The rate of sequential gets, and the CPU of one, for client and server together."""
     server = ApiServer(
         log=RevisionLog(),
         tokens={},
@@ -46,7 +46,7 @@ async def measured(count: int) -> dict[str, float]:
 
 
 async def timed(transport: Transport, count: int) -> dict[str, float]:
-    """The same of any transport; ``AssertionError`` if an answer is not the right one."""
+    """The same for any transport; raise ``AssertionError`` at an unexpected response."""
     created = Request(method="POST", path=CONFIG_MAPS, body=json.dumps(BODY).encode())
     async with transport.open(created) as response:
         assert response.status == 201
@@ -54,15 +54,15 @@ async def timed(transport: Transport, count: int) -> dict[str, float]:
     async with transport.open(get) as response:
         expected = await response.read(limit_bytes=LIMIT_BYTES)
     if (found := json.loads(expected).get("data")) != BODY["data"]:
-        raise AssertionError(f"GET {get.path} was answered {response.status} with {found!r}")
+        raise AssertionError(f"GET {get.path}: status {response.status}, data {found!r}")
     cpu_before_seconds = time.process_time()
     started_at = time.perf_counter()
     for _ in range(count):
         async with transport.open(get) as response:
             body = await response.read(limit_bytes=LIMIT_BYTES)
-            # Two comparisons, which take next to nothing beside a get.
+            # The cost of these two comparisons is negligible.
             if response.status != 200 or body != expected:
-                raise AssertionError(f"GET {get.path} was answered {response.status}: {body!r}")
+                raise AssertionError(f"GET {get.path}: status {response.status}: {body!r}")
     wall_seconds = time.perf_counter() - started_at
     cpu_seconds = time.process_time() - cpu_before_seconds
     return {"rate": count / wall_seconds, "server_cpu": cpu_seconds / count}

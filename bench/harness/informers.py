@@ -1,7 +1,7 @@
-"""The informers that are compared, each as a process that fills its cache from the same server.
+"""The informers of the contenders, each in a process that fills its cache from the same server.
 
-All informers do the same: every AppService is kept, and has been handed to a handler, before one
-says so. At its end, each tells what its cache holds, and that is compared with what there is.
+Each informer stores every AppService and passes it to a handler before it reports. At its end it
+prints a summary of its cache, which is compared with the expected one.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from bench.harness.contenders import (
     THEIRS_LISTING,
     THEIRS_STRIPPED,
 )
-from bench.harness.converging import CONTROLLER_FLAGS, CONTROLLERS
+from bench.harness.convergence import CONTROLLER_FLAGS, CONTROLLERS
+from bench.harness.fixtures import create_others, expected_cache, fill
 from bench.harness.go_programs import GoProgram
-from bench.harness.onlookers import server_cpu_seconds
-from bench.harness.rounds import Cost, Turn, staying
+from bench.harness.helper_processes import server_cpu_seconds
+from bench.harness.rounds import Cost, Turn, informer_turn
 from bench.harness.task import APPS
-from bench.harness.world import add_others, apps_held, fill
 from steersman.clock import SystemClock
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 
@@ -46,36 +46,36 @@ PEER = GoProgram(
     package="./informer",
 )
 
-# A server that takes less of one core than this is done with what came before,
-REST_SHARE = 0.1
-# or is waited for no longer.
-REST_SECONDS = 30.0
-# Asked for this, a server in Go first collects its garbage. kube-apiserver has it by default.
+# The server is idle if it uses less of one core than this.
+IDLE_SHARE = 0.1
+# The maximum time to wait for the server.
+MAX_IDLE_WAIT_SECONDS = 30.0
+# For this path, a Go server first collects its garbage. kube-apiserver serves it by default.
 COLLECT_PATH = "/debug/pprof/heap?gc=1"
 
-# Left to itself, a Go process that does nothing collects its garbage once in two minutes. So long
-# after its word, when its memory has been looked at, it is made to;
+# An idle Go process collects its garbage only every two minutes. Therefore the programs collect it
+# this long after their report, when the memory was read once.
 COLLECT_SECONDS = 0.5
-# and so long after that, and a second more for so many objects, it is looked at once more. To give
-# back what can be given back takes a fraction of that.
+# The memory is read again this long after the collection, plus one second for each number of
+# objects. Go returns memory in a fraction of this time.
 GIVE_BACK_SECONDS = 1.0
 GIVE_BACK_OBJECTS = 25_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What to start, when there are so many objects, and what it finds in its environment."""
+    """The command for a number of objects, and its environment variables."""
 
     command: Callable[[int], Sequence[str]]
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def programs(names: Sequence[str]) -> Mapping[str, Start]:
-    """How each of these is started; what has to be built is built."""
+    """How to start each contender; Go programs are built."""
     known = {
         THEIRS: _go(),
         THEIRS_STRIPPED: _go("-strip-managed-fields"),
-        # With this feature, which is on by default, what is there is streamed by the watch.
+        # This feature is on by default, and streams the initial list through the watch.
         THEIRS_LISTING: _go(KUBE_FEATURE_WatchListClient="false"),
         THEIRS_ALIKE: _go("-strip-managed-fields", KUBE_FEATURE_WatchListClient="false"),
         OURS: Start(command=lambda _: _python("steersman")),
@@ -83,7 +83,7 @@ def programs(names: Sequence[str]) -> Mapping[str, Start]:
         OFFICIAL: Start(command=lambda _: _python("kubernetes")),
         ASYNCIO: Start(command=lambda _: _python("kubernetes_asyncio")),
         LIGHTKUBE: Start(command=lambda _: _python("lightkube")),
-        # Of these, nothing is received when the last has come.
+        # These have no signal for the end of the initial list.
         KR8S: Start(command=lambda count: _python("kr8s", str(count))),
         KOPF: Start(command=lambda count: _python("kopf", str(count))),
         KOPF_INDEX: Start(command=lambda count: _python("kopf", str(count), "--index")),
@@ -110,42 +110,42 @@ def _python(name: str, *arguments: str) -> Sequence[str]:
 def filled_cluster(
     *, apps: int, others: int = 0, is_distinct: bool = False
 ) -> Iterator[RealControlPlane]:
-    """A control plane with so many AppServices and others; kube-controller-manager is running."""
+    """A control plane with AppServices, other objects, and kube-controller-manager."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:
         asyncio.run(fill(plane.kubeconfig, apps=apps, is_distinct=is_distinct))
         if others:
-            asyncio.run(add_others(plane.kubeconfig, others))
+            asyncio.run(create_others(plane.kubeconfig, others))
         with plane.running_controllers(*CONTROLLERS, flags=CONTROLLER_FLAGS):
             yield plane
 
 
-def syncing(start: Start, plane: RealControlPlane, *, count: int) -> Turn:
-    """From the start of a process to ``count`` objects in its cache, and through its handler.
+def sync_turn(start: Start, plane: RealControlPlane, *, count: int) -> Turn:
+    """A turn: from the start of a process until ``count`` objects are cached and handled.
 
-    ``server_cpu`` is what kube-apiserver used meanwhile. ``resident`` is what it held then, and
-    ``later_resident`` what it holds once garbage that was left at the end is gone. A turn whose
-    cache holds anything but the first ``count`` AppServices has failed.
+    ``server_cpu`` is the CPU of kube-apiserver in this time. ``resident`` is the memory at the
+    report, and ``later_resident`` the memory after a garbage collection. The turn fails if the
+    cache differs from the first ``count`` AppServices.
     """
-    turn = staying(
+    turn = informer_turn(
         start.command(count),
         plane.kubeconfig,
         {"objects": count},
-        held=apps_held(count),
+        held=expected_cache(count),
         variables=start.variables,
         counters={"server_cpu": lambda: server_cpu_seconds(plane)},
-        later_seconds=later_seconds(count),
+        later_seconds=second_reading_seconds(count),
     )
 
-    return _swept(plane, turn)
+    return _after_garbage_collection(plane, turn)
 
 
-def listing(plane: RealControlPlane, *, count: int) -> Turn:
-    """From one request for ``count`` objects to the last byte of its answer.
+def list_turn(plane: RealControlPlane, *, count: int) -> Turn:
+    """A turn: one list request for ``count`` objects, up to the last byte of the response.
 
-    So long has anyone who lists to wait, with a connection that is open and nothing else to do. It
-    is not compressed, and decoded only afterwards, to count what is in it.
+    This is the minimum time of a list over an open connection. The response is not compressed, and
+    is decoded afterwards to count the objects.
     """
 
     def turn() -> Cost:
@@ -153,55 +153,55 @@ def listing(plane: RealControlPlane, *, count: int) -> Turn:
             api.call("GET", "/readyz")
             before_seconds = server_cpu_seconds(plane)
             started_at = time.perf_counter()
-            answer = api.call("GET", APPS)
+            response = api.call("GET", APPS)
             wall_seconds = time.perf_counter() - started_at
             cpu_seconds = server_cpu_seconds(plane) - before_seconds
-        if answer.status != HTTPStatus.OK:
-            raise AssertionError(f"{APPS} was answered with {answer.status}")
-        found = len(msgspec.json.decode(answer.body, type=_Listed).items)
+        if response.status != HTTPStatus.OK:
+            raise AssertionError(f"GET {APPS}: status {response.status}")
+        found = len(msgspec.json.decode(response.body, type=_Listed).items)
         if found != count:
-            raise AssertionError(f"expected {count} objects, the answer has {found}: GET {APPS}")
+            raise AssertionError(f"expected {count} objects, the response has {found}: GET {APPS}")
         return {"wall": wall_seconds, "server_cpu": cpu_seconds}
 
-    return _swept(plane, turn)
+    return _after_garbage_collection(plane, turn)
 
 
 class _Listed(msgspec.Struct):
     items: list[msgspec.Raw]
 
 
-def later_seconds(count: int) -> float:
-    """How long after its word the memory of one with so many objects is looked at once more."""
+def second_reading_seconds(count: int) -> float:
+    """The time between the report and the second reading of the memory."""
     return COLLECT_SECONDS + GIVE_BACK_SECONDS + count / GIVE_BACK_OBJECTS
 
 
-def _swept(plane: RealControlPlane, turn: Turn) -> Turn:
-    """The same, once the server has collected its garbage and rests.
+def _after_garbage_collection(plane: RealControlPlane, turn: Turn) -> Turn:
+    """The same turn, after the server has collected its garbage and is idle.
 
-    It collects when it has allocated as much as it holds, and a collection is more work than a
-    list. Left alone, that would be in whosever turn it happens to be. Like this it is in every turn
-    that makes it allocate so much, and in no other.
+    kube-apiserver collects when it has allocated as much as it holds, and a collection is more work
+    than a list. Without this, a collection would fall into an arbitrary turn. With it, it falls
+    only into turns that allocate that much.
     """
 
-    def swept() -> Cost:
+    def collected() -> Cost:
         with plane.caller() as api:
-            answer = api.call("GET", COLLECT_PATH)
-        if answer.status != HTTPStatus.OK:
-            raise AssertionError(f"{COLLECT_PATH} was answered with {answer.status}")
-        _rest(plane)
+            response = api.call("GET", COLLECT_PATH)
+        if response.status != HTTPStatus.OK:
+            raise AssertionError(f"GET {COLLECT_PATH}: status {response.status}")
+        _wait_until_idle(plane)
         return turn()
 
-    return swept
+    return collected
 
 
-def _rest(plane: RealControlPlane) -> None:
-    """Wait until the server has nothing left to do of what came before."""
+def _wait_until_idle(plane: RealControlPlane) -> None:
+    """Wait until the server is idle."""
     began_at = at = time.monotonic()
     before_seconds = server_cpu_seconds(plane)
-    while at - began_at < REST_SECONDS:
+    while at - began_at < MAX_IDLE_WAIT_SECONDS:
         time.sleep(1.0)
         since_at, at = at, time.monotonic()
         cpu_seconds = server_cpu_seconds(plane)
-        if cpu_seconds - before_seconds < REST_SHARE * (at - since_at):
+        if cpu_seconds - before_seconds < IDLE_SHARE * (at - since_at):
             return
         before_seconds = cpu_seconds

@@ -1,7 +1,7 @@
-"""``python -m bench.harness.load TASK KUBECONFIG COUNT``: load from a process of its own.
+"""``python -m bench.harness.load TASK KUBECONFIG COUNT``: load from a separate process.
 
-Bare streams and requests that are encoded beforehand: the generator should cost little beside the
-server. Prints what the work took as one line of JSON: ``wall`` seconds, and ``rate`` a second.
+The requests are encoded in advance, so that the load costs little compared with the server. The
+program prints ``wall``, in seconds, and ``rate``, per second, as one line of JSON.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from bench.harness.task import APPS, CONFIG_MAP, CONFIG_MAPS, DEPLOYMENTS, PAGE_
 
 CONNECTIONS = 16
 
-# More than anything takes that is asked for here.
-PATIENCE_SECONDS = 1800.0
+# Longer than any task takes.
+TIMEOUT_SECONDS = 1800.0
 
 # A ConfigMap with this in it is 1 kB of JSON.
 PADDING = "steady as she goes. " * 45
@@ -31,7 +31,7 @@ PADDING = "steady as she goes. " * 45
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """A server, and who asks it, from the first entries of a kubeconfig."""
+    """The address of a server and a token, from the first entries of a kubeconfig."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class Destination:
 
     @classmethod
     def of(cls, kubeconfig: Path) -> "Destination":
-        """What ``kubeconfig`` says."""
+        """Read a kubeconfig."""
         config = yaml.safe_load(kubeconfig.read_text())
         cluster = config["clusters"][0]["cluster"]
         url = urlsplit(cluster["server"])
@@ -57,7 +57,7 @@ class Destination:
     def request(
         self, method: str, path: str, body: object = None, *, sends: str = "application/json"
     ) -> bytes:
-        """All the bytes of a request; a body that is bytes is JSON already."""
+        """The bytes of a request; a body of type bytes is JSON already."""
         if body is None:
             content = b""
         else:
@@ -73,14 +73,14 @@ class Destination:
 
 
 class Connection:
-    """One connection that stays open; one request at a time."""
+    """A keep-alive connection, for one request at a time."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
-    async def ask(self, request: bytes) -> bytes:
-        """The body of the answer, which must be that it worked."""
+    async def send(self, request: bytes) -> bytes:
+        """Send a request, and return the body of the response, whose status must be 2xx."""
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         lowered = head.lower()
@@ -90,7 +90,7 @@ class Connection:
             _, _, rest = lowered.partition(b"\r\ncontent-length:")
             body = await self._reader.readexactly(int(rest.partition(b"\r\n")[0]))
         if not head.startswith(b"HTTP/1.1 2"):
-            raise AssertionError(f"{request[:80]!r} was answered {head[:16]!r} {body[:400]!r}")
+            raise AssertionError(f"{request[:80]!r}: {head[:16]!r} {body[:400]!r}")
         return body
 
     async def _chunks(self) -> AsyncIterator[bytes]:
@@ -102,7 +102,7 @@ class Connection:
 
 @asynccontextmanager
 async def connection(to: Destination) -> AsyncIterator[Connection]:
-    """A connection that has shaken hands."""
+    """A connection after its TLS handshake."""
     reader, writer = await asyncio.open_connection(
         to.host, to.port, ssl=to.tls, limit=2**20, server_hostname=to.host
     )
@@ -113,14 +113,14 @@ async def connection(to: Destination) -> AsyncIterator[Connection]:
 
 
 async def in_parallel(to: Destination, requests: Iterable[bytes]) -> float:
-    """Seconds that it takes to have every request answered, over all the connections."""
+    """Send all requests over all connections, and return the seconds until the last response."""
 
     async def work(mine: Connection) -> None:
         for request in waiting:
-            await mine.ask(request)
+            await mine.send(request)
 
     waiting: Iterator[bytes] = iter(requests)
-    async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
+    async with asyncio.timeout(TIMEOUT_SECONDS), AsyncExitStack() as stack:
         ours = [await stack.enter_async_context(connection(to)) for _ in range(CONNECTIONS)]
         started_at = time.perf_counter()
         async with asyncio.TaskGroup() as workers:
@@ -130,50 +130,50 @@ async def in_parallel(to: Destination, requests: Iterable[bytes]) -> float:
 
 
 async def create_config_maps(to: Destination, count: int) -> float:
-    """ConfigMaps of 1 kB."""
+    """Create ConfigMaps of 1 kB."""
     data = {"padding": PADDING}
     bodies = ({"metadata": named(number), "data": data} for number in range(count))
     return await in_parallel(to, [to.request("POST", CONFIG_MAPS, body) for body in bodies])
 
 
 async def create_deployments(to: Destination, count: int) -> float:
-    """Deployments such as people write."""
+    """Create Deployments of a realistic size."""
     bodies = ({"metadata": named(n), "spec": deployment_spec(n)} for n in range(count))
     return await in_parallel(to, [to.request("POST", DEPLOYMENTS, body) for body in bodies])
 
 
 async def clear(to: Destination, _: int) -> float:
-    """Delete what was created here."""
+    """Delete the objects of this program."""
     started_at = time.perf_counter()
     async with connection(to) as mine:
         for collection in (CONFIG_MAPS, DEPLOYMENTS):
-            await mine.ask(to.request("DELETE", f"{collection}?labelSelector=load"))
+            await mine.send(to.request("DELETE", f"{collection}?labelSelector=load"))
     return time.perf_counter() - started_at
 
 
 async def get(to: Destination, count: int) -> float:
-    """One small ConfigMap, again and again."""
+    """Get one small ConfigMap repeatedly."""
     return await in_parallel(to, [to.request("GET", f"{CONFIG_MAPS}/{CONFIG_MAP}")] * count)
 
 
 async def list_whole(to: Destination, count: int) -> float:
-    """All AppServices, in one answer."""
+    """List all AppServices in one response."""
     async with connection(to) as mine:
         started_at = time.perf_counter()
-        body = await mine.ask(to.request("GET", APPS))
+        body = await mine.send(to.request("GET", APPS))
         seconds = time.perf_counter() - started_at
     expect(len(json.loads(body)["items"]), count)
     return seconds
 
 
 async def list_in_pages(to: Destination, count: int) -> float:
-    """All AppServices, as many to a page as clients ask for."""
+    """List all AppServices in pages of the clients' default size."""
     seconds, seen, token = 0.0, 0, ""
     async with connection(to) as mine:
         while True:
             path = f"{APPS}?limit={PAGE_SIZE}&continue={quote(token)}"
             started_at = time.perf_counter()
-            body = await mine.ask(to.request("GET", path))
+            body = await mine.send(to.request("GET", path))
             seconds += time.perf_counter() - started_at
             page = json.loads(body)
             seen += len(page["items"])
@@ -184,13 +184,13 @@ async def list_in_pages(to: Destination, count: int) -> float:
 
 
 def expect(seen: int, count: int) -> None:
-    """Nothing was lost on the way."""
+    """Check the number of listed objects."""
     if seen != count:
-        raise AssertionError(f"{count} objects are there, {seen} were listed")
+        raise AssertionError(f"expected {count} objects, listed {seen}")
 
 
 def named(number: int) -> dict[str, object]:
-    """Metadata with a name, and the label by which it is cleared."""
+    """Metadata with a name, and the label that ``clear`` selects."""
     return {"name": f"load-{number}", "labels": {"load": "yes"}}
 
 
@@ -226,7 +226,7 @@ TASKS: dict[str, Callable[[Destination, int], Awaitable[float]]] = {
 
 
 async def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     task, kubeconfig, count = sys.argv[1:]
     seconds = await TASKS[task](Destination.of(Path(kubeconfig)), int(count))
     print(json.dumps({"wall": seconds, "rate": int(count) / seconds}))

@@ -1,4 +1,4 @@
-"""Where figures come from: the machine, and the versions of everything that takes part."""
+"""The machine, and the versions of all programs and libraries."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.harness.go_programs import go_version_in
 from bench.harness.operators import PEER
-from bench.harness.provenance import python_build, said_by
+from bench.harness.provenance import output_of, python_build
 from steersman_cluster.testing import find_binaries
 
 PACKAGES = (
@@ -19,7 +19,7 @@ PACKAGES = (
     "msgspec",
     "prometheus-client",
     "uvloop",
-    # The yardstick of `client`.
+    # The reference of the measure `client`.
     "aiohttp",
     "kopf",
     "kr8s",
@@ -32,7 +32,7 @@ GO_MODULES = {
     "client-go": "k8s.io/client-go",
 }
 
-# What they say of themselves, when they are asked for their version.
+# Patterns for the output of --version.
 SERVERS = {
     "kube-apiserver": re.compile(r"Kubernetes v(\S+)"),
     "etcd": re.compile(r"etcd Version: (\S+)"),
@@ -40,7 +40,7 @@ SERVERS = {
 
 
 def machine() -> Mapping[str, str]:
-    """How large it is, and what runs on it."""
+    """The size of the machine, and its system."""
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "cores": str(os.cpu_count()),
@@ -51,7 +51,7 @@ def machine() -> Mapping[str, str]:
 
 
 def versions() -> Mapping[str, str]:
-    """By name; only of what is installed."""
+    """The versions of the installed packages and programs, by name."""
     found = {"Python": f"{platform.python_version()} ({python_build()})"}
     for package in PACKAGES:
         try:
@@ -68,30 +68,30 @@ def versions() -> Mapping[str, str]:
 
 
 def _go_version() -> str | None:
-    """Which Go has built controller-runtime's programs; or would, where they are not built yet."""
+    """The version of Go that built the programs, or the installed one if they are not built yet."""
     if PEER.path.exists():
         return go_version_in(PEER.path.read_bytes())
-    said = _said_by("go", "env", "GOVERSION")
-    return said.strip().removeprefix("go") if said else None
+    version = _output_of("go", "env", "GOVERSION")
+    return version.strip().removeprefix("go") if version else None
 
 
 @cache
 def _servers(directory: Path) -> Mapping[str, str]:
-    """As they say themselves; they are asked once."""
+    """The versions of the servers; each program runs once."""
     found = {}
     for name, words in SERVERS.items():
-        if match := words.search(_said_by(directory / name, "--version") or ""):
+        if match := words.search(_output_of(directory / name, "--version") or ""):
             found[name] = match[1]
     return found
 
 
-def _said_by(*command: str | Path) -> str | None:
-    # Which Go it is may be for a go.mod to say.
-    return said_by(*command, cwd=PEER.sources)
+def _output_of(*command: str | Path) -> str | None:
+    # The go.mod in this directory can select the version of Go.
+    return output_of(*command, cwd=PEER.sources)
 
 
 def load_average() -> float:
-    """Of the last quarter of an hour."""
+    """The load average of the last 15 minutes."""
     return os.getloadavg()[2]
 
 

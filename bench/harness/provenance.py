@@ -1,4 +1,4 @@
-"""What exactly was measured: the commit of the sources, and how Python itself was built."""
+"""The commit of the measured sources, and the build options of Python."""
 
 import subprocess
 import sysconfig
@@ -8,8 +8,7 @@ from typing import Any
 
 UNKNOWN = "unknown"
 
-# What a figure depends on. What a run writes itself is none of that; nor are tests, nor what counts
-# instructions.
+# The files that affect figures: without results, tests and the instruction counts.
 MEASURED = (
     "packages",
     "bench",
@@ -21,21 +20,21 @@ MEASURED = (
 )
 
 HASH_DIGITS = 10
-ANSWER_SECONDS = 30.0
+COMMAND_SECONDS = 30.0
 
-# The flags with which compilers use what a rehearsal has taught them.
+# Compiler flags for profile-guided optimization.
 FROM_PROFILES = ("-fprofile-use", "-fprofile-instr-use", "-prof-use")
 
 
 def source(root: Path) -> Mapping[str, str]:
-    """The last commit of what is measured, and whether that differs from it.
+    """The last commit that changed the measured files, and whether there are other changes.
 
-    One that touches nothing of it leaves figures what they are. Unknown without a repository.
+    Both are unknown without a repository.
     """
     top = _git(root, "rev-parse", "--show-toplevel")
     line = _git(root, "log", "-1", "--format=%h", f"--abbrev={HASH_DIGITS}", "--", *MEASURED)
     commit = (line or "").strip()
-    # Sources that were copied into another repository are not of its commits.
+    # A copy of the sources in another repository is not part of its commits.
     if not commit or Path((top or "").strip()) != root.resolve():
         return {"commit": UNKNOWN, "changes": UNKNOWN}
     changed = _git(root, "status", "--porcelain", "--", *MEASURED)
@@ -44,22 +43,22 @@ def source(root: Path) -> Mapping[str, str]:
     return {"commit": commit, "changes": "uncommitted" if changed else "none"}
 
 
-def throughout(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, str]:
-    """What was measured from one moment to another: programs are started all the time."""
-    return before if before == after else {**before, "changes": "while it was measured"}
+def combined(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, str]:
+    """The source of a measure, from the facts at its start and at its end."""
+    return before if before == after else {**before, "changes": "during the measurement"}
 
 
 def python_build() -> str:
-    """``optimised`` or ``plain``, and ``LTO`` where it says so: they differ in speed."""
-    return built_with(sysconfig.get_config_vars())
+    """The build of this Python: ``optimised`` or ``plain``, and ``LTO`` if it is used."""
+    return build_kind(sysconfig.get_config_vars())
 
 
-def built_with(known: Mapping[str, Any]) -> str:
-    """What such variables say about it."""
+def build_kind(known: Mapping[str, Any]) -> str:
+    """The build of a Python with these configuration variables."""
     arguments = str(known.get("CONFIG_ARGS"))
     flags = f"{known.get('PY_CORE_CFLAGS')} {known.get('PY_CORE_LDFLAGS')}"
-    # Whatever the compiler, configure says how it would use profiles. Debian and those who follow
-    # it build with them, and afterwards take the flag out of what is reported here.
+    # configure records the flags for both steps of an optimized build. Debian and its derivatives
+    # remove the flag of the second step.
     is_withheld = bool(known.get("PGO_PROF_GEN_FLAG")) and not known.get("PGO_PROF_USE_FLAG")
     is_optimised = (
         "--enable-optimizations" in arguments
@@ -70,8 +69,8 @@ def built_with(known: Mapping[str, Any]) -> str:
     return ("optimised" if is_optimised else "plain") + (", LTO" if is_whole else "")
 
 
-def said_by(*command: str | Path, cwd: Path) -> str | None:
-    """What a program says; nothing, where there is no such program, or it fails."""
+def output_of(*command: str | Path, cwd: Path) -> str | None:
+    """The output of a command, or ``None`` if the program is missing or fails."""
     try:
         return subprocess.run(
             command,
@@ -80,11 +79,11 @@ def said_by(*command: str | Path, cwd: Path) -> str | None:
             stderr=subprocess.DEVNULL,
             text=True,
             check=True,
-            timeout=ANSWER_SECONDS,
+            timeout=COMMAND_SECONDS,
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    return said_by("git", *arguments, cwd=root)
+    return output_of("git", *arguments, cwd=root)

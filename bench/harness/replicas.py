@@ -1,8 +1,8 @@
-"""Two replicas of an operator, of which one acts: what happens when that one is gone, or stops.
+"""Two replicas of an operator with leader election: the leader is killed or paused.
 
-Each turn has a control plane of its own. Changes arrive all the time, so that there is always
-something to write; and when they have ended, what each AppService has is compared with what it asks
-for, all but Pods, which no controller creates here.
+Each turn has its own control plane. AppServices change during the whole turn, so that a leader
+always has something to write. At the end, the children and the status of each AppService are
+checked; there are no Pods.
 """
 
 import asyncio
@@ -16,20 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import API_SERVER_FLAGS, SETTLE_SECONDS, SYNC_SECONDS, confirm
-from bench.harness.onlookers import writing
-from bench.harness.operators import Command, Operator, operating
-from bench.harness.rounds import Cost, Turn
-from bench.harness.world import add_apps, serve, serve_apps_with_status
-from bench.harness.writers import (
-    Written,
-    account,
+from bench.harness.audit_log import (
+    AuditedWrite,
     audit_flags,
     audit_log,
-    between_others,
-    first_by,
-    writes_at,
+    first_write,
+    interleaved_writes,
+    replica_account,
+    writes_in_log,
 )
+from bench.harness.convergence import API_SERVER_FLAGS, SETTLE_SECONDS, SYNC_SECONDS, check_state
+from bench.harness.fixtures import create_apps, install_app_crd, install_crd
+from bench.harness.helper_processes import running_writer
+from bench.harness.operators import Command, Operator, running_operator
+from bench.harness.rounds import Cost, Turn
 from bench.peers.clients.steersman_client import connected
 from steersman.clock import SystemClock
 from steersman.kinds import Unstructured
@@ -40,17 +40,17 @@ FIRST, SECOND = "replica-1", "replica-2"
 APPS = 50
 CHANGES_A_SECOND = 5.0
 
-# For so long both are there, and changes arrive, before something happens.
+# The time with both replicas and changes, before the leader is killed or paused.
 BEFORE_SECONDS = 3.0
-# For so long the second one has been acting when the first comes back,
+# The time between the takeover and the end of the pause,
 AFTER_SECONDS = 3.0
-# and for so long is looked at what that one does: longer than a leader tries to renew its lease
-# before it gives up. kopf has no lease, and may go on for longer.
+# and the time in which the writes of the former leader are counted: longer than a leader tries to
+# renew its lease. kopf has no lease, and can write for longer.
 AWAKE_SECONDS = 13.0
 
 POLL_SECONDS = 0.1
 
-# Longer than any lease, and than kopf's keep-alive.
+# Longer than any lease, and than the keep-alive of kopf.
 PATIENCE_SECONDS = 150.0
 
 Peering = Unstructured.of("kopf.dev/v1", "ClusterKopfPeering", namespaced=False)
@@ -58,8 +58,8 @@ PEERING = "appservices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replicated:
-    """How the first and the second replica are started, and what they need beforehand."""
+class ReplicaCommands:
+    """The commands of both replicas, and whether they need a peering object."""
 
     first: Command
     second: Command
@@ -67,41 +67,42 @@ class Replicated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """Both replicas on a control plane, the first of them acting."""
+class RunningReplicas:
+    """Both replicas on a control plane; the first one is the leader."""
 
     first: Operator
     second: Operator
     log: Path
 
-    def writes(self) -> Sequence[Written]:
-        """Who has written so far."""
-        return writes_at(self.log)
+    def writes(self) -> Sequence[AuditedWrite]:
+        """The writes so far."""
+        return writes_in_log(self.log)
 
     def taken(self, prefix: str) -> Mapping[str, float]:
-        """What the second replica has used since its start, and what it holds."""
+        """The CPU and the memory of the second replica."""
         taken = {"cpu": self.second.cpu_seconds(), **self.second.memory()}
         return {f"{prefix}_{figure}": each for figure, each in taken.items()}
 
-    def taken_over(self, *, since: float) -> float:
-        """When the second replica first wrote after that moment; waits for it."""
+    def wait_for_takeover(self, *, since: float) -> float:
+        """Wait for the first write of the second replica after ``since``, and return its time."""
         self.second.wait_until(
-            "a write by the replica that stood by",
-            lambda: first_by(SECOND, self.writes(), since=since) is not None,
+            "a write by the standby replica",
+            lambda: first_write(SECOND, self.writes(), since=since) is not None,
             poll_seconds=POLL_SECONDS,
             within_seconds=PATIENCE_SECONDS,
         )
-        found = first_by(SECOND, self.writes(), since=since)
+        found = first_write(SECOND, self.writes(), since=since)
         assert found is not None
         return found
 
 
-def failing_over(replicated: Replicated) -> Turn:
-    """The one that acts is killed; elsewhere, at the same time, it is stopped and wakes up later.
+def failover_turn(replicated: ReplicaCommands) -> Turn:
+    """A turn: on one cluster the leader is killed, and on another it is paused and resumed.
 
-    Side by side, because there is hardly anything to do but to wait. ``late`` are writes of the
-    first after the second has taken over; ``killed_between`` and ``between`` are its writes at any
-    time between two of the second's, so that one by the second before its time shows as well.
+    Both run in parallel, because both mostly wait. ``late`` counts writes of the former leader
+    after the first write of the new one. ``killed_between`` and ``between`` count writes of the
+    first replica between two writes of the second, which also detects a second replica that writes
+    too early.
     """
 
     def turn() -> Cost:
@@ -112,26 +113,26 @@ def failing_over(replicated: Replicated) -> Turn:
     return turn
 
 
-def _killed(replicated: Replicated) -> Mapping[str, float]:
-    with _stage(replicated) as stage:
+def _killed(replicated: ReplicaCommands) -> Mapping[str, float]:
+    with _running_replicas(replicated) as stage:
         killed_seconds = time.time()
         stage.first.process.kill()
-        taken_seconds = stage.taken_over(since=killed_seconds)
+        taken_seconds = stage.wait_for_takeover(since=killed_seconds)
         time.sleep(AFTER_SECONDS)
         return {
             "killed": taken_seconds - killed_seconds,
             **stage.taken("killed"),
-            "killed_between": between_others(FIRST, SECOND, stage.writes()),
+            "killed_between": interleaved_writes(FIRST, SECOND, stage.writes()),
         }
 
 
-def _paused(replicated: Replicated) -> Mapping[str, float]:
-    with _stage(replicated) as stage:
+def _paused(replicated: ReplicaCommands) -> Mapping[str, float]:
+    with _running_replicas(replicated) as stage:
         paused_seconds = time.time()
         os.kill(stage.first.process.pid, signal.SIGSTOP)
-        taken_seconds = stage.taken_over(since=paused_seconds)
+        taken_seconds = stage.wait_for_takeover(since=paused_seconds)
         time.sleep(AFTER_SECONDS)
-        woken_seconds = time.time()
+        resumed_seconds = time.time()
         os.kill(stage.first.process.pid, signal.SIGCONT)
         time.sleep(AWAKE_SECONDS)
         writes = stage.writes()
@@ -143,36 +144,40 @@ def _paused(replicated: Replicated) -> Mapping[str, float]:
             **stage.taken("paused"),
             "late": len(late),
             "late_done": sum(each.was_done for each in late),
-            "late_seconds": max((each.unix_seconds - woken_seconds for each in late), default=0.0),
-            "between": between_others(FIRST, SECOND, writes),
+            "late_seconds": max(
+                (each.unix_seconds - resumed_seconds for each in late), default=0.0
+            ),
+            "between": interleaved_writes(FIRST, SECOND, writes),
         }
 
 
 @contextmanager
-def _stage(replicated: Replicated) -> Iterator[Stage]:
+def _running_replicas(replicated: ReplicaCommands) -> Iterator[RunningReplicas]:
     with TemporaryDirectory() as name, _audited(Path(name)) as plane:
         if replicated.needs_peering:
             asyncio.run(_serve_peering(plane.kubeconfig))
-        with operating(replicated.first, kubeconfig=account(plane, FIRST)) as first:
-            asyncio.run(add_apps(plane.kubeconfig, range(APPS)))
+        with running_operator(replicated.first, kubeconfig=replica_account(plane, FIRST)) as first:
+            asyncio.run(create_apps(plane.kubeconfig, range(APPS)))
             log = audit_log(Path(name))
             first.wait_until(
-                "a write by the replica that is alone",
-                lambda: first_by(FIRST, writes_at(log), since=0.0) is not None,
+                "a write by the first replica",
+                lambda: first_write(FIRST, writes_in_log(log), since=0.0) is not None,
                 poll_seconds=POLL_SECONDS,
                 within_seconds=PATIENCE_SECONDS,
             )
-            first.quiet(seconds=SETTLE_SECONDS)
-            with operating(replicated.second, kubeconfig=account(plane, SECOND)) as second:
-                second.quiet(seconds=SYNC_SECONDS)
+            first.wait_until_idle(seconds=SETTLE_SECONDS)
+            with running_operator(
+                replicated.second, kubeconfig=replica_account(plane, SECOND)
+            ) as second:
+                second.wait_until_idle(seconds=SYNC_SECONDS)
                 flags = [f"--count={APPS}", f"--rate={CHANGES_A_SECOND}"]
                 flags.append(f"--seconds={2 * PATIENCE_SECONDS}")
                 into = Path(name) / "changes"
-                with writing("change", plane.kubeconfig, *flags, into=into):
+                with running_writer("change", plane.kubeconfig, *flags, into=into):
                     time.sleep(BEFORE_SECONDS)
-                    yield Stage(first=first, second=second, log=log)
-                # Whichever of them acts now, the second is there until the end.
-                confirm(plane, second, APPS, within_seconds=PATIENCE_SECONDS)
+                    yield RunningReplicas(first=first, second=second, log=log)
+                # The second replica runs until the end, whether it is the leader or not.
+                check_state(plane, second, APPS, within_seconds=PATIENCE_SECONDS)
 
 
 @contextmanager
@@ -182,12 +187,12 @@ def _audited(directory: Path) -> Iterator[RealControlPlane]:
         clock=SystemClock(),
         api_server_flags={**API_SERVER_FLAGS, **audit_flags(directory)},
     ) as plane:
-        asyncio.run(serve_apps_with_status(plane.kubeconfig))
+        asyncio.run(install_app_crd(plane.kubeconfig))
         yield plane
 
 
 async def _serve_peering(kubeconfig: Path) -> None:
-    """What replicas of kopf's tell each other by, as its documentation says."""
+    """Install the peering kind of kopf, and create a peering object, as its documentation shows."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     crd = {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -219,5 +224,5 @@ async def _serve_peering(kubeconfig: Path) -> None:
         "metadata": {"name": PEERING},
     }
     async with connected(kubeconfig) as client:
-        await serve(client, crd, Peering)
+        await install_crd(client, crd, Peering)
         await client.create(Peering(peering))

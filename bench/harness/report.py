@@ -1,4 +1,4 @@
-"""Medians, tables and verdicts, as plain text."""
+"""Medians, limits and tables."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,12 +8,12 @@ from statistics import median
 from typing import ClassVar
 
 from bench.harness.rounds import Cost
-from bench.harness.spans import PARTS
+from bench.harness.spans import PERCENTILES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One figure of every contender: which it is of its costs, and how it is shown."""
+    """A column of a table: a figure of the costs, and its format."""
 
     title: str
     figure: str
@@ -21,7 +21,7 @@ class Column:
     factor: float = 1.0
 
     def cell(self, costs: Sequence[Cost]) -> str:
-        """The median, and the smallest and largest of several; a dash for what was not found."""
+        """The median, with the minimum and maximum of several rounds; a dash without a value."""
         values = [cost[self.figure] * self.factor for cost in costs if self.figure in cost]
         if not values:
             return "–"
@@ -31,51 +31,50 @@ class Column:
         return middle if len(values) == 1 else f"{middle} ({low}-{high})"
 
 
-# How many decimals of a span are shown in a unit, and how many of that unit are a second.
-SPANS = {"ms": (1, 1e3), "s": (2, 1.0)}
+# The number of decimals, and the factor from seconds, for each unit of time.
+TIME_UNITS = {"ms": (1, 1e3), "s": (2, 1.0)}
 
 
-def in_parts(figure: str, words: str, unit: str) -> Iterator[Column]:
-    """Columns of all that ``spans.shares`` tells of a figure, in ``ms`` or ``s``."""
-    decimals, factor = SPANS[unit]
-    for part in PARTS:
+def percentile_columns(figure: str, words: str, unit: str) -> Iterator[Column]:
+    """The columns for ``spans.percentiles`` of a figure, in ``ms`` or ``s``."""
+    decimals, factor = TIME_UNITS[unit]
+    for part in PERCENTILES:
         title = f"{words} {part} {unit}".strip()
         yield Column(title=title, figure=f"{figure}_{part}", decimals=decimals, factor=factor)
 
 
-def rounds_in_words(count: int) -> str:
-    """So many of them."""
+def rounds_text(count: int) -> str:
+    """A number of rounds, as text."""
     return f"{count} round{'s' if count != 1 else ''}"
 
 
-# What is shown of a figure; more, where that many would contradict the verdict.
+# The digits of a result; more if the rounded result would contradict the verdict.
 DIGITS = 3
 MAX_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Promise:
-    """What both kinds of promise say of themselves.
+class _Bound:
+    """The common part of upper and lower limits.
 
-    ``rounds`` has what each round found, and ``found`` is the median of that, or the worst of it. A
-    round that does not tell, because a contender that it refers to has failed or because its
-    figures do not say, is ``None``, and counts as one in which the promise was broken. What is
-    judged and was not found is not kept.
+    ``rounds`` has the value of each round, and ``found`` is their median, or the worst of them. A
+    round without a value is ``None``, and counts as a violation of the limit. An enforced limit
+    without a result is violated.
     """
 
     what: str
     unit: str
     rounds: Sequence[float | None]
     is_of_worst: bool = False
-    judged: bool = True
+    enforced: bool = True
 
-    # Of a kind: its sign, and what it would be to be broken entirely.
+    # Of each subclass: the sign, and the value of a round without a result.
     sign: ClassVar[str]
-    broken: ClassVar[float]
+    worst: ClassVar[float]
 
     @property
     def bound(self) -> float:
-        """What is promised."""
+        """The value of the limit."""
         raise NotImplementedError
 
     def _worst(self, values: Iterable[float]) -> float:
@@ -86,61 +85,61 @@ class _Promise:
 
     @property
     def found(self) -> float | None:
-        """What it is held against; nothing, if too many rounds do not tell."""
-        known = [self.broken if each is None else each for each in self.rounds]
+        """The median or the worst round; ``None`` if too many rounds have no value."""
+        known = [self.worst if each is None else each for each in self.rounds]
         pick = self._worst if self.is_of_worst else median
-        value = pick(known) if known else self.broken
+        value = pick(known) if known else self.worst
         return value if isfinite(value) else None
 
     @property
-    def is_kept(self) -> bool:
-        """Whether what was found is within it."""
+    def is_met(self) -> bool:
+        """Whether the result is within the limit."""
         return self.found is not None and self._is_within(self.found)
 
     @property
-    def is_held(self) -> bool:
-        """Whether the promise was kept, as far as this run can tell."""
-        return not self.judged or self.is_kept
+    def passes(self) -> bool:
+        """Whether the limit is met, or is not enforced in this run."""
+        return not self.enforced or self.is_met
 
     @property
     def verdict(self) -> str:
-        """In a word."""
-        if not self.judged:
-            return "not judged"
+        """The verdict for tables."""
+        if not self.enforced:
+            return "not enforced"
         if self.found is None:
-            return "NOT FOUND"
-        return "ok" if self.is_kept else "MISSED"
+            return "NO RESULT"
+        return "ok" if self.is_met else "EXCEEDED"
 
     @property
-    def found_in_words(self) -> str:
-        """Three digits of it, or as many as it takes to see on which side it is."""
+    def found_text(self) -> str:
+        """The result with three digits, or with as many as show the verdict."""
         if self.found is None:
             return "–"
-        texts = [_in_digits(self.found, digits) for digits in range(DIGITS, MAX_DIGITS)]
-        known = (text for text in texts if self._is_within(_number(text)) == self.is_kept)
+        texts = [_rounded(self.found, digits) for digits in range(DIGITS, MAX_DIGITS)]
+        known = (text for text in texts if self._is_within(_number(text)) == self.is_met)
         return next(known, texts[-1])
 
     @property
-    def rounds_in_words(self) -> str:
-        """Of how many rounds it is what, and how far those are apart."""
+    def rounds_text(self) -> str:
+        """The number of rounds, and their range."""
         known = [each for each in self.rounds if each is not None]
         if len(self.rounds) == 1 or not known:
-            return rounds_in_words(len(self.rounds))
+            return rounds_text(len(self.rounds))
         pick = "worst" if self.is_of_worst else "median"
-        low, high = (_in_digits(each, DIGITS) for each in (min(known), max(known)))
+        low, high = (_rounded(each, DIGITS) for each in (min(known), max(known)))
         silent = len(self.rounds) - len(known)
         return f"{pick} of {len(self.rounds)}, {low} to {high}" + (
-            f", and {silent} did not tell" if silent else ""
+            f", {silent} without a result" if silent else ""
         )
 
     def __str__(self) -> str:
-        said = f"{self.what} {self.sign} {self.bound:,g}{self.unit}: {self.found_in_words}"
-        of_rounds = f" ({self.rounds_in_words})" if len(self.rounds) > 1 else ""
+        said = f"{self.what} {self.sign} {self.bound:,g}{self.unit}: {self.found_text}"
+        of_rounds = f" ({self.rounds_text})" if len(self.rounds) > 1 else ""
         return f"{said} {self.verdict}{of_rounds}"
 
 
-def _in_digits(value: float, digits: int) -> str:
-    """At least so many, and all of those before the point."""
+def _rounded(value: float, digits: int) -> str:
+    """A value with at least ``digits`` digits, and all digits before the point."""
     whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
     if whole >= digits:
         return f"{value:,.0f}"
@@ -152,17 +151,17 @@ def _number(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limit(_Promise):
-    """A promise of at most so much, and what came of it; not judged where the run was too small."""
+class Limit(_Bound):
+    """An upper limit, and the result; a run that is too small does not enforce it."""
 
     most: float
 
     sign = "≤"
-    broken = inf
+    worst = inf
 
     @property
     def bound(self) -> float:
-        """What is promised."""
+        """The value of the limit."""
         return self.most
 
     def _worst(self, values: Iterable[float]) -> float:
@@ -173,17 +172,17 @@ class Limit(_Promise):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Floor(_Promise):
-    """A promise of at least so much, where ``Limit`` is one of at most."""
+class Floor(_Bound):
+    """A lower limit, and the result."""
 
     least: float
 
     sign = "≥"
-    broken = -inf
+    worst = -inf
 
     @property
     def bound(self) -> float:
-        """What is promised."""
+        """The value of the limit."""
         return self.least
 
     def _worst(self, values: Iterable[float]) -> float:
@@ -194,16 +193,15 @@ class Floor(_Promise):
 
 
 def by_round(costs: Sequence[Cost], figure: str) -> Sequence[float | None]:
-    """A figure of each round, for a promise of it."""
+    """A figure of each round, for a limit."""
     return [cost.get(figure) for cost in costs]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One kind of work: what it cost each contender, and what we promise of it.
+    """A table: the costs of one kind of work for each contender, and the limits.
 
-    ``name`` is for programs, and one of its kind within a measure. ``notes`` say what else one has
-    to know of the table.
+    ``name`` is unique within a measure. ``notes`` are lines below the table.
     """
 
     name: str
@@ -214,7 +212,7 @@ class Section:
     notes: Sequence[str] = ()
 
     def lines(self) -> Iterator[str]:
-        """As a table, with the verdicts below."""
+        """The table as text, with its notes and limits below."""
         rows = [["", *(column.title for column in self.columns)]]
         for name, costs in self.costs.items():
             rows.append([name, *(column.cell(costs) for column in self.columns)])
@@ -229,7 +227,7 @@ class Section:
             yield f"  {limit}"
 
     def markdown(self) -> Iterator[str]:
-        """The same, where Markdown is shown."""
+        """The table as Markdown."""
         yield f"### {self.title}"
         yield ""
         yield f"| | {' | '.join(column.title for column in self.columns)} |"
@@ -243,7 +241,7 @@ class Section:
 
 
 def show_progress(text: str) -> None:
-    """One changing line for people; a log of it would only bury the tables."""
+    """Show the progress on one line of a terminal; a pipe gets only the tables."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()

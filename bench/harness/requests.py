@@ -1,9 +1,8 @@
-"""How often an operator asks, by the API server's own count.
+"""The number of an operator's requests, from the metrics of the API server.
 
-The operator is a user of its own, and everything it asks for falls under FlowSchemas of its own,
-one for each kind of request: the server counts what it dispatches by FlowSchema, for all clients
-at the same time. Their priority level is the one without queues and limits, where the
-administrator's requests are as well.
+The operator has its own user, and one FlowSchema for each type of request, because the server
+counts requests by FlowSchema. The priority level is ``exempt``, which has no queues and no limits,
+as for the administrator.
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import Any
 from bench.harness.accounts import RBAC, allow_everything, create, write_kubeconfig
 from steersman_cluster.testing import RealControlPlane
 
-# The user of the kubeconfig that may do nothing by itself.
+# The user without permissions in the kubeconfig of the control plane.
 USER = "limited"
 
 PREFIX = "operator-"
@@ -24,7 +23,7 @@ VERBS: Mapping[str, tuple[str, ...]] = {
     "writes": ("create", "update", "patch", "delete", "deletecollection"),
     "reads": ("get", "list"),
 }
-# Those of the server's own begin at 100, but for the administrator's, which are no concern of ours.
+# Before the server's own FlowSchemas, which begin at 100, except for the administrator's.
 FIRST_PRECEDENCE = 50
 
 FLOW_SCHEMAS = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
@@ -34,19 +33,19 @@ DISPATCHED = re.compile(
 )
 FLOW_SCHEMA = re.compile(rf'flow_schema="{PREFIX}(\w+)"')
 
-ANSWERED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
+TOTAL = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 WRITES = {"POST", "PUT", "PATCH", "APPLY", "DELETE"}
-# What operators write. A Deployment's own controller writes nothing but its status, as long as
-# no client asks for an older revision.
+# The resources that operators write. The Deployment controller writes only the status, unless a
+# client requests a rollback.
 WRITTEN = {("appservices", ""), ("appservices", "status"), ("deployments", ""), ("services", "")}
 
 POLL_SECONDS = 0.1
-PATIENCE_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 
 
 def flow_schemas() -> Iterator[Mapping[str, Any]]:
-    """What tells leases, watches, writes, reads and questions about the server itself apart."""
+    """FlowSchemas for leases, watches, writes, reads and discovery."""
     everywhere = {"clusterScope": True, "namespaces": ["*"]}
     leases = {"apiGroups": ["*"], "resources": ["leases"], "verbs": ["*"], **everywhere}
     rules: dict[str, Mapping[str, Any]] = {"leases": {"resourceRules": [leases]}}
@@ -68,8 +67,8 @@ def flow_schemas() -> Iterator[Mapping[str, Any]]:
         }
 
 
-def counted(metrics: str) -> Mapping[str, float]:
-    """How many requests of each kind the operator's user has made, by the server's metrics."""
+def counts_in(metrics: str) -> Mapping[str, float]:
+    """The number of the operator's requests of each type, from the server's metrics."""
     counts = dict.fromkeys(("leases", *VERBS, "discovery"), 0.0)
     for labels, number in DISPATCHED.findall(metrics):
         if found := FLOW_SCHEMA.search(labels):
@@ -77,25 +76,25 @@ def counted(metrics: str) -> Mapping[str, float]:
     return counts
 
 
-def asked(plane: RealControlPlane) -> Mapping[str, float]:
-    """The same, at this moment; work for the server, and none of it counts as the operator's."""
+def request_counts(plane: RealControlPlane) -> Mapping[str, float]:
+    """The current number of requests of each type; this request itself is not counted."""
     with plane.caller() as api:
-        return counted(api.call("GET", "/metrics", accept="text/plain").body.decode())
+        return counts_in(api.call("GET", "/metrics", accept="text/plain").body.decode())
 
 
-def refused(plane: RealControlPlane) -> float:
-    """How many writes of what operators write have not been done so far."""
+def rejected_writes(plane: RealControlPlane) -> float:
+    """The current number of rejected writes."""
     with plane.caller() as api:
-        return refused_in(api.call("GET", "/metrics", accept="text/plain").body.decode())
+        return rejected_writes_in(api.call("GET", "/metrics", accept="text/plain").body.decode())
 
 
-def refused_in(metrics: str) -> float:
-    """The same, by the server's metrics.
+def rejected_writes_in(metrics: str) -> float:
+    """The number of rejected writes, from the server's metrics.
 
-    These do not say who asked; on a control plane where an operator is alone, it was the operator.
+    The metrics have no user. On a control plane with one operator, these are its writes.
     """
     count = 0.0
-    for labels, number in ANSWERED.findall(metrics):
+    for labels, number in TOTAL.findall(metrics):
         label = dict(LABEL.findall(labels))
         written = label.get("resource"), label.get("subresource")
         if written in WRITTEN and label.get("verb") in WRITES and label["code"][0] in "45":
@@ -103,13 +102,13 @@ def refused_in(metrics: str) -> float:
     return count
 
 
-def since(before: Mapping[str, float], after: Mapping[str, float]) -> Mapping[str, float]:
-    """What came to it in between."""
+def difference(before: Mapping[str, float], after: Mapping[str, float]) -> Mapping[str, float]:
+    """The difference of two counts."""
     return {name: after[name] - before[name] for name in after}
 
 
 def operator_account(plane: RealControlPlane) -> Path:
-    """A kubeconfig for the operator alone, who may do everything and whose requests are counted."""
+    """A kubeconfig of an administrator whose requests are counted, for the operator."""
     allow_everything(plane, "operator", to={"apiGroup": RBAC, "kind": "User", "name": USER})
     for each in flow_schemas():
         create(plane, FLOW_SCHEMAS, each)
@@ -123,11 +122,11 @@ def operator_account(plane: RealControlPlane) -> Path:
 
 
 def _wait_until_counted(plane: RealControlPlane) -> None:
-    """The server takes a moment to heed new FlowSchemas: ask until both kinds of them count."""
-    deadline_at = time.monotonic() + PATIENCE_SECONDS
-    while not all(asked(plane)[name] for name in ("reads", "discovery")):
+    """Send requests until they are counted: the server applies new FlowSchemas with a delay."""
+    deadline_at = time.monotonic() + TIMEOUT_SECONDS
+    while not all(request_counts(plane)[name] for name in ("reads", "discovery")):
         if time.monotonic() > deadline_at:
-            raise AssertionError(f"no request was counted within {PATIENCE_SECONDS:g} s")
+            raise AssertionError(f"no request was counted within {TIMEOUT_SECONDS:g} s")
         for path in ("/api/v1/namespaces/default", "/version"):
             plane.kubectl("get", "--raw", path, context=USER)
         time.sleep(POLL_SECONDS)

@@ -1,7 +1,4 @@
-"""What a measure found, as files: JSON for programs, SVG and Markdown for people.
-
-The JSON has everything; charts and pages are made from it alone, at any later time.
-"""
+"""Results as files: JSON with all figures, from which charts and pages can be drawn again."""
 
 import json
 import os
@@ -10,17 +7,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.harness.charts import Picture, svg
+from bench.harness.charts import Chart, svg
 from bench.harness.report import Column, Floor, Limit, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Everything there is to know about one run of one measure.
+    """The result of one run of one measure.
 
-    ``source`` is the commit, and whether there were changes; ``effort`` says when it was, how much
-    was done and how long it took; ``charts`` are the titles of its pictures, by file. One that is
-    not whole is of a run that broke off, or is not done yet.
+    ``source`` is the commit, and whether there were other changes. ``run`` has the time, the size
+    and the duration of the run. ``charts`` maps files to titles. A result is not whole if the run
+    failed or still runs.
     """
 
     measure: str
@@ -28,29 +25,29 @@ class Result:
     machine: Mapping[str, str]
     source: Mapping[str, str]
     versions: Mapping[str, str]
-    effort: Mapping[str, Any]
+    run: Mapping[str, Any]
     sections: Sequence[Section]
     charts: Mapping[str, str]
     is_whole: bool = True
 
     @property
     def limits(self) -> Sequence[Limit | Floor]:
-        """What was promised of it."""
+        """The limits of all sections."""
         return [limit for section in self.sections for limit in section.limits]
 
     @property
-    def is_held(self) -> bool:
-        """Whether it is whole, and no promise was broken."""
-        return self.is_whole and all(limit.is_held for limit in self.limits)
+    def passes(self) -> bool:
+        """Whether the result is whole and meets all limits."""
+        return self.is_whole and all(limit.passes for limit in self.limits)
 
 
 def as_json(result: Result) -> str:
-    """All of it, for ``from_json``."""
+    """The result as JSON."""
     return json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str) -> Result:
-    """What ``as_json`` was given."""
+    """The result from its JSON."""
     fields = json.loads(text)
     fields["sections"] = [_section(**each) for each in fields["sections"]]
     return Result(**fields)
@@ -67,43 +64,43 @@ def _section(
     )
 
 
-def keep(directory: Path, result: Result) -> None:
-    """Put a result in the place of an older one of the same measure."""
+def store(directory: Path, result: Result) -> None:
+    """Store a result, in place of an older one of the same measure."""
     directory.mkdir(parents=True, exist_ok=True)
-    put(directory / f"{result.measure}.json", as_json(result))
+    write_atomically(directory / f"{result.measure}.json", as_json(result))
 
 
 def drop(directory: Path, measure: str) -> None:
-    """Remove a result and its charts, if there is one."""
-    for result in kept(directory, [measure]):
+    """Delete a result and its charts, if it exists."""
+    for result in stored(directory, [measure]):
         for name in (*result.charts, f"{measure}.json"):
             (directory / name).unlink(missing_ok=True)
 
 
-def kept(directory: Path, measures: Iterable[str]) -> Iterator[Result]:
-    """The results of those of ``measures`` that have been done, in that order."""
+def stored(directory: Path, measures: Iterable[str]) -> Iterator[Result]:
+    """The stored results of ``measures``, in their order."""
     for measure in measures:
         path = directory / f"{measure}.json"
         if path.exists():
             yield from_json(path.read_text())
 
 
-def illustrate(directory: Path, result: Result, pictures: Sequence[Picture]) -> Result:
-    """Draw the charts of a result, in the place of those it had; it, with their titles."""
-    files = {f"{result.measure}-{picture.name}.svg": picture for picture in pictures}
-    if len(files) < len(pictures):
-        raise ValueError(f"two pictures of {result.measure} have the same name")
+def draw_charts(directory: Path, result: Result, charts: Sequence[Chart]) -> Result:
+    """Draw the charts of a result in place of the earlier ones; return the updated result."""
+    files = {f"{result.measure}-{chart.name}.svg": chart for chart in charts}
+    if len(files) < len(charts):
+        raise ValueError(f"two charts of {result.measure} have the same name")
     directory.mkdir(parents=True, exist_ok=True)
-    for name, picture in files.items():
-        put(directory / name, svg(picture))
+    for name, chart in files.items():
+        write_atomically(directory / name, svg(chart))
     for old in set(result.charts) - set(files):
         (directory / old).unlink(missing_ok=True)
-    illustrated = replace(result, charts={name: picture.title for name, picture in files.items()})
-    keep(directory, illustrated)
+    illustrated = replace(result, charts={name: chart.title for name, chart in files.items()})
+    store(directory, illustrated)
     return illustrated
 
 
-def put(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Replace a file atomically: a reader gets the old text or the new one."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -1,6 +1,6 @@
-"""Turns of the contenders, each in a fresh process, taken in rounds.
+"""Rounds of turns: each turn of a contender runs in a new process.
 
-One round has one turn of each: whatever else the machine does meanwhile, it does to all of them.
+A round has one turn of each contender, so that other load of the machine affects all of them.
 """
 
 import json
@@ -14,30 +14,30 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.harness.children import (
-    PATIENCE_SECONDS,
+from bench.harness.child_processes import (
     ROOT,
-    at_most,
+    TIMEOUT_SECONDS,
     child,
     child_environ,
-    cpu_when_ended,
+    cpu_at_exit,
+    deadline,
 )
-from bench.harness.kernel import cpu_in, memory_in
+from bench.harness.procfs import cpu_in, memory_in
 
-# What one turn cost: "wall" and "cpu" in seconds, "resident" and "peak" in megabytes.
+# The figures of one turn: "wall" and "cpu" in seconds, "resident" and "peak" in megabytes.
 Cost: TypeAlias = Mapping[str, float]
 
 Turn: TypeAlias = Callable[[], Cost]
 Progress: TypeAlias = Callable[[str], None]
 
-# What the name of a ratio ends with, unless said.
+# The default suffix of ratios.
 RATIO = "_ratio"
-# And one to the best of several.
+# The suffix of ratios to the best of several contenders.
 BEST_RATIO = "_best_ratio"
-# What the name of a figure ends with of which more is better.
+# The suffix of figures for which more is better.
 RATE = "rate"
 
-# How much of an error is shown below a table.
+# The maximum length of an error below a table.
 SHORT = 160
 
 
@@ -50,23 +50,23 @@ def in_rounds(
     optional: Collection[str] = (),
     report: Callable[[str], None] = print,
 ) -> Mapping[str, Sequence[Cost]]:
-    """The costs of each turn, one for each round, after one that does not count.
+    """The costs of each contender, one for each round, after an uncounted warm-up.
 
-    In that first one files come into the page cache, and modules are compiled; lesser turns will
-    do for it where they are given, or none.
+    The warm-up fills the page cache and compiles modules. ``warming_up`` has smaller turns for it;
+    an empty mapping skips it.
 
-    A contender that is ``optional`` and fails has no turn any more and no costs, and ``report``
-    gets a line; the others go on.
+    An ``optional`` contender that fails is omitted, and ``report`` is called with a line. The other
+    contenders continue.
     """
     before = turns if warming_up is None else warming_up
     costs: dict[str, list[Cost]] = {name: [] for name in turns}
     for number in range(rounds + 1):
-        # There and back, so that the order of contenders varies.
+        # Every other round has the reverse order.
         for name in [name for name in turns if name in costs][:: 1 if number % 2 else -1]:
             where = f"round {number} of {rounds}" if number else "warming up"
             progress(f"{where}: {name}")
             mine = costs.pop(name)
-            with sparing(name, where, optional=optional, report=report):
+            with skipping_failures(name, where, optional=optional, report=report):
                 if number:
                     mine.append(turns[name]())
                 elif name in before:
@@ -76,29 +76,29 @@ def in_rounds(
 
 
 @contextmanager
-def sparing(
+def skipping_failures(
     name: str, where: str, *, optional: Collection[str], report: Callable[[str], None]
 ) -> Iterator[None]:
-    """Leave the block if ``name`` fails in it, and say so, where it is ``optional``."""
+    """Suppress and report an error in the block if ``name`` is ``optional``."""
     try:
         yield
     except Exception as error:
         if name not in optional:
             raise
-        report(f"without {name}, which failed ({where}): {in_short(error)}")
+        report(f"without {name}, which failed ({where}): {first_line(error)}")
 
 
-def in_short(error: BaseException) -> str:
-    """The first line of what it says, and of that the beginning."""
+def first_line(error: BaseException) -> str:
+    """The first line of an error, shortened."""
     first, *_ = str(error).splitlines() or [type(error).__name__]
-    # Where this machine has its files does not belong into results.
+    # Results contain no paths of this machine.
     first = first.replace(f"{ROOT}/", "").replace(str(Path.home()), "~")
     return first if len(first) <= SHORT else f"{first[: SHORT - 1]}…"
 
 
 def python_with(statement: str) -> Turn:
-    """A Python process from its start to its end, with ``statement`` in between."""
-    # Nothing but a builtin shows the memory, so that no import of ours hides one of theirs.
+    """A turn: a Python process that executes ``statement``."""
+    # Only builtins read the memory, because an import would be part of the measurement.
     source = f"{statement}\nprint(open('/proc/self/status').read(), end='')"
 
     def turn() -> Cost:
@@ -108,12 +108,12 @@ def python_with(statement: str) -> Turn:
     return turn
 
 
-def contending(contender: str, task: str, kubeconfig: Path, count: int) -> Turn:
-    """A turn of ``bench.peers.clients.CONTENDER``; ``process_cpu`` is of all its process."""
+def client_turn(contender: str, task: str, kubeconfig: Path, count: int) -> Turn:
+    """A turn of ``bench.peers.clients.CONTENDER``; ``process_cpu`` is for the whole process."""
     command = [
         sys.executable,
         "-m",
-        "bench.harness.contend",
+        "bench.harness.client_task",
         contender,
         task,
         str(kubeconfig),
@@ -127,7 +127,7 @@ def contending(contender: str, task: str, kubeconfig: Path, count: int) -> Turn:
     return turn
 
 
-def staying(
+def informer_turn(
     command: Sequence[str],
     kubeconfig: Path,
     expected: Mapping[str, int],
@@ -137,14 +137,14 @@ def staying(
     counters: Mapping[str, Callable[[], float]],
     later_seconds: float,
 ) -> Turn:
-    """A program that says ``expected`` as one line of JSON, and stays until its input is closed.
+    """A turn of a program that reports its sync and runs until its standard input is closed.
 
-    Then, when nothing is measured any more, it says what it holds, as another line. Who does not
-    say what is ``expected``, or does not hold what is to be ``held``, has failed.
+    The program prints ``expected`` as a line of JSON when it has synced. After its input is closed,
+    it prints ``held``, the summary of its cache. The turn fails if a line differs.
 
-    ``wall`` and ``cpu`` are up to the first line, and so is what each of ``counters`` has risen by
-    since the start. Memory is looked at then, and once more after ``later_seconds``, if there
-    are any. ``variables`` are in its environment.
+    ``wall``, ``cpu`` and the increase of each of ``counters`` end at the first line. Memory is read
+    at the first line, and again after ``later_seconds`` unless that is zero. ``variables`` are
+    added to the environment.
     """
 
     def turn() -> Cost:
@@ -156,53 +156,53 @@ def staying(
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            with at_most(process, f"say {json.dumps(expected)}", seconds=PATIENCE_SECONDS):
+            with deadline(process, f"print {json.dumps(expected)}", seconds=TIMEOUT_SECONDS):
                 line = process.stdout.readline()
             wall_seconds = time.perf_counter() - started_at
-            looked_at = Path(f"/proc/{process.pid}")
-            cpu_seconds = cpu_in((looked_at / "stat").read_text())
+            proc = Path(f"/proc/{process.pid}")
+            cpu_seconds = cpu_in((proc / "stat").read_text())
             counted = {name: counter() - before[name] for name, counter in counters.items()}
-            memory = dict(memory_in((looked_at / "status").read_text())) if line else {}
+            memory = dict(memory_in((proc / "status").read_text())) if line else {}
             if line and later_seconds:
                 time.sleep(later_seconds)
-                later = memory_in((looked_at / "status").read_text())
+                later = memory_in((proc / "status").read_text())
                 memory["later_resident"] = later["resident"]
             process.stdin.close()
-            with at_most(process, f"say {json.dumps(held)}", seconds=PATIENCE_SECONDS):
+            with deadline(process, f"print {json.dumps(held)}", seconds=TIMEOUT_SECONDS):
                 last = process.stdout.readline()
-            # It has to end well, too; what that costs does not matter.
-            cpu_when_ended(process)
-        _check_said(line, expected, command)
-        _check_said(last, held, command)
+            # The program must exit with status 0; this part is not measured.
+            cpu_at_exit(process)
+        _check_output(line, expected, command)
+        _check_output(last, held, command)
         return {"wall": wall_seconds, "cpu": cpu_seconds, **counted, **memory}
 
     return turn
 
 
-def _check_said(line: bytes, expected: Mapping[str, int], command: Sequence[str]) -> None:
+def _check_output(line: bytes, expected: Mapping[str, int], command: Sequence[str]) -> None:
     try:
         said = json.loads(line)
     except ValueError:
         said = line.decode(errors="replace").strip() or "nothing"
     if said != expected:
-        raise AssertionError(f"expected {expected}, it said {said}: {shlex.join(command)}")
+        raise AssertionError(f"expected {expected}, got {said}: {shlex.join(command)}")
 
 
-def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
-    """What each turn cost more than the one of ``base`` in the same round."""
+def minus(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
+    """The costs of each turn minus those of ``base`` in the same round."""
     return [
         {name: cost[name] - ground[name] for name in ground}
         for cost, ground in zip(costs, base, strict=True)
     ]
 
 
-def compared(
+def with_ratios(
     costs: Sequence[Cost], base: Sequence[Cost], figures: Iterable[str], *, suffix: str = RATIO
 ) -> Sequence[Cost]:
-    """The same costs, with each of ``figures`` also as a ratio to ``base`` in the same round.
+    """The costs, with ratios of ``figures`` to ``base`` in the same round.
 
-    A ratio is called like its figure, with ``suffix``. There is none in a round that only one of
-    the two had, none of a figure that only one of them has, and none to nothing.
+    The name of a ratio is that of its figure with ``suffix``. A ratio is omitted if one of the two
+    lacks the round or the figure, or if the value of ``base`` is zero.
     """
     wanted = list(figures)
     return [
@@ -218,12 +218,12 @@ def compared(
     ]
 
 
-def beside(
+def all_with_ratios(
     costs: Mapping[str, Sequence[Cost]], base: str, figures: Iterable[str], *, suffix: str = RATIO
 ) -> Mapping[str, Sequence[Cost]]:
-    """The costs of all, ``compared`` with those of ``base``; as they were, if it has none."""
+    """The costs of all contenders, with ratios to the contender ``base`` if it has costs."""
     wanted, ground = list(figures), costs.get(base, ())
-    return {name: compared(each, ground, wanted, suffix=suffix) for name, each in costs.items()}
+    return {name: with_ratios(each, ground, wanted, suffix=suffix) for name, each in costs.items()}
 
 
 def best_of(
@@ -233,7 +233,7 @@ def best_of(
     *,
     best: Callable[[Iterable[float]], float] = min,
 ) -> Sequence[Cost]:
-    """The best of each of ``figures`` that any of ``names`` has in a round, for each round."""
+    """For each round, the best value of each figure among ``names``."""
     wanted = list(figures)
     rounds = zip(*(costs[name] for name in names), strict=True)
     return [{figure: best(cost[figure] for cost in each) for figure in wanted} for each in rounds]
@@ -243,7 +243,7 @@ def _run(command: Sequence[str]) -> tuple[bytes, Cost]:
     started_at = time.perf_counter()
     with child(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        with at_most(process, "say what it has to say", seconds=PATIENCE_SECONDS):
+        with deadline(process, "print its output", seconds=TIMEOUT_SECONDS):
             output = process.stdout.read()
-        cpu_seconds = cpu_when_ended(process)
+        cpu_seconds = cpu_at_exit(process)
     return output, {"wall": time.perf_counter() - started_at, "cpu": cpu_seconds}

@@ -1,4 +1,4 @@
-"""The servers that are compared: each starts in a block, with a kubeconfig and its processes."""
+"""The servers of the contenders, each as a context manager with a kubeconfig and processes."""
 
 import os
 import subprocess
@@ -11,15 +11,15 @@ from http.client import HTTPSConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.children import child, part
-from bench.harness.kernel import cpu_in, memory_in
+from bench.harness.child_processes import child, wait_for_exit
 from bench.harness.load import Destination
+from bench.harness.procfs import cpu_in, memory_in
 from bench.harness.rounds import Cost
 from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing import find_binaries, running_real_control_plane
 
-# How often a server that was started is asked whether it answers.
+# The interval between two readiness checks of a new server.
 POLL_SECONDS = 0.005
 
 START_SECONDS = 30.0
@@ -27,18 +27,18 @@ START_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A server that answers: how to reach it, of which processes it is made, how long it took."""
+    """A ready server: its kubeconfig, its processes, and the duration of its start."""
 
     kubeconfig: Path
     pids: tuple[int, ...]
     start_seconds: float
 
     def cpu_seconds(self) -> float:
-        """What its processes have used so far."""
+        """The CPU seconds of its processes so far."""
         return sum(cpu_in(Path(f"/proc/{pid}/stat").read_text()) for pid in self.pids)
 
     def memory(self) -> Cost:
-        """What its processes hold in memory now, and have held at most, in megabytes."""
+        """The current and the maximum resident memory of its processes, in megabytes."""
         each = [memory_in(Path(f"/proc/{pid}/status").read_text()) for pid in self.pids]
         return {figure: sum(one[figure] for one in each) for figure in ("resident", "peak")}
 
@@ -57,7 +57,7 @@ def real() -> Iterator[Running]:
 
 @contextmanager
 def embedded(*, has_workloads: bool = False) -> Iterator[Running]:
-    """``steersman cluster up``, with everything in memory."""
+    """``steersman cluster up``, without persistence."""
     with TemporaryDirectory(prefix="steersman-bench-") as directory:
         kubeconfig = Path(directory) / "kubeconfig"
         command = [
@@ -69,25 +69,25 @@ def embedded(*, has_workloads: bool = False) -> Iterator[Running]:
             kubeconfig.with_name("log").open("wb") as log,
             child([*command, "--kubeconfig", str(kubeconfig)], stdout=log, stderr=log) as process,
         ):
-            _wait_until_it_answers(process, kubeconfig, deadline=started_at + START_SECONDS)
+            _wait_until_ready(process, kubeconfig, deadline=started_at + START_SECONDS)
             yield Running(
                 kubeconfig=kubeconfig,
                 pids=(process.pid,),
                 start_seconds=time.perf_counter() - started_at,
             )
             process.terminate()
-            part(process)
+            wait_for_exit(process)
 
 
-def _wait_until_it_answers(
+def _wait_until_ready(
     process: subprocess.Popen[bytes], kubeconfig: Path, *, deadline: float
 ) -> None:
     while not (kubeconfig.exists() and _is_ready(kubeconfig)):
         if process.poll() is not None or time.perf_counter() > deadline:
             said = kubeconfig.with_name("log").read_text()
             raise ControlPlaneError(
-                problem="`steersman cluster up` did not answer",
-                what_now="See what it said:",
+                problem="`steersman cluster up` did not become ready",
+                what_now="See its log:",
                 log_tail=said,
             )
         time.sleep(POLL_SECONDS)

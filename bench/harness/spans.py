@@ -1,6 +1,6 @@
-"""From a write to what it leads to: who wrote when, who noted what when, and how long was between.
+"""The delays between recorded writes and recorded events.
 
-All by the monotonic clock, which the processes of a machine share.
+All times are from the monotonic clock, which the processes of a machine share.
 """
 
 from collections import defaultdict
@@ -10,19 +10,19 @@ from math import ceil
 from pathlib import Path
 from typing import TypeAlias
 
-# By an object's name: when something about it was noted, and a number that only grows. That is the
-# generation at which a reconcile found it, or how many replicas its Deployment should have.
+# The records of each object, by its name: a time, and a number that only increases. The number is
+# the generation that a reconcile sees, or the replicas in the spec of a Deployment.
 Notes: TypeAlias = Mapping[str, Sequence[tuple[float, int]]]
 
-PARTS = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+PERCENTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """A write of an AppService, as who wrote it saw it.
+    """A write of an AppService, as its writer recorded it.
 
-    One that was ``due`` may be sent later, if those before it are not answered yet: a wait that
-    counts from then on sees what a backlog takes, too.
+    A write can be sent after ``due_at``, if earlier ones have no response yet. A delay from
+    ``due_at`` therefore includes the backlog.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Write:
 
     @classmethod
     def of(cls, line: str) -> "Write":
-        """What ``line`` says of one."""
+        """Parse a line."""
         name, generation, size, due_at, sent_at, last_response_at = line.split()
         return cls(
             name=name,
@@ -46,25 +46,25 @@ class Write:
         )
 
     def line(self) -> str:
-        """The line from which ``of`` makes the same."""
+        """The line for ``of``."""
         times = f"{self.due_at} {self.sent_at} {self.last_response_at}"
         return f"{self.name} {self.generation} {self.size} {times}"
 
 
 def whole_lines(file: Path) -> Sequence[str]:
-    """The lines so far; the last one may not be whole yet. None, if there is no file yet."""
+    """The complete lines of a file, which may not exist yet."""
     if not file.exists():
         return ()
     return [line for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
 def line_count(file: Path) -> int:
-    """How many whole lines there are; cheap, for readers while writers run."""
+    """The number of complete lines; cheaper than ``whole_lines``."""
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
 def notes_in(*files: Path) -> Notes:
-    """What was written down there, in order of time."""
+    """The records in the files, sorted by time."""
     notes: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for line in (line for file in files for line in whole_lines(file)):
         at, name, number = line.split()
@@ -73,39 +73,39 @@ def notes_in(*files: Path) -> Notes:
 
 
 def writes_in(file: Path) -> Sequence[Write]:
-    """The writes that were answered so far."""
+    """The writes with a response so far."""
     return [Write.of(line) for line in whole_lines(file)]
 
 
 def reached_at(notes: Notes, name: str, number: int) -> float | None:
-    """When ``name`` was first noted with this number or a higher one; ``None`` if it was not."""
+    """The time of the first record of ``name`` with at least this number, or ``None``."""
     return next((at for at, each in notes.get(name, ()) if each >= number), None)
 
 
-def started(writes: Iterable[Write], starts: Notes) -> Sequence[float | None]:
-    """For each write, when the first reconcile that knows of it began."""
+def reconcile_times(writes: Iterable[Write], starts: Notes) -> Sequence[float | None]:
+    """For each write, the start of the first reconcile that sees it."""
     return [reached_at(starts, each.name, each.generation) for each in writes]
 
 
-def followed(writes: Iterable[Write], deployments: Notes) -> Sequence[float | None]:
-    """For each write, when its Deployment was first seen with the size that it asks for."""
+def deployment_times(writes: Iterable[Write], deployments: Notes) -> Sequence[float | None]:
+    """For each write, the time at which its Deployment has the size of the write."""
     return [reached_at(deployments, each.name, each.size) for each in writes]
 
 
-def between(since: Iterable[float], until: Iterable[float | None]) -> Sequence[float]:
-    """How long each took; ``AssertionError`` if something never came."""
+def durations(since: Iterable[float], until: Iterable[float | None]) -> Sequence[float]:
+    """The durations; raise ``AssertionError`` if an end is missing."""
     pairs = list(zip(since, until, strict=True))
     if missing := sum(end is None for _, end in pairs):
-        raise AssertionError(f"{missing} of {len(pairs)} writes led to nothing")
-    # The server tells its watchers and its client at once; who hears first is chance.
+        raise AssertionError(f"{missing} of {len(pairs)} writes had no effect")
+    # An event can arrive before the response to its write.
     return [max(end - begin, 0.0) for begin, end in pairs if end is not None]
 
 
-def shares(name: str, spans: Sequence[float]) -> Mapping[str, float]:
-    """Half, nearly all and all of them were no longer than this; figures by ``name``."""
-    return {f"{name}_{title}": share(spans, part) for title, part in PARTS.items()}
+def percentiles(name: str, spans: Sequence[float]) -> Mapping[str, float]:
+    """The p50, the p99 and the maximum, as figures with the prefix ``name``."""
+    return {f"{name}_{title}": percentile(spans, part) for title, part in PERCENTILES.items()}
 
 
-def share(values: Sequence[float], part: float) -> float:
-    """The value that this part of all does not exceed."""
+def percentile(values: Sequence[float], part: float) -> float:
+    """The value that the given share of all values does not exceed."""
     return sorted(values)[ceil(len(values) * part) - 1]

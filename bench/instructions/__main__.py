@@ -1,8 +1,7 @@
-"""``python -m bench.instructions [WORKLOAD…] [--record]``: count, and compare with the record.
+"""``python -m bench.instructions [WORKLOAD…] [--record]``: compare counts with the recorded ones.
 
-The exit status is 1 if anything takes clearly more instructions than it did, or if there is nothing
-to compare it with. If no WORKLOAD is named, it is also 1 if something is on record that is not
-counted any more.
+The exit status is 1 if a count has increased by more than the tolerance, or if there is no recorded
+count. Without a WORKLOAD, it is also 1 if a recorded count has no workload any more.
 """
 
 import argparse
@@ -14,44 +13,44 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.harness.provenance import python_build
-from bench.instructions.counting import NAMES, CannotCount, counted
-from bench.instructions.verdicts import advice, judged, lines, nothing_for
+from bench.instructions.callgrind import NAMES, CountingFailed, counted
+from bench.instructions.verdicts import advice, enforced, lines, missing_record
 
 RECORD = Path(__file__).with_name("counts.json")
 
-# Each is a process of its own that waits for nothing.
+# The number of parallel processes; each uses one core.
 AT_ONCE = 2
 
 
 def main(
     arguments: Sequence[str], *, count: Callable[[str], Mapping[str, float]], record: Path
 ) -> int:
-    """Count and compare; 0, or 1 if a verdict is bad, or nothing could be counted."""
+    """Count and compare; return 0, or 1 if a count is too high, unknown or failed."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.instructions",
         description="Count the instructions of small, fixed workloads.",
     )
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(NAMES))
-    parser.add_argument("--record", action="store_true", help="what is counted now is the record")
+    parser.add_argument("--record", action="store_true", help="record the counts of this run")
     options = parser.parse_args(arguments)
     wanted = options.workloads or NAMES
     if unknown := set(wanted) - set(NAMES):
-        parser.error(f"there is no workload {', '.join(unknown)}; there are {', '.join(NAMES)}")
+        parser.error(f"unknown workload: {', '.join(unknown)}; choose from {', '.join(NAMES)}")
     is_all = set(wanted) == set(NAMES)
     recorded = json.loads(record.read_text()) if record.exists() else {}
     before = recorded.get(interpreter(), {})
     if not before and not options.record:
-        print(f"error: {nothing_for(interpreter(), recorded)}", file=sys.stderr)
+        print(f"error: {missing_record(interpreter(), recorded)}", file=sys.stderr)
         return 1
     try:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             counts = {
                 name: number for each in pool.map(count, wanted) for name, number in each.items()
             }
-    except CannotCount as error:
+    except CountingFailed as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    verdicts = judged(before, counts, is_all=is_all)
+    verdicts = enforced(before, counts, is_all=is_all)
     to_do = () if options.record else advice(verdicts)
     print(interpreter(), *lines(verdicts), *to_do, sep="\n")
     if options.record:
@@ -63,7 +62,7 @@ def main(
 
 
 def interpreter() -> str:
-    """What a record is good for: others have the same work done by other instructions."""
+    """The build of this interpreter: counts of other builds are not comparable."""
     version, compiler = platform.python_version(), platform.python_compiler()
     return f"Python {version}, {python_build()}, {compiler}, {platform.machine()}"
 

@@ -49,33 +49,33 @@ class ClusterUsers:
         for version in crd["spec"]["versions"]:
             version["subresources"] = {"status": {}}
         home = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        await self._ask("POST", home, crd)
+        await self._send("POST", home, crd)
 
     async def create_namespace(self, name: str) -> None:
         """Create a namespace."""
-        await self._ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        await self._send("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
 
     async def create_config_map(self) -> None:
         """Create the ConfigMap that the workload reads."""
         body = {"metadata": {"name": CONFIG_MAP}, "data": {CONFIG_MAP_KEY: CONFIG_MAP_VALUE}}
-        await self._ask("POST", "/api/v1/namespaces/default/configmaps", body)
+        await self._send("POST", "/api/v1/namespaces/default/configmaps", body)
 
     async def create_app(self, number: int, *, namespace: str = "default") -> None:
         """Create an AppService."""
-        await self._ask("POST", _apps(namespace), _app(number))
+        await self._send("POST", _apps(namespace), _app(number))
 
     async def change_app(self, number: int, *, size: int) -> None:
         """Change an AppService's size."""
         path = f"{_apps('default')}/{_name(number)}"
-        await self._ask("PATCH", path, {"spec": {"size": size}}, headers=MERGE)
+        await self._send("PATCH", path, {"spec": {"size": size}}, headers=MERGE)
 
     async def get_app(self, number: int) -> None:
         """Get an AppService."""
-        await self._ask("GET", f"{_apps('default')}/{_name(number)}")
+        await self._send("GET", f"{_apps('default')}/{_name(number)}")
 
     async def list_apps(self) -> int:
         """List the AppServices, and return their number."""
-        return len((await self._ask("GET", _apps("default")))["items"])
+        return len((await self._send("GET", _apps("default")))["items"])
 
     async def watch_apps(self, *, changes: int) -> int:
         """Watch until ``changes`` events have arrived, and return their number."""
@@ -90,18 +90,18 @@ class ClusterUsers:
         return seen
 
     async def _version(self) -> str:
-        listed = await self._ask("GET", _apps("default"))
+        listed = await self._send("GET", _apps("default"))
         return str(listed["metadata"]["resourceVersion"])
 
     async def move_deployment(self, number: int, step: int) -> None:
         """Set a Deployment's status: first observed, then Pods created, then all of them ready."""
         path = f"/apis/apps/v1/namespaces/default/deployments/{_name(number)}/status"
         body = {"status": _deployment_status(number % 3 + 1, step)}
-        await self._ask("PATCH", path, body, headers=MERGE)
+        await self._send("PATCH", path, body, headers=MERGE)
 
     async def check_apps_are_ready(self, count: int) -> None:
         """Fail unless all AppServices are ready and have their Services."""
-        items = (await self._ask("GET", _apps("default")))["items"]
+        items = (await self._send("GET", _apps("default")))["items"]
         ready = [
             app
             for app in items
@@ -110,23 +110,23 @@ class ClusterUsers:
                 for each in app.get("status", {}).get("conditions", ())
             )
         ]
-        services = (await self._ask("GET", "/api/v1/namespaces/default/services"))["items"]
+        services = (await self._send("GET", "/api/v1/namespaces/default/services"))["items"]
         # One Service is the server's own.
         if len(ready) != count or len(services) != count + 1:
             raise AssertionError(
                 f"of {count} AppServices {len(ready)} are ready, {len(services) - 1} have Services"
             )
 
-    async def _ask(
+    async def _send(
         self, method: str, path: str, body: Any = None, *, headers: tuple[tuple[str, str], ...] = ()
     ) -> Any:
         content = None if body is None else msgspec.json.encode(body)
         request = Request(method=method, path=path, headers=headers, body=content)
         async with self._transport.open(request) as response:
-            answer = await response.read(limit_bytes=2**30)
+            content = await response.read(limit_bytes=2**30)
             if response.status >= 300:
-                raise AssertionError(f"{method} {path}: {response.status} {answer[:400]!r}")
-        return msgspec.json.decode(answer)
+                raise AssertionError(f"{method} {path}: {response.status} {content[:400]!r}")
+        return msgspec.json.decode(content)
 
 
 def _apps(namespace: str) -> str:

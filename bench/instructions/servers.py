@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from bench.instructions.stage import Connection, StageLoop
+from bench.instructions.virtual_loop import Connection, VirtualLoop
 from steersman.wire import Reply, Request
 
 URL = "http://127.0.0.1:6443"
@@ -18,8 +18,8 @@ TOKEN = "a-token-that-is-as-long-as-those-of-service-accounts-hardly-ever-are"
 
 # The duration of a reply, and the time between two replies. No two replies have the same time, so
 # their order is always the same.
-ANSWER_SECONDS = 0.002
-APART_SECONDS = 0.000_05
+RESPONSE_SECONDS = 0.002
+GAP_SECONDS = 0.000_05
 
 # A real server does not compress shorter replies, either.
 COMPRESSED_BYTES = 128 * 1024
@@ -47,7 +47,7 @@ Recording: TypeAlias = Mapping[bytes, list[list[ReplyPart]]]
 
 
 class RecordingServer:
-    """Answers requests with the embedded API server, and records the replies."""
+    """Handles requests with the embedded API server, and records the replies."""
 
     def __init__(self) -> None:
         self.recording: dict[bytes, list[list[ReplyPart]]] = defaultdict(list)
@@ -56,18 +56,18 @@ class RecordingServer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def serve(self, handler: Any) -> None:
-        """Answer requests with ``handler`` from now on."""
+        """Handle requests with ``handler`` from now on."""
         self._handler = handler
 
-    def ask(self, request: bytes, connection: Connection) -> None:
-        """Answer the request in a new task."""
+    def handle(self, request: bytes, connection: Connection) -> None:
+        """Handle the request in a new task."""
         parts: list[ReplyPart] = []
         self.recording[_first_line(request)].append(parts)
-        task = connection.loop.create_task(self._answer(_parsed(request), connection, parts))
+        task = connection.loop.create_task(self._respond(_parsed(request), connection, parts))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _answer(
+    async def _respond(
         self, request: Request, connection: Connection, parts: list[ReplyPart]
     ) -> None:
         began_at = connection.loop.time()
@@ -89,8 +89,8 @@ class RecordingServer:
             send(b"%x\r\n%b\r\n" % (len(piece), piece))
         send(b"0\r\n\r\n")
 
-    def _next_moment(self, loop: StageLoop) -> float:
-        self._free_at = max(self._free_at, loop.time() + ANSWER_SECONDS) + APART_SECONDS
+    def _next_moment(self, loop: VirtualLoop) -> float:
+        self._free_at = max(self._free_at, loop.time() + RESPONSE_SECONDS) + GAP_SECONDS
         return self._free_at
 
     async def close(self) -> None:
@@ -104,14 +104,14 @@ class ReplayServer:
     """Replays a recording."""
 
     def __init__(self, recording: Recording) -> None:
-        self._recording = {line: deque(answers) for line, answers in recording.items()}
+        self._recording = {line: deque(replies) for line, replies in recording.items()}
 
-    def ask(self, request: bytes, connection: Connection) -> None:
+    def handle(self, request: bytes, connection: Connection) -> None:
         """Send the next recorded reply to this request, with the recorded delays."""
-        answers = self._recording.get(_first_line(request))
-        if not answers:
+        replies = self._recording.get(_first_line(request))
+        if not replies:
             raise AssertionError(f"{_first_line(request)!r} is not in the recording")
-        parts = iter(answers.popleft())
+        parts = iter(replies.popleft())
         began_at = connection.loop.time()
 
         def send(data: bytes) -> None:
@@ -127,9 +127,9 @@ class ReplayServer:
             connection.loop.call_at(began_at + first.after_seconds, send, first.data)
 
     @property
-    def unasked(self) -> list[bytes]:
+    def unrequested(self) -> list[bytes]:
         """The request lines of the recording that were not requested in the replay."""
-        return [line for line, answers in self._recording.items() if answers]
+        return [line for line, replies in self._recording.items() if replies]
 
 
 def save(recording: Recording, file: Path) -> None:

@@ -1,9 +1,9 @@
-"""What was counted beside what it should be: pure."""
+"""Compares counts with the recorded ones. No I/O."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-# Of two runs of the same code, counts differ by less than a tenth of this.
+# Two runs of the same code differ by less than a tenth of this.
 TOLERANCE = 0.03
 
 RECORDING = "python -m bench.instructions --record"
@@ -11,7 +11,7 @@ RECORDING = "python -m bench.instructions --record"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One count, now and when it was last recorded; one of the two may be missing."""
+    """The recorded and the current count of one operation; either may be missing."""
 
     name: str
     before: float | None
@@ -19,27 +19,27 @@ class Verdict:
 
     @property
     def ratio(self) -> float | None:
-        """Of now to before, if there are both."""
+        """The ratio of the current to the recorded count, if both exist."""
         return None if self.before is None or self.now is None else self.now / self.before
 
     @property
     def is_too_many(self) -> bool:
-        """Whether it has grown."""
+        """Whether the count has increased beyond the tolerance."""
         return self.ratio is not None and self.ratio > 1 + TOLERANCE
 
     @property
     def is_fewer(self) -> bool:
-        """Whether it is clearly less: what is not recorded may be lost again unseen."""
+        """Whether the count is lower; unless it is recorded, a later increase is not detected."""
         return self.ratio is not None and self.ratio < 1 - TOLERANCE
 
     @property
     def is_bad(self) -> bool:
-        """Whether it has grown, or this is unknown."""
+        """Whether the count has increased, or a count is missing."""
         return self.ratio is None or self.is_too_many
 
     @property
     def word(self) -> str:
-        """For people."""
+        """The verdict for the table."""
         if self.before is None:
             return "NOT RECORDED"
         if self.now is None:
@@ -47,19 +47,19 @@ class Verdict:
         return "TOO MANY" if self.is_too_many else "fewer" if self.is_fewer else "ok"
 
 
-def judged(
+def enforced(
     before: Mapping[str, float], now: Mapping[str, float], *, is_all: bool
 ) -> Sequence[Verdict]:
-    """A verdict on each count, in the order in which they were made.
+    """The verdicts, in the order of the counts.
 
-    If ``is_all`` there is to count, there is one on each that was recorded and is not there now.
+    With ``is_all``, recorded counts without a current one are included.
     """
     names = [*now, *(name for name in before if is_all and name not in now)]
     return [Verdict(name=name, before=before.get(name), now=now.get(name)) for name in names]
 
 
 def lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """As a table."""
+    """The verdicts as a table."""
     rows = [("instructions for each", "recorded", "now", "ratio", "")]
     for each in verdicts:
         before, now = (
@@ -74,23 +74,23 @@ def lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def advice(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What to do about it."""
+    """The instructions for the user."""
     if any(each.is_too_many for each in verdicts):
-        yield f"More than {TOLERANCE:.0%} above what is recorded: find out why, or record it."
+        yield f"More than {TOLERANCE:.0%} above the recorded count: find the reason, or record it."
     if new := [each.name for each in verdicts if each.before is None]:
-        yield f"Nothing to compare with, record it: {', '.join(new)}; {RECORDING}"
+        yield f"No recorded count, record it: {', '.join(new)}; {RECORDING}"
     if gone := [each.name for each in verdicts if each.now is None]:
-        yield f"No workload counts it any more, remove it from counts.json: {', '.join(gone)}"
+        yield f"No workload has this count, remove it from counts.json: {', '.join(gone)}"
     if any(each.is_fewer for each in verdicts):
-        yield f"Record what is fewer: {RECORDING}"
+        yield f"Record the lower counts: {RECORDING}"
 
 
-def nothing_for(interpreter: str, recorded: Iterable[str]) -> str:
-    """That there are no counts of this interpreter, and how there will be some."""
+def missing_record(interpreter: str, recorded: Iterable[str]) -> str:
+    """The error for an interpreter without recorded counts."""
     known = "; ".join(recorded) or "none"
     return (
-        f"nothing to compare with: no counts are recorded for {interpreter}, only for: {known}\n\n"
-        "hint: use one of those, or count at a commit to compare with, and come back\n"
+        f"no counts are recorded for {interpreter}, only for: {known}\n\n"
+        "hint: use one of those, or record the counts of an earlier commit, and switch back\n"
         "  git switch --detach COMMIT\n"
         f"  {RECORDING}\n"
         "  git switch --merge -"

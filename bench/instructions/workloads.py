@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.instructions.servers import TOKEN, URL
-from bench.instructions.stage import StageClock
+from bench.instructions.virtual_loop import VirtualClock
 from steersman.client import Client, ClusterConfig, Token, connect, open_transport
 from steersman.observe import MetricsObserver, Observer, fan_out, ignore, log_to, new_registry
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     # An API server, which only the recording needs.
     from bench.instructions.cluster_users import ClusterUsers
 
-CONFIG = ClusterConfig(server=URL, source="the stage", login=Token(token=TOKEN))
+CONFIG = ClusterConfig(server=URL, source="the workload", login=Token(token=TOKEN))
 
 LISTED = 1000
 EVENTS = 500
@@ -30,13 +30,13 @@ APPS = 60
 WATCHERS = 20
 WATCHED = 50
 
-# Before anything counts, so much is done of it, and so long is waited for it to be over.
+# The number of uncounted operations before the counted ones, and the time to wait for their end.
 WARM_UP = 10
 QUIET_SECONDS = 5.0
 
 
 class Mark(Protocol):
-    """Called when something begins, of which there will be so many; without a name, it is over."""
+    """Marks the start of ``of`` operations called ``name``; without a name, their end."""
 
     def __call__(self, name: str = "", of: int = 1) -> None: ...
 
@@ -48,16 +48,16 @@ class Workload:
     ``before`` ends before the work starts, and ``meanwhile`` runs beside it, by the clock.
     """
 
-    play: Callable[[StageClock, Mark], Coroutine[Any, Any, None]]
+    play: Callable[[VirtualClock, Mark], Coroutine[Any, Any, None]]
     before: Callable[["ClusterUsers"], Coroutine[Any, Any, None]] | None = None
     meanwhile: Callable[["ClusterUsers"], Coroutine[Any, Any, None]] | None = None
 
 
-# A cache of so many objects, from one list.
+# The sync of an informer from one list.
 
 
-async def sync(clock: StageClock, mark: Mark) -> None:
-    """Have every AppService in an informer, with a handler."""
+async def sync(clock: VirtualClock, mark: Mark) -> None:
+    """Sync an informer of AppServices with a handler."""
     from bench.peers.clients.steersman_client import AppService
     from steersman.cache import Informer, Scope, handler_funcs
 
@@ -78,7 +78,7 @@ async def sync(clock: StageClock, mark: Mark) -> None:
 
 
 async def before_sync(users: "ClusterUsers") -> None:
-    """As many as are counted, and a few elsewhere to warm up with."""
+    """Create the counted AppServices, and a few in another namespace for the warm-up."""
     await users.serve_apps()
     await users.create_namespace("warm")
     for number in range(WARM_UP):
@@ -90,8 +90,8 @@ async def before_sync(users: "ClusterUsers") -> None:
 # Events of a watch, through the informer to a handler.
 
 
-async def follow_events(clock: StageClock, mark: Mark) -> None:
-    """Hear of each change."""
+async def follow_events(clock: VirtualClock, mark: Mark) -> None:
+    """Receive each change in a handler."""
     from bench.peers.clients.steersman_client import AppService
     from steersman.cache import Informer, handler_funcs
 
@@ -109,14 +109,14 @@ async def follow_events(clock: StageClock, mark: Mark) -> None:
 
 
 async def before_events(users: "ClusterUsers") -> None:
-    """Some AppServices, which will change in turn."""
+    """Create the AppServices that change."""
     await users.serve_apps()
     for number in range(WARM_UP):
         await users.create_app(number)
 
 
 async def change_apps(users: "ClusterUsers") -> None:
-    """A few changes to warm up with, then those that are counted."""
+    """Make the changes of the warm-up, and then the counted ones."""
     for number in range(WARM_UP + EVENTS):
         start_at = _warm_at() if number < WARM_UP else _measured_at()
         await users.until(start_at + 0.5 + 0.004 * number)
@@ -126,34 +126,34 @@ async def change_apps(users: "ClusterUsers") -> None:
 # An operator, from an AppService to Deployment, Service and status.
 
 
-async def operate(clock: StageClock, mark: Mark) -> None:
-    """An operator that brings AppServices in line; and another, which finds that all is well."""
-    async with operating(clock):
+async def reconcile_apps(clock: VirtualClock, mark: Mark) -> None:
+    """Run an operator that reconciles new AppServices, and one that finds them up to date."""
+    async with running_operator(clock):
         await clock.sleep(_measured_at() - clock.monotonic())
         mark("reconciled AppService", of=APPS)
         await clock.sleep(QUIET_SECONDS)
         mark()
     mark("settled AppService", of=WARM_UP + APPS)
-    async with operating(clock):
+    async with running_operator(clock):
         await clock.sleep(QUIET_SECONDS)
         mark()
 
 
 @asynccontextmanager
-async def operating(clock: StageClock) -> AsyncIterator[None]:
-    """The example's controller with ten workers, logs and metrics, as its container runs it."""
+async def running_operator(clock: VirtualClock) -> AsyncIterator[None]:
+    """Run the example's controller with ten workers, logs and metrics, as in its container."""
     from opdemo.appservice import controller
 
     from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     registry = new_registry()
-    with Path(os.devnull).open("w") as log:  # noqa: ASYNC230 - there is nothing to wait for
+    with Path(os.devnull).open("w") as log:  # noqa: ASYNC230 - /dev/null does not block
         observe = fan_out(log_to(log, clock=clock), MetricsObserver(registry, clock=clock))
         environment = ManagerEnvironment(
             connect=lambda: open_transport(CONFIG, clock=clock, observe=observe),
             namespace="default",
-            hostname="stage",
+            hostname="workload",
             clock=clock,
             rng=Random(0),
             observe=observe,
@@ -164,26 +164,26 @@ async def operating(clock: StageClock) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as group:
             group.create_task(manager.operate(environment, settings=settings, stop=stop))
             yield
-            stop.set_result("the end")
+            stop.set_result("end of the workload")
 
 
-async def before_operating(users: "ClusterUsers") -> None:
-    """Nothing but the kind."""
+async def before_reconcile(users: "ClusterUsers") -> None:
+    """Install the kind."""
     await users.serve_apps()
 
 
 async def create_apps(users: "ClusterUsers") -> None:
-    """Each is created, and its Deployment comes to life in three steps."""
+    """Create the AppServices, and roll out their Deployments in three steps."""
     async with asyncio.TaskGroup() as group:
         for number in range(WARM_UP + APPS):
             start_at = _warm_at() if number < WARM_UP else _measured_at()
             created_at = start_at + 0.5 + 0.005 * number
-            group.create_task(_life(users, number, created_at))
+            group.create_task(_create_and_roll_out(users, number, created_at))
     await users.until(_measured_at() + QUIET_SECONDS)
     await users.check_apps_are_ready(WARM_UP + APPS)
 
 
-async def _life(users: "ClusterUsers", number: int, created_at: float) -> None:
+async def _create_and_roll_out(users: "ClusterUsers", number: int, created_at: float) -> None:
     await users.until(created_at)
     await users.create_app(number)
     for step in range(3):
@@ -194,8 +194,8 @@ async def _life(users: "ClusterUsers", number: int, created_at: float) -> None:
 # Single requests.
 
 
-async def request(clock: StageClock, mark: Mark) -> None:
-    """Gets of a ConfigMap, and applies of one."""
+async def request(clock: VirtualClock, mark: Mark) -> None:
+    """Get a ConfigMap, and apply another one."""
     from bench.peers.clients.steersman_client import get_motto
     from steersman.kinds import core_v1, meta_v1
 
@@ -208,7 +208,7 @@ async def request(clock: StageClock, mark: Mark) -> None:
                 metadata=meta_v1.ObjectMeta(name="applied", namespace="default"),
                 data={"number": str(number)},
             ),
-            field_manager="stage",
+            field_manager="workload",
         )
 
     work: Mapping[str, Callable[[int], Awaitable[None]]] = {"get": get, "apply": apply}
@@ -223,15 +223,15 @@ async def request(clock: StageClock, mark: Mark) -> None:
 
 
 async def before_requests(users: "ClusterUsers") -> None:
-    """What is read."""
+    """Create the ConfigMap that the workload gets."""
     await users.create_config_map()
 
 
 # The embedded API server itself.
 
 
-async def serve(clock: StageClock, mark: Mark) -> None:
-    """Creates, gets, a list, and changes that many watch."""
+async def serve(clock: VirtualClock, mark: Mark) -> None:
+    """Handle creates, gets, a list, and changes with many watchers."""
     from bench.instructions.cluster_users import ClusterUsers
 
     users = ClusterUsers(clock)
@@ -261,8 +261,8 @@ async def serve(clock: StageClock, mark: Mark) -> None:
         _expect(each.result(), WATCHED)
 
 
-def connected(clock: StageClock, observe: Observer) -> AbstractAsyncContextManager[Client]:
-    """A client of the server on the stage."""
+def connected(clock: VirtualClock, observe: Observer) -> AbstractAsyncContextManager[Client]:
+    """A client of the simulated server."""
     return connect(CONFIG, clock=clock, rng=Random(0), observe=observe)
 
 
@@ -276,13 +276,13 @@ def _measured_at() -> float:
 
 def _expect(seen: int, count: int) -> None:
     if seen != count:
-        raise AssertionError(f"there were {count}, and {seen} were seen")
+        raise AssertionError(f"expected {count}, got {seen}")
 
 
 WORKLOADS: Mapping[str, Workload] = {
     "sync": Workload(play=sync, before=before_sync),
     "events": Workload(play=follow_events, before=before_events, meanwhile=change_apps),
-    "reconcile": Workload(play=operate, before=before_operating, meanwhile=create_apps),
+    "reconcile": Workload(play=reconcile_apps, before=before_reconcile, meanwhile=create_apps),
     "requests": Workload(play=request, before=before_requests),
     "serve": Workload(play=serve),
 }

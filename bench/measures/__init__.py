@@ -1,19 +1,19 @@
-"""One module for each kind of work.
+"""One module for each measure.
 
-Each has the same names, which ``python -m bench`` asks for:
+Each has the attributes that ``python -m bench`` uses:
 
-- ``TITLE``, what is measured, in a few words;
-- ``sections(effort)``, the measuring itself, one table after another as they are done;
-- ``pictures(sections)``, charts of them, drawn from nothing but the figures.
+- ``TITLE``, the title of the measure;
+- ``sections(options)``, which measures and yields one table after the other;
+- ``charts(sections)``, which yields charts of the tables.
 """
 
 from collections.abc import Mapping
 from importlib import import_module
 from typing import cast
 
-from bench.harness.running import Measure
+from bench.harness.runner import Measure
 
-# By the name that the command line knows, in the order in which they run.
+# The modules, by the names on the command line, in the order in which they run.
 MEASURES: Mapping[str, str] = {
     "client": "bench.measures.client",
     "cold-sync": "bench.measures.cold_sync",
@@ -27,5 +27,5 @@ MEASURES: Mapping[str, str] = {
 
 
 def measure(name: str) -> Measure:
-    """The one with this name, imported when it is asked for."""
+    """Import the measure with this name."""
     return cast(Measure, import_module(MEASURES[name]))

@@ -1,4 +1,4 @@
-"""What the client costs by itself: to import it, to list with it, and for each request."""
+"""The cost of the client: its import, lists, and single requests."""
 
 import asyncio
 import os
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench.harness.charts import Bars, panels
+from bench.harness.charts import BarChart, panels
 from bench.harness.contenders import OURS
-from bench.harness.effort import Effort
-from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
-from bench.harness.rounds import Cost, above, compared, contending, in_rounds, python_with
+from bench.harness.fixtures import fill
+from bench.harness.report import Column, Limit, Section, by_round, rounds_text
+from bench.harness.rounds import Cost, client_turn, in_rounds, minus, python_with, with_ratios
+from bench.harness.run_options import RunOptions
 from bench.harness.task import IN_FLIGHT, PAGE_SIZE
-from bench.harness.world import fill
 from steersman.clock import SystemClock
 from steersman_cluster.testing import find_binaries, running_real_control_plane
 
@@ -22,7 +22,7 @@ TITLE = "The client: imports, lists and single requests"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How much work."""
+    """The number of objects and requests."""
 
     apps: int
     requests: int
@@ -33,16 +33,16 @@ QUICK = Scale(apps=1_000, requests=500)
 
 BARE = "bare Python"
 
-# The lesser of the two: our own codec is msgspec as well, and should be no excuse.
+# The faster of the two references: it uses msgspec, as steersman does.
 BARE_AIOHTTP = "bare aiohttp, msgspec"
 
-# What an operator comes to import; promised is what comes before it has asked for any of it.
+# The imports of an operator. The limit is for `import steersman` alone.
 OURS_WHOLE = "steersman, with those and the client"
 
-# Without these there is no verdict; without one of the others, the table is shorter.
+# The limits need these. Without one of the others, the table has one row less.
 OUR_OWN = frozenset({BARE, OURS, OURS_WHOLE, BARE_AIOHTTP})
 
-# What ours may take, above bare Python and of what bare aiohttp takes.
+# The limits: above bare Python, and as a ratio to bare aiohttp.
 IMPORT_SECONDS = 0.15
 IMPORT_MEGABYTES = 25.0
 LIST_SECONDS = 1.0
@@ -67,7 +67,7 @@ IMPORTS = {
     "kubernetes_asyncio": "import kubernetes_asyncio.client",
     "kubernetes (official)": "import kubernetes.client",
     "kr8s": "import kr8s.asyncio",
-    # It loads other clients wherever it finds them, and needs none.
+    # kopf imports installed clients, but does not need them.
     "kopf": (
         "import sys; sys.modules.update(kubernetes=None, kubernetes_asyncio=None); import kopf"
     ),
@@ -94,36 +94,36 @@ REQUESTS = {
 RESIDENT = Column(title="resident MB", figure="resident", decimals=1)
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """Imports, which need no server; then lists and requests, which need a server."""
-    scale = FULL if effort.is_full else QUICK
-    yield imports(effort)
+def sections(options: RunOptions) -> Iterator[Section]:
+    """Imports, lists and requests."""
+    scale = FULL if options.is_full else QUICK
+    yield imports(options)
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:
-        effort.progress(f"creating {scale.apps:,} AppServices")
+        options.progress(f"creating {scale.apps:,} AppServices")
         asyncio.run(fill(plane.kubeconfig, apps=scale.apps))
-        yield listing(effort, scale, plane.kubeconfig)
-        yield requests(effort, scale, plane.kubeconfig)
+        yield listing(options, scale, plane.kubeconfig)
+        yield requests(options, scale, plane.kubeconfig)
 
 
-def imports(effort: Effort) -> Section:
-    """What it takes to be there at all, above a Python that does nothing."""
-    # They are short, and more of them cost little.
-    rounds = 2 * effort.rounds
+def imports(options: RunOptions) -> Section:
+    """The cost of an import, minus that of a Python process without imports."""
+    # These turns are short, so there are twice as many rounds.
+    rounds = 2 * options.rounds
     turns = {name: python_with(statement) for name, statement in IMPORTS.items()}
     notes: list[str] = []
     costs = in_rounds(
         turns,
         rounds=rounds,
-        progress=effort.progress,
+        progress=options.progress,
         optional=turns.keys() - OUR_OWN,
         report=notes.append,
     )
-    extra = {name: above(costs[name], costs[BARE]) for name in costs if name != BARE}
+    extra = {name: minus(costs[name], costs[BARE]) for name in costs if name != BARE}
     return Section(
         name="imports",
-        title=f"Import, in a new process, above {BARE} ({rounds_in_words(rounds)})",
+        title=f"Import, in a new process, above {BARE} ({rounds_text(rounds)})",
         columns=(
             Column(title="wall s", figure="wall", decimals=3),
             Column(title="CPU s", figure="cpu", decimals=3),
@@ -131,9 +131,14 @@ def imports(effort: Effort) -> Section:
         ),
         costs=extra,
         limits=(
-            _limit(extra[OURS], "wall", IMPORT_SECONDS, " s", "import steersman, wall", effort),
+            _limit(extra[OURS], "wall", IMPORT_SECONDS, " s", "import steersman, wall", options),
             _limit(
-                extra[OURS], "resident", IMPORT_MEGABYTES, " MB", "import steersman, memory", effort
+                extra[OURS],
+                "resident",
+                IMPORT_MEGABYTES,
+                " MB",
+                "import steersman, memory",
+                options,
             ),
             _limit(
                 extra[OURS_WHOLE],
@@ -141,32 +146,32 @@ def imports(effort: Effort) -> Section:
                 IMPORT_SECONDS,
                 " s",
                 "import steersman, its kinds and its client, wall",
-                effort,
-                judged=False,
+                options,
+                enforced=False,
             ),
         ),
         notes=notes,
     )
 
 
-def listing(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
-    """All AppServices, from shaking hands to having every object at hand."""
+def listing(options: RunOptions, scale: Scale, kubeconfig: Path) -> Section:
+    """List all AppServices, including the TLS handshake and the decoding."""
     turns = {
-        name: contending(contender, "list", kubeconfig, scale.apps)
+        name: client_turn(contender, "list", kubeconfig, scale.apps)
         for name, contender in LISTING.items()
     }
     notes: list[str] = []
     costs = in_rounds(
         turns,
-        rounds=effort.rounds,
-        progress=effort.progress,
+        rounds=options.rounds,
+        progress=options.progress,
         optional=turns.keys() - OUR_OWN,
         report=notes.append,
     )
     return Section(
         name="listing",
         title=f"List {scale.apps:,} AppServices, {PAGE_SIZE} to a page,"
-        f" in a new process ({rounds_in_words(effort.rounds)})",
+        f" in a new process ({rounds_text(options.rounds)})",
         columns=(
             Column(title="CPU s", figure="cpu", decimals=2),
             Column(title="process CPU s", figure="process_cpu", decimals=2),
@@ -176,37 +181,37 @@ def listing(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
         ),
         costs=costs,
         limits=(
-            _limit(costs[OURS], "cpu", LIST_SECONDS, " s", "listing, CPU", effort),
-            _limit(costs[OURS], "resident", LIST_MEGABYTES, " MB", "listing, memory", effort),
+            _limit(costs[OURS], "cpu", LIST_SECONDS, " s", "listing, CPU", options),
+            _limit(costs[OURS], "resident", LIST_MEGABYTES, " MB", "listing, memory", options),
         ),
         notes=notes,
     )
 
 
-def requests(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
-    """One small object, got again and again over connections that stay open."""
+def requests(options: RunOptions, scale: Scale, kubeconfig: Path) -> Section:
+    """Get one small object repeatedly over open connections."""
     turns = {
-        name: contending(contender, "get", kubeconfig, scale.requests)
+        name: client_turn(contender, "get", kubeconfig, scale.requests)
         for name, contender in REQUESTS.items()
     }
     few = {
-        name: contending(contender, "get", kubeconfig, 10 * IN_FLIGHT)
+        name: client_turn(contender, "get", kubeconfig, 10 * IN_FLIGHT)
         for name, contender in REQUESTS.items()
     }
     notes: list[str] = []
     costs = in_rounds(
         turns,
-        rounds=effort.rounds,
-        progress=effort.progress,
+        rounds=options.rounds,
+        progress=options.progress,
         warming_up=few,
         optional=turns.keys() - OUR_OWN,
         report=notes.append,
     )
-    beside = {name: compared(costs[name], costs[BARE_AIOHTTP], ["cpu"]) for name in costs}
+    beside = {name: with_ratios(costs[name], costs[BARE_AIOHTTP], ["cpu"]) for name in costs}
     return Section(
         name="requests",
         title=f"Get one ConfigMap {scale.requests:,} times, {IN_FLIGHT} in flight,"
-        f" in a new process ({rounds_in_words(effort.rounds)})",
+        f" in a new process ({rounds_text(options.rounds)})",
         columns=(
             Column(title="CPU µs", figure="cpu", decimals=0, factor=1e6),
             Column(title=f"of {BARE_AIOHTTP}", figure="cpu_ratio", decimals=2),
@@ -221,17 +226,17 @@ def requests(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
                 "cpu_ratio",
                 REQUEST_RATIO,
                 "",
-                f"a request, CPU of that of {BARE_AIOHTTP}",
-                effort,
+                f"CPU of one request, ratio to {BARE_AIOHTTP}",
+                options,
             ),
         ),
         notes=notes,
     )
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """One for each of the three; of what is there."""
-    # Limits of imports are of the first alone, and would say nothing of the two below it.
+def charts(sections: Mapping[str, Section]) -> Iterator[BarChart]:
+    """A chart of each table."""
+    # Without the limit of imports, which applies to one of three rows of steersman.
     limits: dict[str, float] = {}
     if "requests" in sections:
         bare = sections["requests"].costs[BARE_AIOHTTP]
@@ -256,7 +261,7 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
         ),
         (
             "requests",
-            "One request, over a connection that stays open",
+            "One request, over an open connection",
             {
                 "CPU, µs": ("requests", "cpu", 1e6),
                 "resident memory, MB": ("requests", "resident", 1.0),
@@ -264,7 +269,7 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
         ),
     ):
         if name in sections:
-            yield Bars(
+            yield BarChart(
                 name=name,
                 title=title,
                 panels=panels(sections, shown),
@@ -278,14 +283,14 @@ def _limit(
     most: float,
     unit: str,
     what: str,
-    effort: Effort,
+    options: RunOptions,
     *,
-    judged: bool = True,
+    enforced: bool = True,
 ) -> Limit:
     return Limit(
         what=what,
         most=most,
         unit=unit,
         rounds=by_round(costs, figure),
-        judged=judged and effort.is_judged,
+        enforced=enforced and options.is_enforced,
     )

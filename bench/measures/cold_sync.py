@@ -1,4 +1,4 @@
-"""How soon an informer is whole after its process was started, and what that takes."""
+"""The time, CPU and memory from the start of a process until its informer has synced."""
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from statistics import median
 
-from bench.harness.charts import Bars, panels, spreads
+from bench.harness.charts import BarChart, panels, spreads
 from bench.harness.contenders import (
     ASYNCIO,
     KOPF,
@@ -22,44 +22,43 @@ from bench.harness.contenders import (
     THEIRS_LISTING,
     THEIRS_STRIPPED,
 )
-from bench.harness.effort import Effort
-from bench.harness.informers import Start, filled_cluster, listing, programs, syncing
-from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
+from bench.harness.fixtures import create_apps
+from bench.harness.informers import Start, filled_cluster, list_turn, programs, sync_turn
+from bench.harness.report import Column, Limit, Section, by_round, rounds_text
 from bench.harness.rounds import (
     BEST_RATIO,
     RATIO,
     Cost,
-    beside,
+    all_with_ratios,
     best_of,
-    compared,
     in_rounds,
+    with_ratios,
 )
-from bench.harness.world import add_apps
+from bench.harness.run_options import RunOptions
 from steersman_cluster.testing import RealControlPlane
 
 TITLE = "Cold sync"
 
-# The turns of controller-runtime: as it comes, and in what ours does by default as ours does it.
+# The turns of controller-runtime: with default settings, and with those of steersman.
 ALL_THEIRS = (THEIRS, THEIRS_STRIPPED, THEIRS_LISTING, THEIRS_ALIKE)
 ALL_OURS = (OURS, OURS_UVLOOP)
 
-# These are in every round, the others in some of them.
+# The contenders of every round; the others have fewer rounds.
 ALWAYS = (*ALL_THEIRS, *ALL_OURS, LIST_ALONE)
 PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
 
 BEST = (
-    "best c-r: whichever turn of controller-runtime took the least in that figure in that round;"
-    " this is not judged"
+    "best c-r: the lowest figure of all turns of controller-runtime in the same round; not enforced"
 )
 ALONE = (
-    f"{LIST_ALONE}: from one request to the last byte of its answer, with the connection open and"
-    " no process to start; about what ours waits for"
+    f"{LIST_ALONE}: one list request over an open connection, up to the last byte of the"
+    " response; steersman waits about as long"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """How many objects there are, in how many rounds, and in how many of those are the peers."""
+    """The number of objects, of rounds, and of rounds with the Python libraries."""
 
     objects: int
     rounds: int
@@ -70,44 +69,44 @@ class Step:
 
     @property
     def name(self) -> str:
-        """What its section is called."""
+        """The name of the section."""
         return DISTINCT if self.is_distinct else str(self.objects)
 
     @property
-    def has_promises(self) -> bool:
-        """Whether it is the one of which something is promised."""
-        return self.objects == JUDGED_AT and not self.is_distinct
+    def has_limits(self) -> bool:
+        """Whether limits apply to this step."""
+        return self.objects == LIMIT_OBJECTS and not self.is_distinct
 
     @property
     def title(self) -> str:
-        """With the rounds, and with who is not among them."""
-        what = " with next to nothing in common" if self.is_distinct else ""
-        rounds = rounds_in_words(self.rounds)
+        """The title of the section, with the rounds and the omitted contenders."""
+        what = " with distinct content" if self.is_distinct else ""
+        rounds = rounds_text(self.rounds)
         if self.peer_rounds < self.rounds:
-            rounds += f", {self.peer_rounds} of the Python peers"
+            rounds += f", {self.peer_rounds} of the Python libraries"
         if self.left_out:
             rounds += f"; without {self.left_out_in_words}"
         return f"Sync {self.objects:,} AppServices{what}, in a new process ({rounds})"
 
 
-JUDGED_AT = 20_000
+LIMIT_OBJECTS = 20_000
 
-# A cluster with that many custom resources has other objects too. Without them, the server would
-# hold little more than it allocates for one list, and so collect its garbage in the middle of most.
-# With them it allocates less in any turn than it holds, and need not collect.
+# The objects of another kind, as in a real cluster. Without them, the server would hold little more
+# than it allocates for one list, and would collect its garbage during most lists. With them, a turn
+# allocates less than the server holds.
 OTHERS = 80_000
-# Just to see that it works.
+# For runs without limits.
 FEW_OTHERS = 1_000
 DISTINCT = "distinct"
 
 
-def steps(effort: Effort) -> Sequence[Step]:
-    """From few to many; the objects of one step are still there at the next.
+def steps(options: RunOptions) -> Sequence[Step]:
+    """The steps, in ascending order; each step keeps the objects of the previous one.
 
-    The time that the index of kopf needs grows with the square of the objects: 1,000 are enough to
-    see it. With 100,000, kopf and kr8s would take a minute and more, and kr8s 7 GB.
+    An index of kopf needs quadratic time, and is measured with 1,000 objects only. With 100,000,
+    kopf and kr8s would take more than a minute, and kr8s 7 GB.
     """
-    if not effort.is_full:
+    if not options.is_full:
         return (
             Step(objects=200, rounds=1, peer_rounds=1),
             Step(
@@ -118,12 +117,12 @@ def steps(effort: Effort) -> Sequence[Step]:
                 left_out_in_words="an index of kopf",
             ),
         )
-    some = min(effort.rounds, 3)
+    some = min(options.rounds, 3)
     return (
         Step(objects=1_000, rounds=some, peer_rounds=some),
         Step(
-            objects=JUDGED_AT,
-            rounds=effort.rounds,
+            objects=LIMIT_OBJECTS,
+            rounds=options.rounds,
             peer_rounds=some,
             left_out=[KOPF_INDEX],
             left_out_in_words="an index of kopf",
@@ -138,38 +137,38 @@ def steps(effort: Effort) -> Sequence[Step]:
     )
 
 
-def distinct_step(effort: Effort) -> Step:
-    """Ours keeps equal parts of objects once: what it takes where there are none."""
-    rounds = min(effort.rounds, 3) if effort.is_full else 1
+def distinct_step(options: RunOptions) -> Step:
+    """Objects without equal parts, which steersman cannot store once."""
+    rounds = min(options.rounds, 3) if options.is_full else 1
     return Step(
-        objects=JUDGED_AT if effort.is_full else 2_000,
+        objects=LIMIT_OBJECTS if options.is_full else 2_000,
         rounds=rounds,
         peer_rounds=rounds,
         left_out=PEERS,
-        left_out_in_words="the Python peers",
+        left_out_in_words="the Python libraries",
         is_distinct=True,
     )
 
 
-# What ours may take of what controller-runtime takes.
+# The limits, as ratios to controller-runtime.
 LIMITS = {"wall": 0.5, "cpu": 0.25, "resident": 0.6}
-# Memory once Go has given back what it can. The promise is of the first look; what it would be of
-# this one is shown, and not judged.
+# Memory after Go has returned what it can. The limit applies to the first reading; the ratio of
+# this one is shown, but not enforced.
 LATER = "later_resident"
 WORDS = {
     "wall": "wall time",
     "cpu": "CPU",
     "resident": "resident memory",
-    LATER: "resident memory, looked at later,",
+    LATER: "later resident memory",
 }
-# Ours should take no more than the best of them: what comes of that is shown, and not judged.
+# The ratio to the best of all turns is shown, but not enforced.
 BEST_MOST = 1.0
 
 PANELS = {
     "wall, s": "wall",
     "CPU, s": "cpu",
     "resident memory, MB": "resident",
-    "resident memory, looked at later, MB": LATER,
+    "later resident memory, MB": LATER,
     "API server's CPU, s": "server_cpu",
 }
 
@@ -183,7 +182,7 @@ COLUMNS = (
     Column(title="resident MB", figure="resident", decimals=1),
     Column(title="resident of c-r", figure="resident_ratio", decimals=2),
     Column(title="of best c-r", figure=f"resident{BEST_RATIO}", decimals=2),
-    Column(title="resident MB later", figure=LATER, decimals=1),
+    Column(title="later resident MB", figure=LATER, decimals=1),
     Column(title="of c-r", figure=f"{LATER}_ratio", decimals=2),
     Column(title="of best c-r", figure=f"{LATER}{BEST_RATIO}", decimals=2),
     Column(title="peak MB", figure="peak", decimals=1),
@@ -193,55 +192,55 @@ COLUMNS = (
 MEMORY = "memory"
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """Each step, how memory grew from one to the next, and objects with nothing in common."""
+def sections(options: RunOptions) -> Iterator[Section]:
+    """Each step, the growth of memory between steps, and objects with distinct content."""
     known = programs((*ALL_THEIRS, *ALL_OURS, *PEERS))
-    plan = steps(effort)
+    plan = steps(options)
     there = plan[0].objects
     found: dict[int, Mapping[str, Sequence[Cost]]] = {}
-    effort.progress(f"creating {there:,} AppServices and {_others(effort):,} others")
-    with filled_cluster(apps=there, others=_others(effort)) as plane:
+    options.progress(f"creating {there:,} AppServices and {_others(options):,} others")
+    with filled_cluster(apps=there, others=_others(options)) as plane:
         for step in plan:
-            effort.progress(f"creating AppServices, up to {step.objects:,}")
-            asyncio.run(add_apps(plane.kubeconfig, range(there, step.objects)))
+            options.progress(f"creating AppServices, up to {step.objects:,}")
+            asyncio.run(create_apps(plane.kubeconfig, range(there, step.objects)))
             there = step.objects
-            section = _synced(known, plane, step, effort, warm_up=step is plan[0])
+            section = _synced(known, plane, step, options, warm_up=step is plan[0])
             found[step.objects] = section.costs
             yield section
     yield memory(found)
-    distinct = distinct_step(effort)
-    effort.progress(
-        f"creating {distinct.objects:,} AppServices with nothing in common, and"
-        f" {_others(effort):,} others"
+    distinct = distinct_step(options)
+    options.progress(
+        f"creating {distinct.objects:,} AppServices with distinct content, and"
+        f" {_others(options):,} others"
     )
-    with filled_cluster(apps=distinct.objects, others=_others(effort), is_distinct=True) as plane:
-        yield _synced(known, plane, distinct, effort, warm_up=True)
+    with filled_cluster(apps=distinct.objects, others=_others(options), is_distinct=True) as plane:
+        yield _synced(known, plane, distinct, options, warm_up=True)
 
 
-def _others(effort: Effort) -> int:
-    return OTHERS if effort.is_full else FEW_OTHERS
+def _others(options: RunOptions) -> int:
+    return OTHERS if options.is_full else FEW_OTHERS
 
 
 def _synced(
     known: Mapping[str, Start],
     plane: RealControlPlane,
     step: Step,
-    effort: Effort,
+    options: RunOptions,
     *,
     warm_up: bool,
 ) -> Section:
     turns = {
-        name: syncing(start, plane, count=step.objects)
+        name: sync_turn(start, plane, count=step.objects)
         for name, start in known.items()
         if name not in step.left_out
     }
-    turns[LIST_ALONE] = listing(plane, count=step.objects)
-    notes = [BEST, ALONE, f"the server holds {_others(effort):,} objects of another kind besides"]
-    # A contender that has run once has its files in memory and its modules compiled.
+    turns[LIST_ALONE] = list_turn(plane, count=step.objects)
+    notes = [BEST, ALONE, f"the server also holds {_others(options):,} objects of another kind"]
+    # Only the first step needs a warm-up: afterwards, files are cached and modules compiled.
     costs = in_rounds(
         turns,
         rounds=step.peer_rounds,
-        progress=effort.progress,
+        progress=options.progress,
         warming_up=None if warm_up else {},
         optional=PEERS,
         report=notes.append,
@@ -249,11 +248,11 @@ def _synced(
     more = in_rounds(
         {name: turns[name] for name in ALWAYS},
         rounds=step.rounds - step.peer_rounds,
-        progress=effort.progress,
+        progress=options.progress,
         warming_up={},
     )
     every = {name: [*each, *more.get(name, ())] for name, each in costs.items()}
-    ratios = {name: beside_theirs(every, name) for name in every}
+    ratios = {name: ratios_to_controller_runtime(every, name) for name in every}
     return Section(
         name=step.name,
         title=step.title,
@@ -262,48 +261,45 @@ def _synced(
         limits=[
             limit
             for name in ALL_OURS
-            for limit in promises(name, ratios[name], judged=effort.is_judged)
-            if step.has_promises
+            for limit in limits_of(name, ratios[name], enforced=options.is_enforced)
+            if step.has_limits
         ],
         notes=notes,
     )
 
 
-def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limit]:
-    """What is promised of ``name``; and what one has to know beside that, which is not judged."""
+def limits_of(name: str, costs: Sequence[Cost], *, enforced: bool) -> Iterator[Limit]:
+    """The limits of ``name``, and further ratios, which are not enforced."""
     for figure, words in WORDS.items():
         yield Limit(
-            what=f"{name}, {words} of that of {THEIRS}",
+            what=f"{name}, {words}, ratio to {THEIRS}",
             most=LIMITS["resident" if figure == LATER else figure],
             unit="",
             rounds=by_round(costs, f"{figure}{RATIO}"),
-            judged=judged and figure in LIMITS,
+            enforced=enforced and figure in LIMITS,
         )
     for figure, words in WORDS.items():
         yield Limit(
-            what=f"{name}, {words} of that of {THEIRS} at its best",
+            what=f"{name}, {words}, ratio to the best {THEIRS}",
             most=BEST_MOST,
             unit="",
             rounds=by_round(costs, f"{figure}{BEST_RATIO}"),
-            judged=False,
+            enforced=False,
         )
 
 
-def beside_theirs(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Cost]:
-    """Each turn's cost, with its ratios to those of controller-runtime in the same round.
+def ratios_to_controller_runtime(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Cost]:
+    """The costs, with ratios to controller-runtime in the same round.
 
-    To what it takes as it comes, and to the least that any of its turns takes, figure by figure.
+    One ratio is to its turn with default settings, and one to the lowest figure of all its turns.
     """
     least = best_of(costs, ALL_THEIRS, WORDS)
-    as_it_comes = compared(costs[name], costs[THEIRS], WORDS)
-    return compared(as_it_comes, least, WORDS, suffix=BEST_RATIO)
+    with_default = with_ratios(costs[name], costs[THEIRS], WORDS)
+    return with_ratios(with_default, least, WORDS, suffix=BEST_RATIO)
 
 
 def memory(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> Section:
-    """What each object takes, by how much more memory there is at a step than at the one before.
-
-    By the later look, and of the same round of both steps, as far as both have it.
-    """
+    """The memory of each additional object, from the later readings of two consecutive steps."""
     spans = list(pairwise(found))
     costs = {
         name: added
@@ -312,7 +308,7 @@ def memory(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> Section:
     }
     return Section(
         name=MEMORY,
-        title="Resident memory for each object more, in bytes, by the later look of each round",
+        title="Resident memory of each additional object, in bytes, from the later readings",
         columns=[
             column
             for span in spans
@@ -321,17 +317,17 @@ def memory(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> Section:
                 Column(title="of c-r", figure=f"{_span(*span)}{RATIO}", decimals=2),
             )
         ],
-        costs=beside(costs, THEIRS, [_span(*span) for span in spans]),
+        costs=all_with_ratios(costs, THEIRS, [_span(*span) for span in spans]),
     )
 
 
 def _added(found: Mapping[int, Sequence[Cost]]) -> Iterator[Cost]:
-    """For each object more, in each round that is one of two steps in a row."""
+    """The memory of each additional object, for each round that two consecutive steps have."""
     for turns in zip_longest(*found.values()):
         added = {
             _span(before, after): (later[LATER] - earlier[LATER]) / (after - before)
             for (before, earlier), (after, later) in pairwise(zip(found, turns, strict=True))
-            # Some are not in every round of both, and the list alone holds nothing.
+            # A contender can lack rounds, and the list alone has no memory.
             if earlier is not None and later is not None and LATER in earlier and LATER in later
         }
         if added:
@@ -342,16 +338,16 @@ def _span(before: int, after: int) -> str:
     return f"{before:,} to {after:,}"
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """One for each table of syncs, and one of the memory of an object; some also without peers."""
+def charts(sections: Mapping[str, Section]) -> Iterator[BarChart]:
+    """A chart of each table; some also without the Python libraries."""
     for section in sections.values():
         if section.name == MEMORY:
-            yield (picture := _memory_picture(section))
-            yield _without_peers(picture)
+            yield (chart := _memory_chart(section))
+            yield _without_peers(chart)
             continue
         shown = {panel: (section.name, figure, 1.0) for panel, figure in PANELS.items()}
         base = section.costs[THEIRS]
-        picture = Bars(
+        chart = BarChart(
             name=section.name,
             title=section.title.partition(" (")[0],
             panels=panels(sections, shown),
@@ -361,32 +357,32 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
                 if section.limits and figure in LIMITS
             },
         )
-        yield picture
+        yield chart
         if section.limits:
-            yield _without_peers(picture)
+            yield _without_peers(chart)
 
 
-def _without_peers(picture: Bars) -> Bars:
-    """The same, where the longest bars of the others leave no room to see who takes less."""
+def _without_peers(chart: BarChart) -> BarChart:
+    """The chart without the Python libraries, whose long bars hide the differences."""
     return replace(
-        picture,
-        name=f"{picture.name}-without-peers",
-        title=f"{picture.title}, without the Python peers",
+        chart,
+        name=f"{chart.name}-without-peers",
+        title=f"{chart.title}, without the Python libraries",
         panels={
             panel: {name: spread for name, spread in by_name.items() if name in ALWAYS}
-            for panel, by_name in picture.panels.items()
+            for panel, by_name in chart.panels.items()
         },
     )
 
 
-def _memory_picture(section: Section) -> Bars:
-    return Bars(
+def _memory_chart(section: Section) -> BarChart:
+    return BarChart(
         name=MEMORY,
-        title="Resident memory for each object more, kB",
+        title="Resident memory of each additional object, kB",
         panels={
             column.title: spreads(section.costs, column.figure, 1e3)
             for column in section.columns
-            # Not those that are ratios.
+            # Without the ratios.
             if column.title == column.figure
         },
         limits={},

@@ -1,90 +1,93 @@
-"""Two replicas with leader election: how long no replica acts when the leader is gone or stops."""
+"""Two replicas with leader election: the time without a leader, and overlapping writes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bench.harness.charts import Bars, panels
+from bench.harness.charts import BarChart, panels
 from bench.harness.contenders import KOPF, OURS, THEIRS
-from bench.harness.effort import Effort
 from bench.harness.operators import Command, commands
 from bench.harness.replicas import (
     AFTER_SECONDS,
     CHANGES_A_SECOND,
     PEERING,
-    Replicated,
-    failing_over,
+    ReplicaCommands,
+    failover_turn,
 )
-from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
-from bench.harness.rounds import Cost, beside, in_rounds
+from bench.harness.report import Column, Limit, Section, by_round, rounds_text
+from bench.harness.rounds import Cost, all_with_ratios, in_rounds
+from bench.harness.run_options import RunOptions
 
 TITLE = "Failover"
 
 NAMES = (THEIRS, KOPF, OURS)
 
-# A turn is minutes of waiting, and no more than that.
+# A turn takes minutes, mostly of waiting.
 MAX_ROUNDS = 3
 
-# What is also shown as a ratio to controller-runtime in the same round.
+# The figures with a ratio to controller-runtime in the same round.
 COMPARED = tuple(
     f"{what}{figure}" for what in ("killed", "paused") for figure in ("", "_cpu", "_resident")
 )
 
-# One that stands by and writes before its time is found by this, too.
-BETWEEN = "writes by one replica between those of the other"
+# This also detects a standby replica that writes too early.
+BETWEEN = "writes of one replica between two writes of the other"
 
-# The higher one acts; kopf's replicas would both freeze if they were equal.
+# The replica with the higher priority acts. With equal priorities, both replicas of kopf would
+# pause.
 PRIORITIES = (100, 50)
 
 SETTINGS = (
-    "leases as they come, of 15 s, renewed within 10 s, tried for every 2 s;"
-    " kopf: peering as it comes, keep-alive of 60 s"
+    "default leases: 15 s, renewed within 10 s, retried every 2 s;"
+    " kopf: default peering, keep-alive of 60 s"
 )
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """The leader killed, and the leader stopped until long after another acts."""
+def sections(options: RunOptions) -> Iterator[Section]:
+    """The leader is killed, and the leader is paused until the other replica acts."""
     notes: list[str] = []
     costs = in_rounds(
-        {name: failing_over(each) for name, each in _replicated().items()},
-        rounds=min(effort.rounds, MAX_ROUNDS),
-        progress=effort.progress,
+        {name: failover_turn(each) for name, each in _replica_commands().items()},
+        rounds=min(options.rounds, MAX_ROUNDS),
+        progress=options.progress,
         warming_up={},
         optional=[KOPF],
         report=notes.append,
     )
-    costs = beside(costs, THEIRS, COMPARED)
-    rounds = rounds_in_words(len(costs[THEIRS]))
+    costs = all_with_ratios(costs, THEIRS, COMPARED)
+    rounds = rounds_text(len(costs[THEIRS]))
     arriving = f"with {CHANGES_A_SECOND:g} changes a second ({rounds}; {SETTINGS})"
     yield Section(
         name="killed",
         title=f"The leader is killed, {arriving}",
         columns=(
-            Column(title="until another writes s", figure="killed", decimals=1),
+            Column(title="until the other writes s", figure="killed", decimals=1),
             Column(title="of c-r", figure="killed_ratio", decimals=2),
-            Column(title="leader's writes between others'", figure="killed_between", decimals=0),
-            *_taken("killed"),
+            Column(
+                title="leader's writes between the other's", figure="killed_between", decimals=0
+            ),
+            *_successor_columns("killed"),
         ),
         costs=costs,
-        limits=[never(costs, "killed_between", f"killed: {BETWEEN}", judged=effort.is_judged)],
+        limits=[never(costs, "killed_between", f"killed: {BETWEEN}", enforced=options.is_enforced)],
         notes=notes,
     )
     yield Section(
         name="paused",
-        title=f"The leader is stopped, and wakes up {AFTER_SECONDS:g} s after another has begun to"
-        f" act, {arriving}",
+        title=f"The leader is paused, and resumes {AFTER_SECONDS:g} s after the other replica has"
+        f" begun to write, {arriving}",
         columns=(
-            Column(title="until another writes s", figure="paused", decimals=1),
+            Column(title="until the other writes s", figure="paused", decimals=1),
             Column(title="of c-r", figure="paused_ratio", decimals=2),
-            Column(title="writes by the former leader", figure="late", decimals=0),
-            Column(title="of them done", figure="late_done", decimals=0),
-            Column(title="between others' writes", figure="between", decimals=0),
-            Column(title="the last after s awake", figure="late_seconds", decimals=1),
-            *_taken("paused"),
+            Column(title="writes of the former leader", figure="late", decimals=0),
+            Column(title="of them accepted", figure="late_done", decimals=0),
+            Column(title="between the other's writes", figure="between", decimals=0),
+            Column(title="last write, s after the pause", figure="late_seconds", decimals=1),
+            *_successor_columns("paused"),
         ),
         costs=costs,
         limits=[
-            never(costs, figure, f"stopped: {what}", judged=effort.is_judged)
+            never(costs, figure, f"paused: {what}", enforced=options.is_enforced)
             for figure, what in (
-                ("late", "writes by the former leader after another's first"),
+                ("late", "writes of the former leader after the first of the new one"),
                 ("between", BETWEEN),
             )
         ],
@@ -92,20 +95,20 @@ def sections(effort: Effort) -> Iterator[Section]:
     )
 
 
-def never(costs: Mapping[str, Sequence[Cost]], figure: str, what: str, *, judged: bool) -> Limit:
-    """Of this there shall be nothing, in any round."""
+def never(costs: Mapping[str, Sequence[Cost]], figure: str, what: str, *, enforced: bool) -> Limit:
+    """A limit of zero, in every round."""
     return Limit(
         what=f"{OURS}, {what}",
         most=0,
         unit="",
         rounds=by_round(costs[OURS], figure),
         is_of_worst=True,
-        judged=judged,
+        enforced=enforced,
     )
 
 
-def _taken(what: str) -> Sequence[Column]:
-    """What the replica that takes over has used since its start, and what it holds at the end."""
+def _successor_columns(what: str) -> Sequence[Column]:
+    """The CPU and the memory of the replica that takes over."""
     return (
         Column(title="successor's CPU s", figure=f"{what}_cpu", decimals=2),
         Column(title="of c-r", figure=f"{what}_cpu_ratio", decimals=2),
@@ -115,17 +118,17 @@ def _taken(what: str) -> Sequence[Column]:
     )
 
 
-def _replicated() -> Mapping[str, Replicated]:
+def _replica_commands() -> Mapping[str, ReplicaCommands]:
     known = commands(NAMES)
     replicated = {
-        name: Replicated(first=command, second=command)
+        name: ReplicaCommands(first=command, second=command)
         for name, command in ((name, [*known[name], "--leader-elect"]) for name in (THEIRS, OURS))
     }
     first, second = (
         [*_without_standalone(known[KOPF]), f"--peering={PEERING}", f"--priority={priority}"]
         for priority in PRIORITIES
     )
-    replicated[KOPF] = Replicated(first=first, second=second, needs_peering=True)
+    replicated[KOPF] = ReplicaCommands(first=first, second=second, needs_peering=True)
     return {name: replicated[name] for name in NAMES}
 
 
@@ -133,12 +136,12 @@ def _without_standalone(command: Command) -> Command:
     return [each for each in command if each != "--standalone"]
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """How long no replica acts, and which acts beside the other."""
+def charts(sections: Mapping[str, Section]) -> Iterator[BarChart]:
+    """The time without a leader, and overlapping writes."""
     shown = {
-        "Leader killed: until another writes, s": ("killed", "killed", 1.0),
-        "Leader stopped: until another writes, s": ("paused", "paused", 1.0),
-        "Writes by the former leader while another writes": ("paused", "between", 1.0),
+        "Leader killed: until the other writes, s": ("killed", "killed", 1.0),
+        "Leader paused: until the other writes, s": ("paused", "paused", 1.0),
+        "Writes of the former leader between the other's": ("paused", "between", 1.0),
     }
     if drawn := panels(sections, shown):
-        yield Bars(name="leaders", title="Two replicas, one leader", panels=drawn, limits={})
+        yield BarChart(name="leaders", title="Two replicas, one leader", panels=drawn, limits={})

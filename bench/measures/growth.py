@@ -1,4 +1,4 @@
-"""How cost grows with the number of objects: time should be linear, memory for each the same."""
+"""The growth of costs with the number of objects: time should be linear, and memory, too."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,33 +8,33 @@ from itertools import pairwise
 from statistics import median
 from typing import TypeAlias
 
-from bench.harness.charts import Lines, Spread
+from bench.harness.charts import LineChart, Spread
 from bench.harness.contenders import OURS, THEIRS
-from bench.harness.converging import converging
-from bench.harness.delays import Pace, starting
-from bench.harness.effort import Effort
-from bench.harness.fitting import Points, exponent, exponent_above, for_each_more
-from bench.harness.informers import Start, filled_cluster, programs, syncing
+from bench.harness.convergence import convergence_turn
+from bench.harness.delays import Pace, reconcile_start_turn
+from bench.harness.fixtures import create_apps
+from bench.harness.informers import Start, filled_cluster, programs, sync_turn
 from bench.harness.operators import commands
-from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
+from bench.harness.power_law import Points, exponent, exponent_above, slopes
+from bench.harness.report import Column, Limit, Section, by_round, rounds_text
 from bench.harness.rounds import RATIO, Cost, Turn, in_rounds
-from bench.harness.world import add_apps
+from bench.harness.run_options import RunOptions
 
-TITLE = "Growth: the same work as the number of objects doubles"
+TITLE = "Growth with the number of objects"
 
 NAMES = (THEIRS, OURS)
 
-# What was measured, for each contender, in each round, with each number of objects.
+# The costs of each contender, for each round and each number of objects.
 Found: TypeAlias = Mapping[str, Sequence[Mapping[int, Cost]]]
 
-# The turn of all contenders with so many objects.
+# The turns of all contenders with a number of objects.
 Turns: TypeAlias = Callable[[int], Mapping[str, Turn]]
 
-# No more than this exponent is linear, give or take the noise of a shared machine;
+# The exponent of linear growth, with the noise of a shared machine;
 TIME_MOST = 1.1
-# where a start is taken off, which could hide how the rest grows, what is left has more of that;
+# without the constant start, the noise is larger;
 ABOVE_MOST = 1.2
-# and what an object takes in the last doubling, of what it takes in the first, is the same.
+# and the memory of an additional object in the last doubling, as a ratio to the first.
 MEMORY_MOST = 1.15
 
 EXPONENT = Column(title="exponent", figure="exponent", decimals=2)
@@ -43,7 +43,7 @@ ABOVE_START = Column(title="exponent above the start", figure="above", decimals=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """One figure of every turn, and how it is shown; judged if it is promised how it grows."""
+    """A figure of each turn, its format, and whether its growth has a limit."""
 
     name: str
     title: str
@@ -51,10 +51,10 @@ class Quantity:
     figure: str
     factor: float = 1.0
     decimals: int = 2
-    is_judged: bool = True
+    is_enforced: bool = True
 
     def column(self, size: int) -> Column:
-        """The one for so many objects."""
+        """The column for a number of objects."""
         return Column(
             title=f"{size:,}, {self.unit}",
             figure=_at(size),
@@ -67,13 +67,13 @@ SYNC = (
     Quantity(name="sync-wall", title="Cold sync", unit="s", figure="wall"),
     Quantity(name="sync-cpu", title="CPU of a cold sync", unit="s", figure="cpu"),
 )
-# The server's part of that: how the server grows bounds how those it serves do.
+# The server's growth is a lower bound for that of its clients.
 SERVER = Quantity(
     name="sync-server",
     title="CPU of kube-apiserver for that cold sync",
     unit="s",
     figure="server_cpu",
-    is_judged=False,
+    is_enforced=False,
 )
 PEAK = Quantity(
     name="sync-peak",
@@ -81,8 +81,8 @@ PEAK = Quantity(
     unit="MB",
     figure="peak",
     decimals=1,
-    # What is there before the first object is in it; each object's own is judged.
-    is_judged=False,
+    # It includes the memory before the first object; the memory of each object has a limit.
+    is_enforced=False,
 )
 RECONCILE = (
     Quantity(
@@ -97,35 +97,35 @@ RECONCILE = (
 LATENCY = tuple(
     Quantity(
         name=f"latency-{part}",
-        title=f"From when a change was due until its reconcile begins, {part}",
+        title=f"Delay from the due time of a change to the start of its reconcile, {part}",
         unit="ms",
         figure=f"due_{part}",
         factor=1e3,
         decimals=1,
-        # It should be flat, and of so few milliseconds the machine has its share.
-        is_judged=False,
+        # It should be constant, but a few milliseconds are mostly noise.
+        is_enforced=False,
     )
     for part in ("p50", "p99")
 )
-# Of these, what each object adds.
+# The increase for each additional object.
 SYNC_MEMORY = Quantity(
     name="sync-memory",
-    title="Resident memory of an informer, for each object more",
+    title="Resident memory of an informer, for each additional object",
     unit="bytes",
-    # Once Go has given back what it can.
+    # After Go has returned memory.
     figure="later_resident",
     factor=1e6,
     decimals=0,
 )
 RECONCILE_MEMORY = Quantity(
     name="reconcile-memory",
-    title="Resident memory of an operator, for each AppService more",
+    title="Resident memory of an operator, for each additional AppService",
     unit="bytes",
     figure="resident",
     factor=1e6,
     decimals=0,
-    # A doubling adds little, and of that what the work has left behind has its share.
-    is_judged=False,
+    # A doubling adds little, and the remains of earlier work are part of it.
+    is_enforced=False,
 )
 MEMORY = (SYNC_MEMORY, RECONCILE_MEMORY)
 QUANTITIES = {each.name: each for each in (*SYNC, SERVER, PEAK, *RECONCILE, *LATENCY, *MEMORY)}
@@ -133,23 +133,23 @@ QUANTITIES = {each.name: each for each in (*SYNC, SERVER, PEAK, *RECONCILE, *LAT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many objects of each kind of work; each number is twice the one before."""
+    """The numbers of objects; each is twice the previous one."""
 
     sync: Sequence[int]
     reconcile: Sequence[int]
     latency: Sequence[int]
     pace: Pace
-    # At most.
+    # The maximum number of rounds.
     rounds: int
-    # Turns of each in a round, with each number of objects: a cold sync is short, and so noisy.
+    # The turns of each contender in a round: a cold sync is short, and therefore noisy.
     sync_turns: int
 
 
 FULL = Scale(
     sync=(10_000, 20_000, 40_000, 80_000),
-    # Not fewer: a server that is idle at times makes up for the second for which ours holds back a
-    # status in progress, which is most of what ten take. Taken off, it leaves too little of the
-    # fewest, and the line is too steep.
+    # Not fewer: steersman delays a status in progress for a second, which is most of the time of
+    # ten objects. Without the start, little would remain of a smaller number, and the exponent
+    # would be too high.
     reconcile=(250, 500, 1_000, 2_000),
     latency=(1_000, 2_000, 4_000),
     pace=Pace(rate=100.0, seconds=6.0),
@@ -165,54 +165,53 @@ QUICK = Scale(
     sync_turns=1,
 )
 SLEEP_MS = 1
-# What it takes with so few is hardly more than the start; and enough for whatever is measured first
-# to find no more to load than what comes later.
+# The number of objects that represents the start. It is also the warm-up.
 FEW = 10
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """Cold sync, reconciles and latency, each with more and more objects."""
-    scale = FULL if effort.is_full else QUICK
-    rounds = min(effort.rounds, scale.rounds)
+def sections(options: RunOptions) -> Iterator[Section]:
+    """Cold sync, reconcile and latency, with increasing numbers of objects."""
+    scale = FULL if options.is_full else QUICK
+    rounds = min(options.rounds, scale.rounds)
     known, operators = programs(NAMES), commands(NAMES)
     found = by_size(
-        effort,
+        options,
         (FEW, *scale.sync),
-        lambda: _filling(effort, known),
+        lambda: _filling(options, known),
         rounds=rounds,
         turns_each=scale.sync_turns,
         warming_up=FEW,
     )
     for quantity in (*SYNC, SERVER, PEAK):
-        yield grown(quantity, found, judged=effort.is_judged)
-    yield memory(SYNC_MEMORY, found, judged=effort.is_judged)
+        yield growth_section(quantity, found, enforced=options.is_enforced)
+    yield memory(SYNC_MEMORY, found, enforced=options.is_enforced)
 
     def converged(size: int) -> Mapping[str, Turn]:
-        return {name: converging(command, count=size) for name, command in operators.items()}
+        return {name: convergence_turn(command, count=size) for name, command in operators.items()}
 
     found = by_size(
-        effort,
+        options,
         (FEW, *scale.reconcile),
         lambda: nullcontext(converged),
         rounds=rounds,
         warming_up=FEW,
     )
     for quantity in RECONCILE:
-        yield grown(quantity, found, judged=effort.is_judged)
-    yield memory(RECONCILE_MEMORY, found, judged=effort.is_judged)
+        yield growth_section(quantity, found, enforced=options.is_enforced)
+    yield memory(RECONCILE_MEMORY, found, enforced=options.is_enforced)
 
     def changed(size: int) -> Mapping[str, Turn]:
         return {
             name: _at_pace(
                 scale.pace,
-                starting(command, count=size, paces=[scale.pace], sleep_ms=SLEEP_MS),
+                reconcile_start_turn(command, count=size, paces=[scale.pace], sleep_ms=SLEEP_MS),
             )
             for name, command in operators.items()
         }
 
-    found = by_size(effort, scale.latency, lambda: nullcontext(changed), rounds=rounds)
+    found = by_size(options, scale.latency, lambda: nullcontext(changed), rounds=rounds)
     for quantity in LATENCY:
-        yield grown(quantity, found, judged=effort.is_judged)
+        yield growth_section(quantity, found, enforced=options.is_enforced)
 
 
 def _at_pace(pace: Pace, turn: Turn) -> Turn:
@@ -220,24 +219,24 @@ def _at_pace(pace: Pace, turn: Turn) -> Turn:
 
 
 @contextmanager
-def _filling(effort: Effort, known: Mapping[str, Start]) -> Iterator[Turns]:
-    """One server that is filled step by step, so that nothing is created twice."""
+def _filling(options: RunOptions, known: Mapping[str, Start]) -> Iterator[Turns]:
+    """A server to which each step adds objects."""
     there = FEW
-    effort.progress(f"creating {there:,} AppServices")
+    options.progress(f"creating {there:,} AppServices")
     with filled_cluster(apps=there) as plane:
 
         def turns(size: int) -> Mapping[str, Turn]:
             nonlocal there
-            effort.progress(f"creating AppServices, up to {size:,}")
-            asyncio.run(add_apps(plane.kubeconfig, range(there, size)))
+            options.progress(f"creating AppServices, up to {size:,}")
+            asyncio.run(create_apps(plane.kubeconfig, range(there, size)))
             there = size
-            return {name: syncing(start, plane, count=size) for name, start in known.items()}
+            return {name: sync_turn(start, plane, count=size) for name, start in known.items()}
 
         yield turns
 
 
 def by_size(
-    effort: Effort,
+    options: RunOptions,
     sizes: Sequence[int],
     growing: Callable[[], AbstractContextManager[Turns]],
     *,
@@ -245,26 +244,26 @@ def by_size(
     turns_each: int = 1,
     warming_up: int = 0,
 ) -> Found:
-    """From the least to the most, again and again; what does not count has ``warming_up`` objects.
+    """The costs by size, in rounds from the smallest to the largest size.
 
-    With each number of objects, a round has the medians of ``turns_each`` turns. Each round is a
-    whole growth: what else the machine does for minutes meets all sizes of one round, and not one
-    size of all.
+    For each size, a round has the medians of ``turns_each`` turns. Load of the machine that lasts
+    for minutes therefore affects all sizes of one round, and not one size in all rounds. The
+    warm-up has ``warming_up`` objects.
     """
     found: dict[str, list[dict[int, Cost]]] = {name: [{} for _ in range(rounds)] for name in NAMES}
     for number in range(rounds):
         with growing() as turns:
             for place, size in enumerate(sizes):
                 is_first = number == place == 0
-                effort.progress(f"round {number + 1} of {rounds}: {size:,} objects")
+                options.progress(f"round {number + 1} of {rounds}: {size:,} objects")
                 before = turns(warming_up) if is_first and warming_up else {}
                 at_size = turns(size)
-                # The order of contenders varies.
+                # Every other time in reverse order.
                 order = list(at_size)[:: -1 if (number + place) % 2 else 1]
                 costs = in_rounds(
                     {name: at_size[name] for name in order},
                     rounds=turns_each,
-                    progress=effort.progress,
+                    progress=options.progress,
                     warming_up=before,
                 )
                 for name, turned in costs.items():
@@ -276,13 +275,13 @@ def _medians(turned: Sequence[Cost]) -> Cost:
     return {figure: median(cost[figure] for cost in turned) for figure in turned[0]}
 
 
-def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
-    """What it was with each number of objects, and how it grew."""
+def growth_section(quantity: Quantity, found: Found, *, enforced: bool) -> Section:
+    """A table of one quantity by size, with its exponent."""
     sizes, has_start = _sizes(found), FEW in found[OURS][0]
     largest = f"{_at(sizes[-1])}{RATIO}"
     costs = {
         name: [
-            {**_fitted(quantity, mine), largest: mine[sizes[-1]][quantity.figure] / theirs}
+            {**_fit(quantity, mine), largest: mine[sizes[-1]][quantity.figure] / theirs}
             for mine, theirs in zip(
                 rounds,
                 (each[sizes[-1]][quantity.figure] for each in found[THEIRS]),
@@ -297,17 +296,17 @@ def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
         columns=(
             *([replace(quantity.column(FEW), figure="start")] if has_start else []),
             *(quantity.column(size) for size in sizes),
-            Column(title=f"{sizes[-1]:,}, of {THEIRS}", figure=largest, decimals=2),
+            Column(title=f"{sizes[-1]:,}, ratio to {THEIRS}", figure=largest, decimals=2),
             EXPONENT,
             *([ABOVE_START] if has_start else []),
         ),
         costs=costs,
-        limits=list(_limits(quantity, costs[OURS], judged=judged)),
+        limits=list(_limits(quantity, costs[OURS], enforced=enforced)),
     )
 
 
-def _limits(quantity: Quantity, ours: Sequence[Cost], *, judged: bool) -> Iterator[Limit]:
-    if not quantity.is_judged:
+def _limits(quantity: Quantity, ours: Sequence[Cost], *, enforced: bool) -> Iterator[Limit]:
+    if not quantity.is_enforced:
         return
     for column, most in ((EXPONENT, TIME_MOST), (ABOVE_START, ABOVE_MOST)):
         yield Limit(
@@ -315,11 +314,11 @@ def _limits(quantity: Quantity, ours: Sequence[Cost], *, judged: bool) -> Iterat
             most=most,
             unit="",
             rounds=by_round(ours, column.figure),
-            judged=judged,
+            enforced=enforced,
         )
 
 
-def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
+def _fit(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
     points = _points(quantity, by_size)
     fitted = {**{_at(size): value for size, value in points}, "exponent": exponent(points)}
     if FEW in by_size:
@@ -334,12 +333,12 @@ def _points(quantity: Quantity, by_size: Mapping[int, Cost]) -> Points:
     return [(size, cost[quantity.figure]) for size, cost in by_size.items() if size != FEW]
 
 
-def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
-    """What each object takes, by how much more memory there is after each doubling."""
+def memory(quantity: Quantity, found: Found, *, enforced: bool) -> Section:
+    """A table of the memory of each additional object, for each doubling."""
     sizes = _sizes(found)
     largest = f"{_at(sizes[-1])}{RATIO}"
     more = {
-        name: [for_each_more(_points(quantity, by_size)) for by_size in rounds]
+        name: [slopes(_points(quantity, by_size)) for by_size in rounds]
         for name, rounds in found.items()
     }
     costs: Mapping[str, Sequence[Cost]] = {
@@ -361,31 +360,31 @@ def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
                 replace(quantity.column(after), title=f"{before:,} to {after:,}, {quantity.unit}")
                 for before, after in pairwise(sizes)
             ),
-            Column(title=f"the last, of {THEIRS}", figure=largest, decimals=2),
-            Column(title="last of first", figure="ratio", decimals=2),
+            Column(title=f"last doubling, ratio to {THEIRS}", figure=largest, decimals=2),
+            Column(title="last doubling, ratio to the first", figure="ratio", decimals=2),
         ),
         costs=costs,
         limits=[
             Limit(
-                what=f"{OURS}: memory of an object in the last doubling, of that in the first",
+                what=f"{OURS}: memory of an object in the last doubling, ratio to the first",
                 most=MEMORY_MOST,
                 unit="",
                 rounds=by_round(costs[OURS], "ratio"),
-                judged=judged,
+                enforced=enforced,
             )
         ]
-        if quantity.is_judged
+        if quantity.is_enforced
         else [],
     )
 
 
 def _ratio(name: str, value: float, base: float) -> Cost:
-    """There is none to a doubling that adds nothing, which is chance."""
+    """A ratio, or nothing if a doubling adds no memory, which is noise."""
     return {name: value / base} if base > 0 else {}
 
 
 def _at(size: float) -> str:
-    """What a figure is called that was found with so many objects."""
+    """The name of the figure for a number of objects."""
     return f"at {size:.0f}"
 
 
@@ -394,14 +393,14 @@ def _sizes(found: Found) -> Sequence[int]:
 
 
 def _rounds(found: Found) -> str:
-    return rounds_in_words(len(found[OURS]))
+    return rounds_text(len(found[OURS]))
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Lines]:
-    """A line of each contender, for each quantity."""
+def charts(sections: Mapping[str, Section]) -> Iterator[LineChart]:
+    """A chart of each quantity."""
     for section in sections.values():
         quantity = QUANTITIES[section.name]
-        yield Lines(
+        yield LineChart(
             name=quantity.name,
             title=quantity.title,
             x_title="objects",
@@ -413,8 +412,9 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Lines]:
                 ]
                 for name, costs in section.costs.items()
             },
-            # Where a straight line is linear growth; what is flat is shown from zero.
-            is_logarithmic=quantity.is_judged and quantity not in MEMORY,
+            # On logarithmic axes, linear growth is a straight line. Constant quantities start at
+            # zero.
+            is_logarithmic=quantity.is_enforced and quantity not in MEMORY,
         )
 
 

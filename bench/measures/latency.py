@@ -1,32 +1,32 @@
-"""How soon an operator answers to a change: its reconcile begins, its children have followed."""
+"""The delay between a change and the start of its reconcile, or the changed Deployment."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.harness.charts import Bars, panels
+from bench.harness.charts import BarChart, panels
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
-from bench.harness.delays import Pace, following, starting
-from bench.harness.effort import Effort
+from bench.harness.delays import Pace, deployment_change_turn, reconcile_start_turn
 from bench.harness.operators import commands
-from bench.harness.report import Column, Limit, Section, by_round, in_parts, rounds_in_words
-from bench.harness.rounds import Cost, Turn, beside, in_rounds
+from bench.harness.report import Column, Limit, Section, by_round, percentile_columns, rounds_text
+from bench.harness.rounds import Cost, Turn, all_with_ratios, in_rounds
+from bench.harness.run_options import RunOptions
 
 TITLE = "Latency"
 
 NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
 
-# At which pace the promise is made, and what it is.
-JUDGED_RATE = 100.0
+# The pace and the value of the limit.
+LIMIT_RATE = 100.0
 LIMIT_SECONDS = 0.020
 SLEEP_MS = 1
 
-# Three are enough: in each there are hundreds of changes and more.
+# Three rounds are enough, because each has hundreds of changes.
 MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many objects are changed in turn, and how fast."""
+    """The number of objects, and the paces of the changes."""
 
     count: int
     paces: Sequence[Pace]
@@ -43,29 +43,31 @@ FULL = Scale(
 QUICK = Scale(count=20, paces=[Pace(rate=pace.rate, seconds=2.0) for pace in FULL.paces])
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """First how soon the reconcile begins, then how soon there is something to see of it."""
-    scale = FULL if effort.is_full else QUICK
+def sections(options: RunOptions) -> Iterator[Section]:
+    """The delay until the reconcile starts, and the delay until the Deployment changes."""
+    scale = FULL if options.is_full else QUICK
     operators = commands(NAMES)
     notes: list[str] = []
     costs = _in_rounds(
         {
-            name: starting(command, count=scale.count, paces=scale.paces, sleep_ms=SLEEP_MS)
+            name: reconcile_start_turn(
+                command, count=scale.count, paces=scale.paces, sleep_ms=SLEEP_MS
+            )
             for name, command in operators.items()
         },
-        effort,
+        options,
         notes,
     )
     for pace in scale.paces:
-        section = _starts(pace, _at(pace, costs), scale.count, judged=effort.is_judged)
+        section = _starts(pace, _at(pace, costs), scale.count, enforced=options.is_enforced)
         yield replace(section, notes=notes)
     notes = []
     costs = _in_rounds(
         {
-            name: following(command, count=scale.count, paces=scale.paces)
+            name: deployment_change_turn(command, count=scale.count, paces=scale.paces)
             for name, command in operators.items()
         },
-        effort,
+        options,
         notes,
     )
     for pace in scale.paces:
@@ -73,12 +75,12 @@ def sections(effort: Effort) -> Iterator[Section]:
 
 
 def _in_rounds(
-    turns: Mapping[str, Turn], effort: Effort, notes: list[str]
+    turns: Mapping[str, Turn], options: RunOptions, notes: list[str]
 ) -> Mapping[str, Sequence[Cost]]:
     return in_rounds(
         turns,
-        rounds=min(effort.rounds, MAX_ROUNDS),
-        progress=effort.progress,
+        rounds=min(options.rounds, MAX_ROUNDS),
+        progress=options.progress,
         warming_up={},
         optional=[KOPF],
         report=notes.append,
@@ -87,54 +89,54 @@ def _in_rounds(
 
 def _at(pace: Pace, costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
     own = {name: pace.of(each) for name, each in costs.items()}
-    return beside(own, THEIRS, ("due_p50", "due_p99", "cpu", "resident"))
+    return all_with_ratios(own, THEIRS, ("due_p50", "due_p99", "cpu", "resident"))
 
 
 def _starts(
-    pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int, *, judged: bool
+    pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int, *, enforced: bool
 ) -> Section:
-    is_judged = pace.rate == JUDGED_RATE
-    rounds = rounds_in_words(len(costs[THEIRS]))
+    is_enforced = pace.rate == LIMIT_RATE
+    rounds = rounds_text(len(costs[THEIRS]))
     return Section(
         name=f"start-{pace.rate:g}",
         title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to {count:,} AppServices,"
-        f" until a reconcile that takes {SLEEP_MS} ms begins ({rounds})",
+        f" until a reconcile of {SLEEP_MS} ms starts ({rounds})",
         columns=(
-            *in_parts("answered", "from the answer", "ms"),
-            *in_parts("sent", "from sending", "ms"),
-            *in_parts("due", "from when it was due", "ms"),
+            *percentile_columns("answered", "from the response", "ms"),
+            *percentile_columns("sent", "from sending", "ms"),
+            *percentile_columns("due", "from the due time", "ms"),
             Column(title="p99 of c-r", figure="due_p99_ratio", decimals=2),
-            Column(title="answer p99 ms", figure="answer_p99", decimals=1, factor=1e3),
+            Column(title="response p99 ms", figure="answer_p99", decimals=1, factor=1e3),
             *COMMON,
         ),
         costs=costs,
         limits=[
             Limit(
-                what=f"{name}, 99 % of changes, from the answer",
+                what=f"{name}, response to start of the reconcile, p99",
                 most=LIMIT_SECONDS,
                 unit=" s",
                 rounds=by_round(costs[name], "answered_p99"),
-                judged=judged,
+                enforced=enforced,
             )
             for name in (OURS, OURS_UVLOOP)
-            if is_judged
+            if is_enforced
         ],
     )
 
 
 def _children(pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
-    rounds = rounds_in_words(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[THEIRS]))
     return Section(
         name=f"children-{pace.rate:g}",
         title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to the size of {count:,}"
-        f" AppServices, until an onlooker sees the Deployment follow ({rounds}); where fewer were"
-        f" made than asked for, the machine is the limit",
+        f" AppServices, until a watcher receives the changed Deployment ({rounds}); fewer changes"
+        f" a second than requested mean that the machine is overloaded",
         columns=(
-            *in_parts("sent", "from sending", "ms"),
-            *in_parts("due", "from when it was due", "ms"),
+            *percentile_columns("sent", "from sending", "ms"),
+            *percentile_columns("due", "from the due time", "ms"),
             Column(title="p50 of c-r", figure="due_p50_ratio", decimals=2),
             Column(title="p99 of c-r", figure="due_p99_ratio", decimals=2),
-            Column(title="followed a second", figure="followed_rate", decimals=0),
+            Column(title="Deployments changed a second", figure="followed_rate", decimals=0),
             *COMMON,
         ),
         costs=costs,
@@ -152,11 +154,11 @@ COMMON = (
 )
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """How it changes with the rate; of what is there."""
+def charts(sections: Mapping[str, Section]) -> Iterator[BarChart]:
+    """The delays by rate."""
     for kind, figure, title in (
-        ("start", "answered", "From the answer to a change until its reconcile begins"),
-        ("children", "due", "From when a change was due until its Deployment has followed"),
+        ("start", "answered", "Delay from the response to a change to the start of its reconcile"),
+        ("children", "due", "Delay from the due time of a change to the changed Deployment"),
     ):
         rates = [
             float(name.removeprefix(f"{kind}-")) for name in sections if name.startswith(f"{kind}-")
@@ -166,10 +168,10 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
             for rate in rates
             for part in ("p50", "p99")
         }
-        limits = {_panel("p99", JUDGED_RATE): LIMIT_SECONDS * 1e3} if kind == "start" else {}
+        limits = {_panel("p99", LIMIT_RATE): LIMIT_SECONDS * 1e3} if kind == "start" else {}
         if drawn := panels(sections, shown):
             limits = {panel: limit for panel, limit in limits.items() if panel in drawn}
-            yield Bars(name=kind, title=title, panels=drawn, limits=limits)
+            yield BarChart(name=kind, title=title, panels=drawn, limits=limits)
 
 
 def _panel(part: str, rate: float) -> str:

@@ -1,88 +1,87 @@
-"""A whole operator: what it takes to bring AppServices in line, to rest, and to look again.
+"""The cost of an operator: for reconciling AppServices, while idle, and for resyncs.
 
-The same operator with controller-runtime, with kopf and with steersman, against a real control
-plane with its own controllers. Before a figure counts, the children and the status of every
-AppService are compared with what its spec asks for, field by field.
+The same operator is written with controller-runtime, kopf and steersman, and runs against a real
+control plane with its controllers. Figures count only if the children and the status of every
+AppService match its spec.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.harness.charts import Bars, panels
+from bench.harness.charts import BarChart, panels
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
-from bench.harness.converging import converging
-from bench.harness.effort import Effort
+from bench.harness.convergence import convergence_turn
 from bench.harness.operators import Command, commands
-from bench.harness.report import Column, Floor, Limit, Section, by_round, rounds_in_words
-from bench.harness.resting import Place, idle, places, resynced
+from bench.harness.report import Column, Floor, Limit, Section, by_round, rounds_text
 from bench.harness.rounds import (
     BEST_RATIO,
     RATIO,
     Cost,
     Turn,
-    beside,
+    all_with_ratios,
     best_of,
-    compared,
     in_rounds,
+    with_ratios,
 )
+from bench.harness.run_options import RunOptions
+from bench.harness.steady_state import OperatorSetup, measure_idle, measure_resync, operator_setups
 
-TITLE = "Operators: AppServices brought to Deployment, Service and status"
+TITLE = "Operators: a Deployment, a Service and a status for each AppService"
 
-# The turns of controller-runtime: as it comes, and with a status that is written, as ours is,
-# whatever else has been written meanwhile.
+# The turns of controller-runtime: with default settings, and with patched statuses, which have no
+# conflicts, as in steersman.
 ALL_THEIRS = (THEIRS, THEIRS_PATCHING)
 NAMES = (*ALL_THEIRS, KOPF, OURS, OURS_UVLOOP)
-# A turn is a minute, and what else the machine does changes in that time: a judged contender has
-# its turn next to its reference.
+# A turn takes a minute, in which the load of the machine changes. Therefore a contender with limits
+# runs next to its reference.
 TURNS = (KOPF, THEIRS_PATCHING, OURS, THEIRS, OURS_UVLOOP)
 
-# How a status is written is no question while none is.
-RESTING_NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
+# Idle operators write no status, so one turn of controller-runtime is enough.
+IDLE_NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
 
 BEST = "best c-r"
 BEST_NOTE = (
-    f"{BEST}: whichever turn of controller-runtime was better in that figure in that round; this"
-    " is not judged"
+    f"{BEST}: the better figure of both turns of controller-runtime in the same round; not enforced"
 )
 
-# A turn with thousands is minutes, and with kopf more of them than it is worth.
+# A turn with thousands of objects takes minutes, and longer with kopf.
 MANY_NAMES = (THEIRS, OURS)
 
-# What ours may take of what each of these takes.
+# The limits, as ratios.
 CPU_LIMITS = {THEIRS: 1.0, BEST: 1.0, KOPF: 0.35}
 REQUESTS_LIMIT = 1.0
-# And how fast it is at least, beside controller-runtime.
+# The lower limit of the rate, as a ratio to controller-runtime.
 RATE_FLOOR = 1.0
 
-# What is also shown as a ratio to each of these in the same round,
+# The figures with a ratio to each of these in the same round,
 COMPARED = {
     THEIRS: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests", "resident"),
     BEST: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests"),
     KOPF: ("cpu", "each_cpu"),
 }
-# and how the names of such ratios end.
+# and the suffixes of these ratios.
 SUFFIXES = {THEIRS: RATIO, BEST: BEST_RATIO, KOPF: f" of {KOPF}"}
 
-# How much of it does not count, before the first round.
+# The number of AppServices in the warm-up.
 WARMING_UP = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many objects, how long nothing happens, and after how long everything is looked at."""
+    """The number of objects, the idle time, and the resync periods."""
 
     count: int
     many: int
-    # At most, of what takes long and is not judged by its median.
+    # The maximum number of rounds of long tables.
     rounds: int
     idle_seconds: float
-    resync: "Looking"
-    kopf_resync: "Looking"
+    resync: "Resync"
+    kopf_resync: "Resync"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looking:
-    """Every so many seconds, so often; much longer than it takes to look at everything."""
+class Resync:
+    """The period of resyncs and their number; a period is much longer than a resync."""
 
     seconds: int
     periods: int
@@ -96,80 +95,80 @@ FULL = Scale(
     many=5_000,
     rounds=3,
     idle_seconds=60.0,
-    resync=Looking(seconds=10, periods=2),
-    kopf_resync=Looking(seconds=30, periods=1),
+    resync=Resync(seconds=10, periods=2),
+    kopf_resync=Resync(seconds=30, periods=1),
 )
 QUICK = Scale(
     count=50,
     many=100,
     rounds=1,
     idle_seconds=5.0,
-    resync=Looking(seconds=5, periods=2),
-    kopf_resync=Looking(seconds=10, periods=1),
+    resync=Resync(seconds=5, periods=2),
+    kopf_resync=Resync(seconds=10, periods=1),
 )
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """Work, more work, none, and the same again."""
-    scale = FULL if effort.is_full else QUICK
+def sections(options: RunOptions) -> Iterator[Section]:
+    """Reconciles of some and of many AppServices, idle operators, and resyncs."""
+    scale = FULL if options.is_full else QUICK
     operators = commands(NAMES)
-    yield some(operators, scale, effort)
-    yield many(operators, scale, effort)
-    with places({name: operators[name] for name in RESTING_NAMES}) as at:
-        rested = resting(at, scale, effort)
-        yield rested
-        yield resyncs(at, rested, scale, effort)
+    yield some(operators, scale, options)
+    yield many(operators, scale, options)
+    with operator_setups({name: operators[name] for name in IDLE_NAMES}) as at:
+        idle_table = idle_section(at, scale, options)
+        yield idle_table
+        yield resync_section(at, idle_table, scale, options)
 
 
-def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
-    """As many as are judged, by all of them in every round."""
+def some(operators: Mapping[str, Command], scale: Scale, options: RunOptions) -> Section:
+    """The table with limits, with all contenders."""
     notes = [BEST_NOTE]
     costs = in_rounds(
-        {name: converging(operators[name], count=scale.count) for name in TURNS},
-        rounds=effort.rounds,
-        progress=effort.progress,
+        {name: convergence_turn(operators[name], count=scale.count) for name in TURNS},
+        rounds=options.rounds,
+        progress=options.progress,
         optional=[THEIRS_PATCHING, KOPF],
         report=notes.append,
         warming_up={
-            name: converging(each, count=WARMING_UP)
+            name: convergence_turn(each, count=WARMING_UP)
             for name, each in operators.items()
-            if effort.is_full
+            if options.is_full
         },
     )
-    ratios = beside_others({name: costs[name] for name in NAMES if name in costs})
+    ratios = ratios_to_others({name: costs[name] for name in NAMES if name in costs})
     return Section(
         name="some",
         title=f"{scale.count:,} AppServices to Deployment, Service and status, in a new process"
-        f" on a new control plane ({rounds_in_words(len(costs[THEIRS]))})",
+        f" on a new control plane ({rounds_text(len(costs[THEIRS]))})",
         columns=columns((THEIRS, BEST, KOPF)),
         costs=ratios,
         limits=[
             limit
             for name in (OURS, OURS_UVLOOP)
-            for limit in promises(name, ratios[name], judged=effort.is_judged)
+            for limit in limits_of(name, ratios[name], enforced=options.is_enforced)
         ],
         notes=notes,
     )
 
 
-def many(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
-    """Some thousands, to see whether it stays like that."""
+def many(operators: Mapping[str, Command], scale: Scale, options: RunOptions) -> Section:
+    """The table with thousands of AppServices."""
     costs = in_rounds(
-        {name: converging(operators[name], count=scale.many) for name in MANY_NAMES},
-        rounds=min(effort.rounds, scale.rounds),
-        progress=effort.progress,
+        {name: convergence_turn(operators[name], count=scale.many) for name in MANY_NAMES},
+        rounds=min(options.rounds, scale.rounds),
+        progress=options.progress,
         warming_up={},
     )
     return Section(
         name="many",
-        title=f"{scale.many:,} AppServices ({rounds_in_words(len(costs[THEIRS]))})",
+        title=f"{scale.many:,} AppServices ({rounds_text(len(costs[THEIRS]))})",
         columns=columns((THEIRS,)),
-        costs=beside_others(costs),
+        costs=ratios_to_others(costs),
     )
 
 
 def columns(bases: Sequence[str]) -> Sequence[Column]:
-    """What is shown of bringing AppServices in line."""
+    """The columns of reconciles."""
     return (
         Column(title="a second", figure="rate", decimals=1),
         *_ratios("rate", bases),
@@ -187,7 +186,7 @@ def columns(bases: Sequence[str]) -> Sequence[Column]:
         *_ratios("each_server_cpu", bases),
         Column(title="requests each", figure="requests", decimals=2),
         Column(title="writes each", figure="writes", decimals=2),
-        Column(title="of them refused", figure="refused", decimals=3),
+        Column(title="of them rejected", figure="refused", decimals=3),
         *MEMORY,
     )
 
@@ -198,78 +197,75 @@ def _ratios(figure: str, bases: Sequence[str]) -> Iterator[Column]:
             yield Column(title=f"of {base}", figure=f"{figure}{SUFFIXES[base]}", decimals=2)
 
 
-def beside_others(costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
-    """Each turn's cost, with its ratios to those of others in the same round."""
+def ratios_to_others(costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
+    """The costs, with ratios to other contenders in the same round."""
     found = costs
     for base in (THEIRS, KOPF):
-        found = beside(found, base, COMPARED[base], suffix=SUFFIXES[base])
+        found = all_with_ratios(found, base, COMPARED[base], suffix=SUFFIXES[base])
     best = _best(costs) if all(name in costs for name in ALL_THEIRS) else ()
     return {
-        name: compared(each, best, COMPARED[BEST], suffix=SUFFIXES[BEST])
+        name: with_ratios(each, best, COMPARED[BEST], suffix=SUFFIXES[BEST])
         for name, each in found.items()
     }
 
 
 def _best(costs: Mapping[str, Sequence[Cost]]) -> Sequence[Cost]:
-    """The most AppServices a second that controller-runtime has come to, and the least of all else.
-
-    Figure by figure and round by round.
-    """
+    """For each round, the highest rate and the lowest other figures of controller-runtime."""
     least = best_of(costs, ALL_THEIRS, [each for each in COMPARED[BEST] if each != "rate"])
     most = best_of(costs, ALL_THEIRS, ["rate"], best=max)
     return [{**cost, **fastest} for cost, fastest in zip(least, most, strict=True)]
 
 
-def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limit | Floor]:
-    """What of ``name`` is promised, with what came of it: medians of ratios within a round.
+def limits_of(name: str, costs: Sequence[Cost], *, enforced: bool) -> Iterator[Limit | Floor]:
+    """The limits of ``name``, as ratios within a round.
 
-    The same is shown for controller-runtime at its best, of which nothing is promised.
+    The ratios to the best of controller-runtime are not enforced.
     """
 
     for base, most in CPU_LIMITS.items():
-        is_judged = judged and base != BEST
-        for figure, words in {"cpu": "CPU", "each_cpu": "CPU for each AppService"}.items():
+        is_enforced = enforced and base != BEST
+        for figure, words in {"cpu": "CPU", "each_cpu": "CPU of one AppService"}.items():
             yield Limit(
-                what=f"{name}, {words} of that of {base}",
+                what=f"{name}, {words}, ratio to {base}",
                 most=most,
                 unit="",
                 rounds=by_round(costs, f"{figure}{SUFFIXES[base]}"),
-                judged=is_judged,
+                enforced=is_enforced,
             )
         if "requests" in COMPARED[base]:
             yield Limit(
-                what=f"{name}, requests of those of {base}",
+                what=f"{name}, requests, ratio to {base}",
                 most=REQUESTS_LIMIT,
                 unit="",
                 rounds=by_round(costs, f"requests{SUFFIXES[base]}"),
-                judged=is_judged,
+                enforced=is_enforced,
             )
         if "rate" in COMPARED[base]:
             yield Floor(
-                what=f"{name}, AppServices a second of those of {base}",
+                what=f"{name}, AppServices a second, ratio to {base}",
                 least=RATE_FLOOR,
                 unit="",
                 rounds=by_round(costs, f"rate{SUFFIXES[base]}"),
-                judged=is_judged,
+                enforced=is_enforced,
             )
 
 
-def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
-    """Nothing to do."""
+def idle_section(at: Mapping[str, OperatorSetup], scale: Scale, options: RunOptions) -> Section:
+    """The table of idle operators."""
     notes: list[str] = []
-    costs = idle(
+    costs = measure_idle(
         at,
         count=scale.count,
         seconds=scale.idle_seconds,
-        rounds=min(effort.rounds, scale.rounds),
-        progress=effort.progress,
+        rounds=min(options.rounds, scale.rounds),
+        progress=options.progress,
         optional=[KOPF],
         report=notes.append,
     )
     return Section(
         name="idle",
-        title=f"{scale.idle_seconds:g} s with nothing to do, and {scale.count:,} AppServices; all"
-        f" at the same time ({rounds_in_words(len(costs[THEIRS]))})",
+        title=f"{scale.idle_seconds:g} s idle, with {scale.count:,} AppServices; all contenders"
+        f" at the same time ({rounds_text(len(costs[THEIRS]))})",
         columns=(
             Column(title="CPU ms", figure="cpu", decimals=1, factor=1e3),
             Column(title=f"of {THEIRS}", figure="cpu_ratio", decimals=2),
@@ -277,15 +273,15 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
             Column(title="watches", figure="watches", decimals=0),
             *MEMORY,
         ),
-        costs=beside(costs, THEIRS, ("cpu", "resident")),
+        costs=all_with_ratios(costs, THEIRS, ("cpu", "resident")),
         limits=[
             Limit(
-                what=f"{name}, requests with nothing to do, beyond watches and leases",
+                what=f"{name}, requests while idle, without watches and leases",
                 most=0,
                 unit="",
                 rounds=by_round(costs[name], "requests"),
                 is_of_worst=True,
-                judged=effort.is_judged,
+                enforced=options.is_enforced,
             )
             for name in (OURS, OURS_UVLOOP)
         ],
@@ -293,43 +289,45 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
     )
 
 
-def resyncs(at: Mapping[str, Place], rested: Section, scale: Scale, effort: Effort) -> Section:
-    """Everything looked at again, and nothing found to do.
+def resync_section(
+    at: Mapping[str, OperatorSetup], idle_table: Section, scale: Scale, options: RunOptions
+) -> Section:
+    """The table of resyncs without changes.
 
-    By those who have ``rested``: where an operator has not reconciled everything, there would be
-    something to do.
+    An operator that failed in the table ``idle_table`` is omitted, because its resync would change
+    objects.
     """
 
-    def looking(name: str, place: Place) -> Turn:
+    def looking(name: str, place: OperatorSetup) -> Turn:
         how = scale.kopf_resync if name == KOPF else scale.resync
-        return lambda: resynced(
+        return lambda: measure_resync(
             name, place, count=scale.count, seconds=how.seconds, periods=how.periods
         )
 
-    notes = [*rested.notes]
+    notes = [*idle_table.notes]
     costs = in_rounds(
-        {name: looking(name, place) for name, place in at.items() if name in rested.costs},
-        rounds=min(effort.rounds, scale.rounds),
-        progress=effort.progress,
+        {name: looking(name, place) for name, place in at.items() if name in idle_table.costs},
+        rounds=min(options.rounds, scale.rounds),
+        progress=options.progress,
         warming_up={},
         optional=[KOPF],
         report=notes.append,
     )
-    rounds = rounds_in_words(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[THEIRS]))
     return Section(
         name="resync",
-        title=f"A resync of {scale.count:,} AppServices with nothing to do, in a new process"
+        title=f"A resync of {scale.count:,} unchanged AppServices, in a new process"
         f" (means of {scale.resync}, of {KOPF} {scale.kopf_resync}; {rounds})",
         columns=(
-            Column(title="CPU µs a look", figure="look_cpu", decimals=0, factor=1e6),
+            Column(title="CPU µs per reconcile", figure="look_cpu", decimals=0, factor=1e6),
             Column(title=f"of {THEIRS}", figure="look_cpu_ratio", decimals=2),
-            Column(title="looks at each", figure="looks", decimals=1),
+            Column(title="reconciles of each", figure="looks", decimals=1),
             Column(title="CPU s", figure="cpu", decimals=2),
             Column(title="requests each", figure="requests", decimals=2),
             *MEMORY,
         ),
-        # Not of all the CPU: how many looks there are in that time is partly chance.
-        costs=beside(costs, THEIRS, ("look_cpu", "resident")),
+        # Without the total CPU, because the number of reconciles varies.
+        costs=all_with_ratios(costs, THEIRS, ("look_cpu", "resident")),
         notes=notes,
     )
 
@@ -341,14 +339,14 @@ MEMORY = (
 )
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """What it costs, how fast it is, and what is spent on nothing; of what is there."""
+def charts(sections: Mapping[str, Section]) -> Iterator[BarChart]:
+    """The cost, the rate, the memory, and the cost of idle operators."""
     few, lots = (_begins(sections, name, before=" AppServices") for name in ("some", "many"))
-    span = _begins(sections, "idle", before=" with")
+    span = _begins(sections, "idle", before=" idle")
     for name, title, shown in (
         (
             "cost",
-            "An AppService brought to Deployment, Service and status",
+            "Reconcile of one AppService: Deployment, Service and status",
             {
                 "CPU, ms": ("some", "each_cpu", 1e3),
                 "all of kube-apiserver's CPU, ms": ("some", "each_server_cpu", 1e3),
@@ -357,7 +355,7 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
         ),
         (
             "throughput",
-            "AppServices brought in line in a second",
+            "AppServices reconciled a second",
             {f"{few} of them": ("some", "rate", 1.0), f"{lots} of them": ("many", "rate", 1.0)},
         ),
         (
@@ -369,17 +367,17 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
             },
         ),
         (
-            "resting",
-            "With nothing to do",
+            "idle",
+            "Idle operators, and resyncs",
             {
-                f"{span} of it, CPU ms": ("idle", "cpu", 1e3),
-                f"{span} of it, API requests": ("idle", "requests", 1.0),
-                "a look in a resync, CPU µs": ("resync", "look_cpu", 1e6),
+                f"{span}, CPU ms": ("idle", "cpu", 1e3),
+                f"{span}, API requests": ("idle", "requests", 1.0),
+                "one reconcile of a resync, CPU µs": ("resync", "look_cpu", 1e6),
             },
         ),
     ):
         if drawn := panels(sections, shown):
-            yield Bars(
+            yield BarChart(
                 name=name,
                 title=title,
                 panels=drawn,
@@ -389,5 +387,5 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
 
 
 def _begins(sections: Mapping[str, Section], name: str, *, before: str) -> str:
-    """What the title of a section begins with: of how many it is, or how long it took."""
+    """The start of a section's title: the number of objects, or the duration."""
     return sections[name].title.partition(before)[0] if name in sections else ""

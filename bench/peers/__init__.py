@@ -1,1 +1,1 @@
-"""The same operator, written with each of the libraries that are compared."""
+"""The same operator and the same informer, written with each library."""

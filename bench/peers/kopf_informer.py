@@ -1,8 +1,8 @@
-"""``python -m bench.peers.kopf_informer COUNT [--index]``: every AppService, kept by kopf.
+"""``python -m bench.peers.kopf_informer COUNT [--index]``: an informer with kopf.
 
-In a dictionary, filled by a handler of events; or in an index, which is what kopf has for this, but
-whose first filling takes time by the square of what is there. Nothing tells when all have come, so
-it gets their number. On uvloop, which ``kopf run`` takes by itself.
+An event handler stores every AppService in a dictionary. With ``--index``, an index of kopf stores
+them, which takes quadratic time at the start. kopf has no sync signal, so the program gets the
+number of objects. It uses uvloop, as ``kopf run`` does.
 """
 
 import asyncio
@@ -11,32 +11,32 @@ from collections.abc import Sized
 from itertools import chain
 from typing import Any
 
-# kopf loads whichever of these it finds, and needs neither.
+# kopf imports these if they are installed, but does not need them.
 sys.modules.update(dict.fromkeys(["kubernetes", "kubernetes_asyncio"]))  # type: ignore[arg-type]
 
 import kopf  # noqa: E402
 import uvloop  # noqa: E402
 
 from bench.harness.task import GROUP, PLURAL, VERSION  # noqa: E402
-from bench.peers.informing import in_short, print_held, print_synced, stdin_closed  # noqa: E402
+from bench.peers.informer_output import print_cache, print_synced, stdin_closed, summary_fields  # noqa: E402
 
 COUNT = int(sys.argv[1])
 HAS_INDEX = "--index" in sys.argv
 
 
-class Whole:
-    """Says once that all have come."""
+class SyncReport:
+    """Prints once that all objects have arrived."""
 
     def __init__(self) -> None:
-        self.is_said = False
+        self.is_printed = False
 
-    def look(self, apps: Sized) -> None:
-        if not self.is_said and len(apps) == COUNT:
-            self.is_said = True
+    def check(self, apps: Sized) -> None:
+        if not self.is_printed and len(apps) == COUNT:
+            self.is_printed = True
             print_synced(len(apps))
 
 
-whole = Whole()
+report = SyncReport()
 
 
 @kopf.on.startup()
@@ -48,8 +48,8 @@ if HAS_INDEX:
 
     @kopf.index(GROUP, VERSION, PLURAL)
     async def apps(namespace: str, name: str, body: kopf.Body, memo: kopf.Memo, **_: Any) -> Any:
-        # What it returns is put into the index before anything else has its turn.
-        asyncio.get_running_loop().call_soon(whole.look, memo.apps)
+        # kopf adds the returned value to the index before the event loop calls this.
+        asyncio.get_running_loop().call_soon(report.check, memo.apps)
         return {(namespace, name): body}
 
 else:
@@ -62,7 +62,7 @@ else:
             memo.apps.pop((namespace, name), None)
         else:
             memo.apps[namespace, name] = body
-            whole.look(memo.apps)
+            report.check(memo.apps)
 
 
 async def follow() -> None:
@@ -73,9 +73,9 @@ async def follow() -> None:
             kopf.operator(clusterwide=True, standalone=True, stop_flag=stop, memo=memo)
         )
         await stdin_closed()
-        # An index has all the values of a key.
+        # An index maps each key to a collection of values.
         bodies = chain.from_iterable(memo.apps.values()) if HAS_INDEX else memo.apps.values()
-        print_held(map(in_short, bodies))
+        print_cache(map(summary_fields, bodies))
         stop.set()
 
 

@@ -1,11 +1,11 @@
 """For ``kopf run``: a Deployment, a Service and a status for every AppService.
 
-As its documentation shows: asynchronous handlers, a separate client library for the children,
-``kopf.append_owner_reference``, ``patch.status``, and ``kopf.on.event`` for what happens to a
-child. kopf does not look at everything again by itself; with ``$RESYNC_SECONDS``, a timer does.
-With ``$STARTS``, each reconcile's first moment is a line of that file: seconds on the monotonic
-clock, the object's name and its generation. With ``$SLEEP_MS``, a reconcile does nothing but sleep;
-what kopf itself notes of each change, it writes all the same.
+The operator follows the documentation of kopf: asynchronous handlers, another client library for
+the children, ``kopf.append_owner_reference``, ``patch.status``, and ``kopf.on.event`` for changes
+of a child. kopf has no resync; with ``$RESYNC_SECONDS``, a timer reconciles each object. With
+``$STARTS``, the start of each reconcile is a line of that file: seconds on the monotonic clock,
+name and generation. With ``$SLEEP_MS``, a reconcile only sleeps, and only kopf itself writes
+annotations.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from kubernetes_asyncio import client, config
 from bench.harness.task import GROUP, PLURAL, VERSION
 
 NAME_LABEL = "app.kubernetes.io/name"
-# Server-side apply: one request, whether the child is there or not.
+# Server-side apply: one request, whether the child exists or not.
 APPLIED = {
     "field_manager": "kopf-operator",
     "force": True,
@@ -45,7 +45,7 @@ SLEEP_SECONDS = float(os.environ.get("SLEEP_MS", "0")) / 1000
 
 @kopf.on.startup()
 async def start(settings: kopf.OperatorSettings, memo: kopf.Memo, **_: Any) -> None:
-    # Progress in annotations only, as for any resource whose schema does not allow it elsewhere.
+    # Annotations only, because the schema has no field for the progress of kopf.
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage()
     await config.load_kube_config()
     memo.api = client.ApiClient()
@@ -75,7 +75,7 @@ async def reconcile(
         await asyncio.sleep(SLEEP_SECONDS)
         return
     deployment, service = children(name, spec)
-    # Not kopf.adopt, which would copy the labels as well.
+    # kopf.adopt would also copy the labels.
     kopf.append_owner_reference([deployment, service])
     apps, core = client.AppsV1Api(memo.api), client.CoreV1Api(memo.api)
     await done(apps.patch_namespaced_deployment(name, namespace, deployment, **APPLIED))
@@ -99,7 +99,7 @@ async def report(
     type: str | None,
     **_: Any,
 ) -> None:
-    """Inline the Deployment's status in its owner's, when it has changed."""
+    """Copy the Deployment's status to the AppService if it has changed."""
     inlined = {field: value for field, value in status.items() if field != "observedGeneration"}
     ready = "True" if is_ready(spec, status, meta) else "False"
     if type == "DELETED" or (inlined, ready) == (memo.get("inlined"), memo.get("ready")):
@@ -123,9 +123,9 @@ async def report(
     memo.inlined, memo.ready = inlined, ready
 
 
-async def done(answering: Awaitable[ClientResponse]) -> None:
-    """Nothing is needed of the answer but that it worked; so it is not made into objects."""
-    async with await answering as response:
+async def done(request: Awaitable[ClientResponse]) -> None:
+    """Check the status of the response, without decoding it."""
+    async with await request as response:
         response.raise_for_status()
         await response.read()
 
@@ -166,14 +166,14 @@ def children(name: str, spec: kopf.Spec) -> tuple[dict[str, Any], dict[str, Any]
 
 
 def targets_of(ports: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The ports of the container to which those of its Service lead, each once."""
+    """The container ports for the ports of a Service, without duplicates."""
     named: dict[tuple[str, str], int] = {}
     found: dict[tuple[int, str], dict[str, Any]] = {}
     for port in ports:
         protocol = port.get("protocol", "TCP")
         target = port.get("targetPort", port["port"])
         name = {"name": target} if isinstance(target, str) else {}
-        # A target that is a name stands for the first port that leads to it.
+        # A named target port gets the number of the first port with this target.
         number = named.setdefault((target, protocol), port["port"]) if name else target
         given = found.setdefault((number, protocol), {"containerPort": number})
         given |= {"protocol": protocol, **name}

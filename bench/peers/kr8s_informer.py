@@ -1,7 +1,8 @@
 """``python -m bench.peers.kr8s_informer COUNT``: every AppService in a dictionary.
 
-The library has no informer, and its lists do not tell their version: a watch, which begins with
-everything there is. Nothing tells when that has come, so it gets their number.
+The library has no informer, and its lists have no resourceVersion. Therefore the program only
+watches, and the watch starts with all existing objects. There is no sync signal, so the program
+gets the number of objects.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import kr8s.asyncio
 from kr8s.asyncio.objects import APIObject, new_class
 
 from bench.harness.task import GROUP, KIND, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import in_short, print_held, print_synced, stdin_closed
+from bench.peers.informer_output import print_cache, print_synced, stdin_closed, summary_fields
 
 AppService = new_class(KIND, f"{GROUP}/{VERSION}", namespaced=True, plural=PLURAL)
 
@@ -32,13 +33,13 @@ async def keep(apps: dict[tuple[str, str], APIObject], count: int) -> None:
 async def follow(count: int) -> None:
     apps: dict[tuple[str, str], APIObject] = {}
     async with asyncio.TaskGroup() as group:
-        keeping = group.create_task(keep(apps, count))
+        watch = group.create_task(keep(apps, count))
         await stdin_closed()
-        print_held(in_short(app.raw) for app in apps.values())
-        keeping.cancel()
+        print_cache(summary_fields(app.raw) for app in apps.values())
+        watch.cancel()
 
 
 if __name__ == "__main__":
-    # The server is newer than it knows.
+    # kr8s warns about newer server versions.
     warnings.filterwarnings("ignore", "Kubernetes version")
     asyncio.run(follow(int(sys.argv[1])))

@@ -1,6 +1,7 @@
 """``python -m bench.peers.kubernetes_asyncio_informer``: every AppService in a dictionary.
 
-The library has no informer: as its examples show, a list, and a watch from where it ended.
+The library has no informer: as in its examples, the program lists, and watches from the version of
+the list.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ from typing import Any
 from kubernetes_asyncio import client, config, watch
 
 from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import in_short, print_held, print_synced, stdin_closed
+from bench.peers.informer_output import print_cache, print_synced, stdin_closed, summary_fields
 
 APPS = (GROUP, VERSION, NAMESPACE, PLURAL)
 
@@ -52,11 +53,11 @@ async def follow() -> None:
     async with client.ApiClient() as connection, asyncio.TaskGroup() as group:
         api = client.CustomObjectsApi(connection)
         version = await fill(api, cache)
-        keeping = group.create_task(keep(api, cache, version))
+        watching = group.create_task(keep(api, cache, version))
         print_synced(cache.seen)
         await stdin_closed()
-        print_held(map(in_short, cache.apps.values()))
-        keeping.cancel()
+        print_cache(map(summary_fields, cache.apps.values()))
+        watching.cancel()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """``python -m bench.peers.kubernetes_informer``: every AppService in the official informer.
 
-It calls one function for the list and for the watch, and expects attributes where custom resources
-come as dictionaries.
+The informer calls one function for the list and for the watch. It expects a list with attributes,
+but the lists of custom resources are dictionaries.
 """
 
 import os
@@ -14,27 +14,27 @@ from kubernetes import client, config
 from kubernetes.informer import ADDED, SharedInformer
 
 from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import in_short, print_held, print_synced
+from bench.peers.informer_output import print_cache, print_synced, summary_fields
 
 
 def main() -> None:
     config.load_kube_config()
     api = client.CustomObjectsApi()
-    is_whole = threading.Event()
+    has_synced = threading.Event()
 
-    # With ``object`` as its type, the watch keeps the resourceVersion up to date.
+    # With the return type ``object``, the watch updates the resourceVersion.
     def list_apps(namespace: str, watch: bool = False, **options: Any) -> object:
         if watch:
-            # First it lists, and hands everything to the handlers.
-            is_whole.set()
-        answer: Any = api.list_namespaced_custom_object(
+            # The watch starts after the list and its handlers.
+            has_synced.set()
+        result: Any = api.list_namespaced_custom_object(
             GROUP, VERSION, namespace, PLURAL, watch=watch, **options
         )
         if watch:
-            return answer
-        version = answer["metadata"]["resourceVersion"]
+            return result
+        version = result["metadata"]["resourceVersion"]
         return SimpleNamespace(
-            items=answer["items"], metadata=SimpleNamespace(resource_version=version)
+            items=result["items"], metadata=SimpleNamespace(resource_version=version)
         )
 
     seen = 0
@@ -46,11 +46,11 @@ def main() -> None:
     informer = SharedInformer(list_func=list_apps, namespace=NAMESPACE)
     informer.add_event_handler(ADDED, count)
     informer.start()
-    is_whole.wait()
+    has_synced.wait()
     print_synced(seen)
     sys.stdin.read()
-    print_held(map(in_short, informer.cache.list()))
-    # To stop it would be to wait for the next event, and its thread does not survive a slower end.
+    print_cache(map(summary_fields, informer.cache.list()))
+    # stop() would wait for the next event, and the thread fails if the interpreter shuts down.
     os._exit(0)
 
 

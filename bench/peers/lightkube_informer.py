@@ -1,7 +1,7 @@
 """``python -m bench.peers.lightkube_informer``: every AppService in a dictionary.
 
-The library has no informer: a list, and a watch from where it ended. With classes for the custom
-resource, which are filled in when they are looked into.
+The library has no informer: the program lists, and watches from the version of the list. It uses
+classes for the custom resource, which decode their fields lazily.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from lightkube import AsyncClient
 
 from bench.harness.task import NAMESPACE
 from bench.peers.clients.lightkube_typed import AppService
-from bench.peers.informing import print_held, print_synced, stdin_closed
+from bench.peers.informer_output import print_cache, print_synced, stdin_closed
 
 
 class Cache:
@@ -42,14 +42,14 @@ async def follow() -> None:
         apps = client.list(AppService, namespace=NAMESPACE)
         async for app in apps:
             cache.put(app)
-        keeping = group.create_task(keep(client, cache, apps.resourceVersion))
+        watching = group.create_task(keep(client, cache, apps.resourceVersion))
         print_synced(cache.seen)
         await stdin_closed()
-        print_held(
+        print_cache(
             (app.metadata.namespace, app.metadata.name, app.spec.image, app.spec.size)
             for app in cache.apps.values()
         )
-        keeping.cancel()
+        watching.cancel()
     await client.close()
 
 

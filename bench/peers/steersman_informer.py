@@ -1,7 +1,7 @@
 """``python -m bench.peers.steersman_informer [--uvloop]``: every AppService in an informer.
 
-Says how many there are once all of them have been handed to its handler, stays until its standard
-input is closed, and tells what it holds: what ``peers/controller_runtime`` does with that library.
+The program prints the number of objects when its handler has received all of them, runs until its
+standard input is closed, and prints a summary of its cache, as ``peers/controller_runtime`` does.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 from bench.peers.clients.steersman_client import AppService, connected
-from bench.peers.informing import print_held, print_synced, stdin_closed
+from bench.peers.informer_output import print_cache, print_synced, stdin_closed
 from steersman.cache import Informer, handler_funcs
 from steersman.observe import ignore
 
 
 async def follow() -> None:
-    """Follow until the reader ends."""
+    """Run the informer until standard input is closed."""
     seen = 0
 
     def count(_: AppService) -> None:
@@ -30,7 +30,7 @@ async def follow() -> None:
             await registration.synced()
             print_synced(seen)
             await stdin_closed()
-            print_held(
+            print_cache(
                 (app.namespace, app.name, app.spec.image, app.spec.size)
                 for app in informer.lister.list()
             )

@@ -1,9 +1,8 @@
 """``python -m bench.peers.steersman_operator``: the example's controller, with ten workers.
 
-With ``--starts``, each reconcile's first moment is a line of that file: seconds on the monotonic
-clock, the object's name and its generation. With ``--sleep-ms``, a reconcile does nothing but
-sleep. With ``--resync-seconds``, it looks at everything again so often. With ``--leader-elect``, it
-acts only while the Lease says so.
+With ``--starts``, the start of each reconcile is a line of that file: seconds on the monotonic
+clock, name and generation. With ``--sleep-ms``, a reconcile only sleeps. ``--resync-seconds`` sets
+the resync period. ``--leader-elect`` enables leader election.
 """
 
 import argparse
@@ -18,7 +17,7 @@ from opdemo.appservice import AppService, controller, reconcile
 
 import steersman as sm
 
-# No port that another process on this machine may have; all else is as it comes.
+# Without fixed ports, which other processes could use; otherwise default settings.
 SETTINGS = sm.ManagerSettings(
     health_address="", metrics_address="127.0.0.1:0", lease_namespace="default"
 )
@@ -26,8 +25,8 @@ SETTINGS = sm.ManagerSettings(
 Reconcile: TypeAlias = Callable[[AppService, sm.Context], Awaitable[sm.Outcome]]
 
 
-def sleeping(seconds: float) -> Reconcile:
-    """A reconcile that takes its time and does nothing."""
+def sleep_for(seconds: float) -> Reconcile:
+    """A reconcile that only sleeps."""
 
     async def sleep(_: AppService, __: sm.Context) -> sm.Outcome:
         await asyncio.sleep(seconds)
@@ -36,8 +35,8 @@ def sleeping(seconds: float) -> Reconcile:
     return sleep
 
 
-def noting(inner: Reconcile, file: Path) -> Reconcile:
-    """The same, with each beginning written down."""
+def recorded(inner: Reconcile, file: Path) -> Reconcile:
+    """The reconcile, with a record of each start."""
     notes = file.open("w", buffering=1)
 
     async def note(app: AppService, ctx: sm.Context) -> sm.Outcome:
@@ -48,7 +47,7 @@ def noting(inner: Reconcile, file: Path) -> Reconcile:
 
 
 def main() -> None:
-    """Operate until stopped."""
+    """Run the operator until it is stopped."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=10)
     parser.add_argument("--uvloop", action="store_true")
@@ -57,9 +56,9 @@ def main() -> None:
     parser.add_argument("--resync-seconds", type=float)
     parser.add_argument("--leader-elect", action="store_true")
     options = parser.parse_args()
-    function: Reconcile = sleeping(options.sleep_ms / 1000) if options.sleep_ms else reconcile
+    function: Reconcile = sleep_for(options.sleep_ms / 1000) if options.sleep_ms else reconcile
     if options.starts is not None:
-        function = noting(function, options.starts)
+        function = recorded(function, options.starts)
     new_loop = None
     if options.uvloop:
         import uvloop

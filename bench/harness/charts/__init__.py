@@ -1,16 +1,16 @@
-"""Charts as SVG text, drawn from figures alone; readable on a light page and on a dark one."""
+"""Charts as SVG text, for light and dark pages. No I/O."""
 
 from bench.harness.charts.bars import draw_bars
+from bench.harness.charts.chart_data import BarChart, Chart, LineChart, Spread, panels, spreads
 from bench.harness.charts.lines import draw_lines
-from bench.harness.charts.pictures import Bars, Lines, Picture, Spread, panels, spreads
 
-__all__ = ["Bars", "Lines", "Picture", "Spread", "panels", "spreads", "svg"]
+__all__ = ["BarChart", "Chart", "LineChart", "Spread", "panels", "spreads", "svg"]
 
 
-def svg(picture: Picture) -> str:
-    """The whole file."""
-    match picture:
-        case Bars():
-            return draw_bars(picture)
-        case Lines():
-            return draw_lines(picture)
+def svg(chart: Chart) -> str:
+    """The SVG file of a chart."""
+    match chart:
+        case BarChart():
+            return draw_bars(chart)
+        case LineChart():
+            return draw_lines(chart)

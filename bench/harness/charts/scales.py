@@ -1,4 +1,4 @@
-"""From values to places on the sheet, and which values are worth a mark on an axis."""
+"""Maps values to positions, and selects the ticks of an axis."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ MAX_TICKS = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Values between ``low`` and ``high`` lie between two places, evenly or by their logarithm."""
+    """Maps values to positions from ``start`` to ``end``, linearly or logarithmically."""
 
     low: float
     high: float
@@ -20,10 +20,10 @@ class Scale:
 
     def __post_init__(self) -> None:
         if not self.low < self.high or (self.is_logarithmic and self.low <= 0):
-            raise ValueError(f"no scale reaches from {self.low} to {self.high}")
+            raise ValueError(f"invalid scale: from {self.low} to {self.high}")
 
     def __call__(self, value: float) -> float:
-        """Where it is; what is outside is at the edge."""
+        """The position of a value, limited to the range of the scale."""
         value = min(max(value, self.low), self.high)
         if self.is_logarithmic:
             share = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
@@ -33,7 +33,7 @@ class Scale:
 
 
 def even_ticks(high: float, *, about: int) -> Sequence[float]:
-    """Round values from 0 up to the first that is not below ``high``."""
+    """Round values from 0 to the first that is at least ``high``."""
     if high <= 0:
         return (0.0, 1.0)
     rough = high / about
@@ -43,7 +43,7 @@ def even_ticks(high: float, *, about: int) -> Sequence[float]:
 
 
 def enclosing(low: float, high: float) -> tuple[float, float]:
-    """The nearest two of 1, 2, 5, 10, 20 and so on between which both are."""
+    """The nearest values of 1, 2, 5, 10, 20 and so on that enclose both."""
     below = max(each for each in _one_two_five(low, high) if each <= low * (1 + 1e-9))
     above = min(
         each for each in _one_two_five(low, high) if each >= high * (1 - 1e-9) and each > below
@@ -52,7 +52,7 @@ def enclosing(low: float, high: float) -> tuple[float, float]:
 
 
 def logarithmic_ticks(low: float, high: float) -> Sequence[float]:
-    """1, 2 and 5 of each power of ten, or the powers alone where those would be many."""
+    """1, 2 and 5 times each power of ten, or only the powers if there are too many."""
     ticks = [
         each for each in _one_two_five(low, high) if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)
     ]
@@ -66,8 +66,8 @@ def _one_two_five(low: float, high: float) -> Iterator[float]:
             yield float(f"{step}e{power}")
 
 
-def apart(wanted: Iterable[float], *, gap: float, low: float, high: float) -> Sequence[float]:
-    """Places as near as may be to ``wanted``, which rise, with ``gap`` between any two."""
+def spaced(wanted: Iterable[float], *, gap: float, low: float, high: float) -> Sequence[float]:
+    """Ascending positions close to ``wanted``, with at least ``gap`` between them."""
     places: list[float] = []
     for each in wanted:
         places.append(max(each, places[-1] + gap) if places else max(each, low))

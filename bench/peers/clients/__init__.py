@@ -1,8 +1,8 @@
-"""One client library in each module, used the way its documentation shows.
+"""One client library in each module, used as its documentation shows.
 
-Each has the same three functions, or those of them that it is measured by:
+Each has those of the following functions that are measured:
 
-- ``connected(kubeconfig)``, a block in which there is a client;
-- ``list_apps(client)``, every AppService of the namespace, in pages;
-- ``get_motto(client)``, one value from one small ConfigMap.
+- ``connected(kubeconfig)``, a context manager that returns a client;
+- ``list_apps(client)``, which lists the AppServices of the namespace in pages;
+- ``get_motto(client)``, which returns a value of a small ConfigMap.
 """

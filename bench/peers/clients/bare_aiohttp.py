@@ -1,4 +1,4 @@
-"""aiohttp alone, and the standard library's JSON: nothing is typed, retried or explained."""
+"""aiohttp with the json module, without types, retries and error messages."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""aiohttp alone, with msgspec's JSON: the least that such a request can cost."""
+"""aiohttp with msgspec: the minimum cost of a request with aiohttp."""
 
 from typing import Any
 

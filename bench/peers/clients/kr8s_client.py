@@ -1,4 +1,4 @@
-"""kr8s: an object around each dictionary. A get is a list of one, by its name."""
+"""kr8s: an object wraps each dictionary. A get is a list with a field selector."""
 
 import warnings
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from kr8s.asyncio.objects import ConfigMap
 
 from bench.harness.task import CONFIG_MAP, CONFIG_MAP_KEY, NAMESPACE
 
-# The newest servers are not among those that it was tested with; it works all the same.
+# kr8s warns about server versions newer than those that it was tested with.
 warnings.filterwarnings("ignore", message="Kubernetes version")
 
 

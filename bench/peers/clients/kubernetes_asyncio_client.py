@@ -1,4 +1,4 @@
-"""kubernetes_asyncio: models for what is built in, dictionaries for custom resources."""
+"""kubernetes_asyncio: models for built-in kinds, dictionaries for custom resources."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

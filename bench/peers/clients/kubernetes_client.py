@@ -1,6 +1,6 @@
-"""The official client, which blocks, in a thread; dictionaries for custom resources.
+"""The official client, in a thread because it blocks; dictionaries for custom resources.
 
-Lists only: of ten requests in flight, most of the figure would be that of threads.
+Only lists are measured: with ten concurrent requests, threads would cost more than the client.
 """
 
 import asyncio

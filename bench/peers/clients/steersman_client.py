@@ -1,4 +1,4 @@
-"""steersman: everything typed, with deadlines and retries as they come."""
+"""steersman: typed objects, with default deadlines and retries."""
 
 import os
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ class Status(apps_v1.DeploymentStatus):
 
 
 class AppService(CustomResource[Spec, Status], group=GROUP, version=VERSION):
-    """An image kept running at a given size, reachable on a port of every node."""
+    """Runs an image in a Deployment, and exposes it on a port of every node."""
 
 
 @asynccontextmanager

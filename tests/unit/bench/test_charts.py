@@ -1,4 +1,4 @@
-"""Charts are complete SVG files, in which nothing is missing or exceeds the edge."""
+"""Charts are complete SVG files, and no element is beyond the edge."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench.harness.charts import Bars, Lines, Picture, Spread, panels, svg
+from bench.harness.charts import BarChart, Chart, LineChart, Spread, panels, svg
 from bench.harness.charts import spreads as spreads_of
-from bench.harness.charts.ink import COLOURS, WIDTH, colour, number
-from bench.harness.charts.scales import Scale, apart, enclosing, even_ticks, logarithmic_ticks
+from bench.harness.charts.canvas import COLOURS, WIDTH, colour, number
+from bench.harness.charts.scales import Scale, enclosing, even_ticks, logarithmic_ticks, spaced
 from bench.harness.contenders import EMBEDDED, REAL
 from bench.harness.report import Section
 
@@ -33,7 +33,7 @@ def spreads(first: float) -> Mapping[str, Spread]:
     return {name: spread(first * 1.7**place) for place, name in enumerate(NAMES)}
 
 
-BARS = Bars(
+BARS = BarChart(
     name="sync",
     title="Sync 20,000 AppServices & more",
     panels={
@@ -44,7 +44,7 @@ BARS = Bars(
     },
     limits={"wall, s": 0.25, "CPU, s": 500.0},
 )
-LINES = Lines(
+LINES = LineChart(
     name="growth",
     title="Cold sync as the number of objects doubles",
     x_title="objects",
@@ -54,7 +54,7 @@ LINES = Lines(
         for name, cost in zip(NAMES, (0.1, 0.11, 0.7, 0.02, 0.02, 0.021), strict=True)
     },
 )
-LOGARITHMIC = Lines(
+LOGARITHMIC = LineChart(
     name="log",
     title=LINES.title,
     x_title=LINES.x_title,
@@ -62,39 +62,37 @@ LOGARITHMIC = Lines(
     series=LINES.series,
     is_logarithmic=True,
 )
-PICTURES = pytest.mark.parametrize(
-    "picture", [BARS, LINES, LOGARITHMIC], ids=["bars", "lines", "log"]
-)
+CHARTS = pytest.mark.parametrize("chart", [BARS, LINES, LOGARITHMIC], ids=["bars", "lines", "log"])
 
 
-def parsed(picture: Picture) -> ElementTree.Element:
-    return ElementTree.fromstring(svg(picture))  # noqa: S314 - written a moment ago
+def parsed(chart: Chart) -> ElementTree.Element:
+    return ElementTree.fromstring(svg(chart))  # noqa: S314 - the test has created it
 
 
 def tagged(root: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
     return root.iter(f"{{http://www.w3.org/2000/svg}}{name}")
 
 
-def texts_in(picture: Picture) -> list[str]:
-    return ["".join(each.itertext()) for each in tagged(parsed(picture), "text")]
+def texts_in(chart: Chart) -> list[str]:
+    return ["".join(each.itertext()) for each in tagged(parsed(chart), "text")]
 
 
-@PICTURES
-def test_a_chart_has_a_text_alternative(picture: Picture) -> None:
-    root = parsed(picture)
+@CHARTS
+def test_a_chart_has_a_text_alternative(chart: Chart) -> None:
+    root = parsed(chart)
 
     titles = [each.text for each in tagged(root, "title") if each.get("id") == "title"]
     [description] = tagged(root, "desc")
 
     assert root.get("role") == "img"
     assert root.get("aria-labelledby") == "title desc"
-    assert titles == [picture.title]
+    assert titles == [chart.title]
     assert all(name in (description.text or "") for name in NAMES)
 
 
-@PICTURES
-def test_a_chart_has_colors_for_light_and_dark_pages(picture: Picture) -> None:
-    light, _, dark = svg(picture).partition("@media (prefers-color-scheme: dark)")
+@CHARTS
+def test_a_chart_has_colors_for_light_and_dark_pages(chart: Chart) -> None:
+    light, _, dark = svg(chart).partition("@media (prefers-color-scheme: dark)")
 
     assert all(each.light in light and each.dark in dark for each in COLOURS.values())
     assert dark
@@ -109,29 +107,29 @@ def test_every_bar_has_its_number_beside_it() -> None:
 
 
 def test_the_length_of_a_bar_is_proportional_to_its_value() -> None:
-    picture = Bars(
+    chart = BarChart(
         name="two", title="Two", panels={"s": {"kopf": spread(4.0), "kr8s": spread(1.0)}}, limits={}
     )
 
-    bars = [each for each in tagged(parsed(picture), "rect") if "bar" in each.get("class", "")]
+    bars = [each for each in tagged(parsed(chart), "rect") if "bar" in each.get("class", "")]
 
     longer, shorter = (float(bar.get("width", "0")) for bar in bars)
     assert longer == pytest.approx(4 * shorter, rel=0.01)
 
 
 def test_a_missing_figure_is_a_dash() -> None:
-    picture = Bars(
+    chart = BarChart(
         name="gap",
         title="Gap",
         panels={"one": {"kopf": spread(1.0), "kr8s": spread(1.0)}, "two": {"kr8s": spread(2.0)}},
         limits={},
     )
 
-    assert "–" in texts_in(picture)
+    assert "–" in texts_in(chart)
 
 
 def test_a_limit_is_drawn_as_a_labeled_line() -> None:
-    rising = Bars(
+    rising = BarChart(
         name="rate", title="Rate", panels={"a second": spreads(900)}, limits={"a second": 1000}
     )
     more = replace(rising, is_more_better=True)
@@ -140,19 +138,19 @@ def test_a_limit_is_drawn_as_a_labeled_line() -> None:
     assert "at least 1,000" in texts_in(more)
 
 
-@pytest.mark.parametrize("picture", [LINES, LOGARITHMIC], ids=["lines", "log"])
-def test_every_point_of_a_line_has_a_tooltip(picture: Lines) -> None:
-    shown = {each.text for each in tagged(parsed(picture), "title")}
+@pytest.mark.parametrize("chart", [LINES, LOGARITHMIC], ids=["lines", "log"])
+def test_every_point_of_a_line_has_a_tooltip(chart: LineChart) -> None:
+    shown = {each.text for each in tagged(parsed(chart), "title")}
 
-    for name, points in picture.series.items():
+    for name, points in chart.series.items():
         for x, each in points:
             low, middle, high = map(number, (each.low, each.middle, each.high))
             assert f"{name}, {x:,.0f}: {middle} ({low} to {high})" in shown
 
 
-@PICTURES
-def test_nothing_is_drawn_beyond_the_edge(picture: Picture) -> None:
-    root = parsed(picture)
+@CHARTS
+def test_no_element_is_drawn_beyond_the_edge(chart: Chart) -> None:
+    root = parsed(chart)
     height = float(root.get("height", "0"))
 
     for each in root.iter():
@@ -162,21 +160,21 @@ def test_nothing_is_drawn_beyond_the_edge(picture: Picture) -> None:
             assert down is None or 0 <= float(down) <= height
 
 
-@PICTURES
-def test_labels_of_a_column_do_not_overlap(picture: Picture) -> None:
+@CHARTS
+def test_labels_of_a_column_do_not_overlap(chart: Chart) -> None:
     places: dict[float, list[float]] = {}
-    for each in tagged(parsed(picture), "text"):
+    for each in tagged(parsed(chart), "text"):
         places.setdefault(float(each.get("x", "0")), []).append(float(each.get("y", "0")))
 
     for column in places.values():
         assert all(after - before >= 11 for before, after in pairwise(sorted(column)))
 
 
-def test_a_chart_of_nothing_but_zeros_can_be_drawn() -> None:
+def test_a_chart_of_zeros_can_be_drawn() -> None:
     nothing = Spread(low=0.0, middle=0.0, high=0.0)
 
-    bars = Bars(name="idle", title="Idle", panels={"requests": {"kopf": nothing}}, limits={})
-    lines = Lines(
+    bars = BarChart(name="idle", title="Idle", panels={"requests": {"kopf": nothing}}, limits={})
+    lines = LineChart(
         name="idle", title="Idle", x_title="n", y_title="s", series={"kopf": [(1.0, nothing)]}
     )
 
@@ -211,7 +209,7 @@ def test_a_color_has_enough_contrast_on_both_pages(name: str) -> None:
     on_light = 1.05 / (luminance(COLOURS[name].light) + 0.05)
     on_dark = (luminance(COLOURS[name].dark) + 0.05) / (luminance("#12161c") + 0.05)
 
-    # The accessibility guidelines require 3 for shapes with a meaning.
+    # WCAG requires a contrast of 3 for graphical objects.
     assert on_light >= 3.0
     assert on_dark >= 3.0
 
@@ -231,7 +229,7 @@ def test_a_logarithmic_scale_spaces_doublings_equally() -> None:
 
 
 def test_overlapping_labels_are_moved_apart_within_the_chart() -> None:
-    places = apart([10, 11, 12, 98], gap=20, low=0, high=100)
+    places = spaced([10, 11, 12, 98], gap=20, low=0, high=100)
 
     assert all(after - before >= 20 for before, after in pairwise(places))
     assert max(places) <= 100
@@ -257,7 +255,7 @@ def test_a_chart_without_data_is_empty() -> None:
     assert not LINES.is_empty
 
 
-def test_a_panel_without_data_is_left_out() -> None:
+def test_a_panel_without_data_is_omitted() -> None:
     section = Section(name="sync", title="Sync", columns=(), costs={"steersman": [{"wall": 2.0}]})
     shown = {
         "wall, ms": ("sync", "wall", 1e3),

@@ -1,4 +1,4 @@
-"""The figures of the cold-sync measure."""
+"""Tables, limits and charts of the cold-sync measure."""
 
 import pytest
 
@@ -11,70 +11,70 @@ from bench.harness.contenders import (
     THEIRS_LISTING,
     THEIRS_STRIPPED,
 )
-from bench.harness.effort import Effort
 from bench.harness.report import Limit, Section
 from bench.harness.rounds import Cost
+from bench.harness.run_options import RunOptions
 from bench.measures.cold_sync import (
     ALL_THEIRS,
     ALWAYS,
     COLUMNS,
-    JUDGED_AT,
+    LIMIT_OBJECTS,
     LIMITS,
     MEMORY,
-    beside_theirs,
+    charts,
     distinct_step,
+    limits_of,
     memory,
-    pictures,
-    promises,
+    ratios_to_controller_runtime,
     steps,
 )
 
 
-def effort(*, is_full: bool, rounds: int) -> Effort:
-    return Effort(is_full=is_full, rounds=rounds, progress=lambda _: None)
+def options(*, is_full: bool, rounds: int) -> RunOptions:
+    return RunOptions(is_full=is_full, rounds=rounds, progress=lambda _: None)
 
 
 @pytest.mark.parametrize("is_full", [True, False])
 def test_each_step_only_adds_objects(is_full: bool) -> None:
-    sizes = [step.objects for step in steps(effort(is_full=is_full, rounds=5))]
+    sizes = [step.objects for step in steps(options(is_full=is_full, rounds=5))]
 
     assert sizes == sorted(set(sizes))
 
 
 @pytest.mark.parametrize("rounds", [1, 3, 5])
 def test_peers_take_part_in_at_most_three_rounds_of_every_step(rounds: int) -> None:
-    plan = steps(effort(is_full=True, rounds=rounds))
+    plan = steps(options(is_full=True, rounds=rounds))
 
     assert [step.peer_rounds for step in plan] == [min(rounds, 3)] * len(plan)
     assert all(step.peer_rounds <= step.rounds for step in plan)
-    assert [step.rounds for step in plan if step.objects == JUDGED_AT] == [rounds]
+    assert [step.rounds for step in plan if step.objects == LIMIT_OBJECTS] == [rounds]
 
 
 def test_a_title_names_the_contenders_that_miss_rounds() -> None:
-    title = steps(effort(is_full=True, rounds=5))[1].title
+    title = steps(options(is_full=True, rounds=5))[1].title
 
     assert "20,000" in title
-    assert "(5 rounds, 3 of the Python peers; without an index of kopf)" in title
+    assert "(5 rounds, 3 of the Python libraries; without an index of kopf)" in title
 
 
 @pytest.mark.parametrize("is_full", [True, False])
-def test_the_step_with_distinct_objects_has_the_judged_size_and_no_promises(
+def test_the_step_with_distinct_objects_has_the_size_of_the_limits_and_no_limits(
     is_full: bool,
 ) -> None:
-    mine = effort(is_full=is_full, rounds=5)
+    mine = options(is_full=is_full, rounds=5)
     step, plan = distinct_step(mine), steps(mine)
 
-    assert step.objects == (JUDGED_AT if is_full else 2_000)
+    assert step.objects == (LIMIT_OBJECTS if is_full else 2_000)
     assert step.rounds == (3 if is_full else 1)
     assert step.name not in {MEMORY, *(each.name for each in plan)}
-    assert not step.has_promises
-    assert [each.has_promises for each in plan if each.objects == JUDGED_AT] == [True] * is_full
+    assert not step.has_limits
+    assert [each.has_limits for each in plan if each.objects == LIMIT_OBJECTS] == [True] * is_full
     assert not {*ALWAYS}.intersection(step.left_out)
-    assert "next to nothing in common" in step.title
+    assert "distinct content" in step.title
 
 
 def turn(megabytes: float, **more: float) -> Cost:
-    """The cost of a turn; only the memory matters here."""
+    """The cost of one turn, with the given figures."""
     return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, "later_resident": megabytes, **more}
 
 
@@ -86,8 +86,11 @@ def test_a_ratio_is_to_default_controller_runtime_in_the_same_round() -> None:
         "kr8s": [turn(400.0)],
     }
 
-    assert [each["resident_ratio"] for each in beside_theirs(costs, OURS)] == [0.3, 0.5]
-    assert [each["resident_ratio"] for each in beside_theirs(costs, "kr8s")] == [2.0]
+    assert [each["resident_ratio"] for each in ratios_to_controller_runtime(costs, OURS)] == [
+        0.3,
+        0.5,
+    ]
+    assert [each["resident_ratio"] for each in ratios_to_controller_runtime(costs, "kr8s")] == [2.0]
 
 
 def test_a_second_ratio_is_to_the_best_controller_runtime_figure_of_each_round() -> None:
@@ -99,27 +102,27 @@ def test_a_second_ratio_is_to_the_best_controller_runtime_figure_of_each_round()
         OURS: [turn(75.0, wall=1.0), turn(75.0, wall=1.0)],
     }
 
-    beside = beside_theirs(costs, OURS)
+    beside = ratios_to_controller_runtime(costs, OURS)
 
     assert [each["resident_best_ratio"] for each in beside] == [0.5, 0.75]
     assert [each["wall_best_ratio"] for each in beside] == [0.5, 0.5]
 
 
-def test_promises_about_later_memory_and_the_best_figures_are_not_judged() -> None:
+def test_limits_of_later_memory_and_of_the_best_figures_are_not_enforced() -> None:
     costs = {
         **{name: [turn(100.0)] for name in ALL_THEIRS},
         THEIRS: [turn(200.0, wall=4.0, cpu=8.0)],
         OURS: [turn(80.0, later_resident=90.0)],
     }
 
-    found = list(promises(OURS, beside_theirs(costs, OURS), judged=True))
+    found = list(limits_of(OURS, ratios_to_controller_runtime(costs, OURS), enforced=True))
 
-    assert [(each.most, each.found) for each in found if each.judged] == [
+    assert [(each.most, each.found) for each in found if each.enforced] == [
         (LIMITS["wall"], 0.25),
         (LIMITS["cpu"], 0.125),
         (LIMITS["resident"], 0.4),
     ]
-    assert [each.found for each in found if not each.judged] == [0.45, 1.0, 1.0, 0.8, 0.9]
+    assert [each.found for each in found if not each.enforced] == [0.45, 1.0, 1.0, 0.8, 0.9]
 
 
 def test_memory_of_an_object_is_the_growth_of_later_memory_in_the_same_round() -> None:
@@ -157,7 +160,7 @@ def test_a_contender_without_a_step_or_round_has_no_memory_there() -> None:
         "steersman": [["1,000 to 2,000", "2,000 to 4,000"], ["1,000 to 2,000"]],
         "kopf": [["1,000 to 2,000"]],
     }
-    assert all("steersman" in svg(picture) for picture in pictures({section.name: section}))
+    assert all("steersman" in svg(chart) for chart in charts({section.name: section}))
 
 
 def test_the_list_alone_has_a_time_but_no_memory() -> None:
@@ -167,12 +170,12 @@ def test_the_list_alone_has_a_time_but_no_memory() -> None:
     section = memory({1_000: costs, 2_000: costs})
 
     assert LIST_ALONE not in section.costs
-    assert beside_theirs(costs, LIST_ALONE) == [
+    assert ratios_to_controller_runtime(costs, LIST_ALONE) == [
         {**alone, "wall_ratio": 0.5, "wall_best_ratio": 0.5}
     ]
 
 
-def test_a_judged_step_has_a_chart_with_limits_and_one_without_peers() -> None:
+def test_a_step_with_limits_has_a_chart_with_limits_and_one_without_python_libraries() -> None:
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
     limit = Limit(what="wall", most=LIMITS["wall"], unit="", rounds=[0.4])
     section = Section(
@@ -183,7 +186,7 @@ def test_a_judged_step_has_a_chart_with_limits_and_one_without_peers() -> None:
         limits=[limit],
     )
 
-    all_contenders, without_peers = pictures({section.name: section})
+    all_contenders, without_peers = charts({section.name: section})
 
     assert all_contenders.limits == {"wall, s": 2.0, "CPU, s": 1.0, "resident memory, MB": 2.4}
     assert without_peers.limits == all_contenders.limits
@@ -191,13 +194,13 @@ def test_a_judged_step_has_a_chart_with_limits_and_one_without_peers() -> None:
     assert list(without_peers.panels["wall, s"]) == ["controller-runtime", "steersman"]
 
 
-def test_an_unjudged_step_has_one_chart_without_limits() -> None:
-    step = distinct_step(effort(is_full=True, rounds=5))
+def test_a_step_without_limits_has_one_chart() -> None:
+    step = distinct_step(options(is_full=True, rounds=5))
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
     costs = {name: [cost] for name in ALWAYS}
     section = Section(name=step.name, title=step.title, columns=COLUMNS, costs=costs)
 
-    (picture,) = pictures({section.name: section})
+    (chart,) = charts({section.name: section})
 
-    assert picture.limits == {}
-    assert list(picture.panels["wall, s"]) == list(ALWAYS)
+    assert chart.limits == {}
+    assert list(chart.panels["wall, s"]) == list(ALWAYS)

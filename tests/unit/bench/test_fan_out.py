@@ -1,8 +1,8 @@
-"""Events are counted correctly for any boundaries of the received chunks."""
+"""Events are counted, however the stream is split into pieces."""
 
 import pytest
 
-from bench.harness.fan_out import MARKER, Tally
+from bench.harness.fan_out import MARKER, MarkerCounter
 
 STREAM = b"HTTP/1.1 200 OK\r\n\r\n" + b"".join(
     b'%x\r\n{"type":"ADDED","object":{"number":%d}}\n\r\n' % (40, number) for number in range(5)
@@ -11,7 +11,7 @@ STREAM = b"HTTP/1.1 200 OK\r\n\r\n" + b"".join(
 
 @pytest.mark.parametrize("size", [1, 2, len(MARKER) - 1, len(MARKER), 50, len(STREAM)])
 def test_each_event_is_counted_once(size: int) -> None:
-    tally = Tally(MARKER)
+    tally = MarkerCounter(MARKER)
 
     found = [tally.add(STREAM[at : at + size]) for at in range(0, len(STREAM), size)]
 
@@ -19,7 +19,7 @@ def test_each_event_is_counted_once(size: int) -> None:
 
 
 def test_an_event_counts_once_its_prefix_is_complete() -> None:
-    tally = Tally(MARKER)
+    tally = MarkerCounter(MARKER)
 
     assert tally.add(MARKER[:-1]) == 0
     assert tally.add(MARKER[-1:]) == 1

@@ -1,4 +1,4 @@
-"""The Go version that built a program."""
+"""The version of Go in a program."""
 
 from bench.harness.go_programs import go_version_in
 

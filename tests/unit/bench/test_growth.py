@@ -1,4 +1,4 @@
-"""The growth of figures with the number of objects, and the verdicts of the growth measure."""
+"""Exponents of growth, and the growth measure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -9,9 +9,9 @@ import pytest
 
 from bench.harness.charts import svg
 from bench.harness.contenders import OURS, THEIRS
-from bench.harness.effort import Effort
-from bench.harness.fitting import exponent, exponent_above, for_each_more
+from bench.harness.power_law import exponent, exponent_above, slopes
 from bench.harness.rounds import Cost, Turn
+from bench.harness.run_options import RunOptions
 from bench.measures.growth import (
     ABOVE_MOST,
     FEW,
@@ -24,9 +24,9 @@ from bench.measures.growth import (
     Found,
     Quantity,
     by_size,
-    grown,
+    charts,
+    growth_section,
     memory,
-    pictures,
 )
 
 SIZES = (1_000, 2_000, 4_000, 8_000)
@@ -37,7 +37,7 @@ def points(power: float, *, start: float = 0.0) -> list[tuple[float, float]]:
 
 
 def found(value: Callable[[int], float]) -> Found:
-    """The same figures for all contenders, twice."""
+    """The same costs for each contender, in two rounds."""
     figures = ("wall", "cpu", "resident", "later_resident")
     sizes = (FEW, *SIZES)
     by_size: dict[int, Cost] = {size: dict.fromkeys(figures, value(size)) for size in sizes}
@@ -53,7 +53,7 @@ def test_the_exponent_of_a_power_is_that_power(power: float) -> None:
 def test_fewer_than_two_sizes_have_no_exponent(
     found: list[tuple[float, float]],
 ) -> None:
-    with pytest.raises(ValueError, match="two different numbers and no zero"):
+    with pytest.raises(ValueError, match="two different numbers of objects and no zero"):
         exponent(found)
 
 
@@ -71,7 +71,7 @@ def test_a_time_no_longer_than_the_start_has_no_exponent() -> None:
     assert exponent_above(2.0, [(1, 2.5), (2, 3.0), (4, 2.0)]) is None
 
 
-def test_ten_percent_noise_on_linear_growth_keeps_the_promise() -> None:
+def test_linear_growth_with_ten_percent_noise_meets_the_limit() -> None:
     start, sizes = 0.2, FULL.sync
     for noise in product((0.9, 1.1), repeat=len(sizes)):
         noisy = [(n, (start + 34e-6 * n) * by) for n, by in zip(sizes, noise, strict=True)]
@@ -83,87 +83,87 @@ def test_ten_percent_noise_on_linear_growth_keeps_the_promise() -> None:
 
 
 def test_memory_per_object_excludes_the_initial_memory() -> None:
-    assert for_each_more([(10, 120.0), (20, 140.0), (40, 180.0)]) == [(20, 2.0), (40, 2.0)]
+    assert slopes([(10, 120.0), (20, 140.0), (40, 180.0)]) == [(20, 2.0), (40, 2.0)]
 
 
-@pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.3, False)])
-def test_only_linear_time_keeps_the_promise(power: float, is_held: bool) -> None:
-    section = grown(SYNC[0], found(lambda size: size**power), judged=True)
+@pytest.mark.parametrize(("power", "passes"), [(1.0, True), (1.3, False)])
+def test_only_linear_time_meets_the_limit(power: float, passes: bool) -> None:
+    section = growth_section(SYNC[0], found(lambda size: size**power), enforced=True)
 
-    assert [limit.is_held for limit in section.limits] == [is_held, is_held]
+    assert [limit.passes for limit in section.limits] == [passes, passes]
 
 
 @pytest.mark.parametrize("quantity", [*SYNC, *RECONCILE], ids=lambda each: each.name)
-def test_a_constant_start_time_does_not_hide_a_broken_promise(quantity: Quantity) -> None:
-    section = grown(quantity, found(lambda size: 1e9 + size**1.5), judged=True)
+def test_a_constant_start_time_does_not_hide_an_exceeded_limit(quantity: Quantity) -> None:
+    section = growth_section(quantity, found(lambda size: 1e9 + size**1.5), enforced=True)
 
-    assert [limit.is_held for limit in section.limits] == [True, False]
+    assert [limit.passes for limit in section.limits] == [True, False]
 
 
-def test_a_round_without_an_exponent_breaks_the_promise() -> None:
+def test_a_round_without_an_exponent_exceeds_the_limit() -> None:
     growing, constant = found(lambda size: 1.0 + size)[OURS][0], found(lambda _: 1.0)[OURS][0]
 
     def verdicts(*rounds: Mapping[int, Cost]) -> list[str]:
-        section = grown(SYNC[0], dict.fromkeys(NAMES, rounds), judged=True)
+        section = growth_section(SYNC[0], dict.fromkeys(NAMES, rounds), enforced=True)
         return [limit.verdict for limit in section.limits]
 
     assert verdicts(growing, constant, growing) == ["ok", "ok"]
-    assert verdicts(growing, constant, constant) == ["ok", "NOT FOUND"]
+    assert verdicts(growing, constant, constant) == ["ok", "NO RESULT"]
 
 
-@pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.2, False)])
-def test_only_constant_memory_per_object_keeps_the_promise(power: float, is_held: bool) -> None:
-    section = memory(SYNC_MEMORY, found(lambda size: 50.0 + size**power), judged=True)
+@pytest.mark.parametrize(("power", "passes"), [(1.0, True), (1.2, False)])
+def test_only_constant_memory_per_object_meets_the_limit(power: float, passes: bool) -> None:
+    section = memory(SYNC_MEMORY, found(lambda size: 50.0 + size**power), enforced=True)
 
-    assert [limit.is_held for limit in section.limits] == [is_held]
+    assert [limit.passes for limit in section.limits] == [passes]
 
 
-def test_a_doubling_without_added_memory_has_no_ratio_and_keeps_no_promise() -> None:
+def test_a_doubling_without_added_memory_has_no_ratio_and_meets_no_limit() -> None:
     measured = found(lambda size: 50.0 + max(size - 2_000, 0))
 
-    section = memory(SYNC_MEMORY, measured, judged=True)
+    section = memory(SYNC_MEMORY, measured, enforced=True)
 
     largest = f"at {max(measured[OURS][0])}_ratio"
     assert all("ratio" not in cost and cost[largest] == 1.0 for cost in section.costs[OURS])
-    assert [limit.verdict for limit in section.limits] == ["NOT FOUND"]
+    assert [limit.verdict for limit in section.limits] == ["NO RESULT"]
 
 
-def test_the_memory_of_an_operator_has_no_promise() -> None:
-    section = memory(RECONCILE_MEMORY, found(lambda size: size**3.0), judged=True)
+def test_the_memory_of_an_operator_has_no_limit() -> None:
+    section = memory(RECONCILE_MEMORY, found(lambda size: size**3.0), enforced=True)
 
     assert not section.limits
 
 
-def test_a_run_that_is_not_full_is_not_judged() -> None:
-    section = grown(SYNC[0], found(lambda size: size**3.0), judged=False)
+def test_a_run_that_is_not_full_enforces_no_limit() -> None:
+    section = growth_section(SYNC[0], found(lambda size: size**3.0), enforced=False)
 
-    assert all(limit.is_held for limit in section.limits)
+    assert all(limit.passes for limit in section.limits)
 
 
 @pytest.mark.parametrize("sizes", [FULL.sync, FULL.reconcile])
-def test_a_judged_run_has_four_sizes_that_double(sizes: Sequence[int]) -> None:
+def test_a_full_run_has_four_sizes_that_double(sizes: Sequence[int]) -> None:
     assert list(sizes) == [sizes[0] * 2**number for number in range(4)]
 
 
 def test_every_section_has_a_chart_with_every_size() -> None:
     measured = found(lambda size: 50.0 + size)
     sections = [
-        grown(SYNC[0], measured, judged=True),
-        memory(SYNC_MEMORY, measured, judged=True),
+        growth_section(SYNC[0], measured, enforced=True),
+        memory(SYNC_MEMORY, measured, enforced=True),
     ]
 
-    drawn = list(pictures({section.name: section for section in sections}))
+    drawn = list(charts({section.name: section for section in sections}))
 
-    assert [[x for x, _ in picture.series["steersman"]] for picture in drawn] == [
+    assert [[x for x, _ in chart.series["steersman"]] for chart in drawn] == [
         list(SIZES),
         list(SIZES[1:]),
     ]
-    assert [picture.is_logarithmic for picture in drawn] == [True, False]
-    assert all("8,000" in svg(picture) for picture in drawn)
+    assert [chart.is_logarithmic for chart in drawn] == [True, False]
+    assert all("8,000" in svg(chart) for chart in drawn)
 
 
 def test_each_round_covers_all_sizes_and_alternates_the_contenders() -> None:
-    effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
+    options = RunOptions(is_full=True, rounds=5, progress=lambda _: None)
     taken: list[tuple[int, str]] = []
 
     def turns(size: int) -> Mapping[str, Turn]:
@@ -176,7 +176,7 @@ def test_each_round_covers_all_sizes_and_alternates_the_contenders() -> None:
 
         return {name: turn(name) for name in NAMES}
 
-    found = by_size(effort, (10, 20), lambda: nullcontext(turns), rounds=2)
+    found = by_size(options, (10, 20), lambda: nullcontext(turns), rounds=2)
 
     assert taken == [
         *((10, THEIRS), (10, OURS), (20, OURS), (20, THEIRS)),
@@ -186,7 +186,7 @@ def test_each_round_covers_all_sizes_and_alternates_the_contenders() -> None:
 
 
 def test_a_round_has_the_medians_of_turns_with_alternating_contenders() -> None:
-    effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
+    options = RunOptions(is_full=True, rounds=5, progress=lambda _: None)
     taken: list[str] = []
     walls = {name: iter([3.0, 90.0, 4.0]) for name in NAMES}
 
@@ -200,7 +200,7 @@ def test_a_round_has_the_medians_of_turns_with_alternating_contenders() -> None:
 
         return {name: turn(name) for name in NAMES}
 
-    found = by_size(effort, (10,), lambda: nullcontext(turns), rounds=1, turns_each=3)
+    found = by_size(options, (10,), lambda: nullcontext(turns), rounds=1, turns_each=3)
 
     assert taken == [THEIRS, OURS, OURS, THEIRS, THEIRS, OURS]
     assert found[OURS] == [{10: {"wall": 4.0, "cpu": 1.0}}]

@@ -1,4 +1,4 @@
-"""The instruction counts of workloads, and their comparison with the recorded counts."""
+"""Instruction counts of fixed workloads, and the comparison with recorded counts."""
 
 import json
 from collections.abc import Mapping
@@ -7,47 +7,47 @@ from pathlib import Path
 import pytest
 
 from bench.instructions.__main__ import interpreter, main
-from bench.instructions.counting import NAMES, CannotCount, between, valgrind
-from bench.instructions.perform import again, record, unmarked
+from bench.instructions.callgrind import NAMES, CountingFailed, counts_between, valgrind
 from bench.instructions.servers import save
-from bench.instructions.stage import StageClock
-from bench.instructions.verdicts import TOLERANCE, advice, judged, lines, nothing_for
+from bench.instructions.verdicts import TOLERANCE, advice, enforced, lines, missing_record
+from bench.instructions.virtual_loop import VirtualClock
+from bench.instructions.workload_run import record, replay_workload, unmarked
 from bench.instructions.workloads import Mark, Workload, before_requests, connected
 from bench.peers.clients.steersman_client import get_motto
 from steersman.observe import ignore
 
 
-async def request_three_times(clock: StageClock, mark: Mark) -> None:
+async def request_three_times(clock: VirtualClock, mark: Mark) -> None:
     async with connected(clock, ignore) as client:
         for _ in range(3):
             await get_motto(client)
 
 
-async def do_nothing(clock: StageClock, mark: Mark) -> None:
+async def do_nothing(clock: VirtualClock, mark: Mark) -> None:
     pass
 
 
 FEW_REQUESTS = Workload(play=request_three_times, before=before_requests)
 
 
-# Each workload has one count, with the name of the workload.
+# Each of these workloads counts one operation with the name of the workload.
 ALL = dict.fromkeys(NAMES, 1000)
 
 
 def verdicts_of(
     before: dict[str, float], now: dict[str, float], *, is_all: bool = True
 ) -> list[str]:
-    return [each.word for each in judged(before, now, is_all=is_all)]
+    return [each.word for each in enforced(before, now, is_all=is_all)]
 
 
 def checked(record: Path, recorded: Mapping[str, float], *arguments: str) -> int:
-    """The exit status if every workload takes 1,000 instructions."""
+    """The exit status, if each requested workload takes 1,000 instructions."""
     record.write_text(json.dumps({interpreter(): recorded}))
     return main(arguments, count=lambda name: {name: 1000.0}, record=record)
 
 
 def recorded_counts(record: Path) -> Mapping[str, float]:
-    """The recorded counts after the run."""
+    """The recorded counts afterwards."""
     found: Mapping[str, float] = json.loads(record.read_text())[interpreter()]
     return found
 
@@ -57,25 +57,25 @@ def test_a_count_within_the_tolerance_is_ok() -> None:
     assert verdicts_of({"get": 1000}, {"get": 1000 * (1 - TOLERANCE)}) == ["ok"]
 
 
-def test_a_count_beyond_it_is_too_many() -> None:
-    (verdict,) = judged({"get": 1000}, {"get": 1040}, is_all=True)
+def test_a_count_beyond_the_tolerance_is_too_many() -> None:
+    (verdict,) = enforced({"get": 1000}, {"get": 1040}, is_all=True)
 
     assert verdict.word == "TOO MANY"
     assert verdict.is_bad
 
 
 def test_a_much_lower_count_is_ok_and_to_be_recorded() -> None:
-    verdicts = judged({"get": 1000}, {"get": 900}, is_all=True)
+    verdicts = enforced({"get": 1000}, {"get": 900}, is_all=True)
 
     assert [each.word for each in verdicts] == ["fewer"]
     assert not any(each.is_bad for each in verdicts)
     assert list(advice(verdicts)) == [
-        "Record what is fewer: python -m bench.instructions --record",
+        "Record the lower counts: python -m bench.instructions --record",
     ]
 
 
 def test_a_count_without_a_record_fails_and_is_to_be_recorded() -> None:
-    verdicts = judged({"get": 1000}, {"get": 1000, "apply": 1}, is_all=True)
+    verdicts = enforced({"get": 1000}, {"get": 1000, "apply": 1}, is_all=True)
 
     assert [(each.word, each.is_bad) for each in verdicts] == [
         ("ok", False),
@@ -86,7 +86,7 @@ def test_a_count_without_a_record_fails_and_is_to_be_recorded() -> None:
 
 
 def test_a_record_without_a_count_fails_and_is_to_be_removed() -> None:
-    verdicts = judged({"apply": 1000, "get": 1000}, {"get": 1000}, is_all=True)
+    verdicts = enforced({"apply": 1000, "get": 1000}, {"get": 1000}, is_all=True)
 
     assert [(each.word, each.is_bad) for each in verdicts] == [("ok", False), ("NOT COUNTED", True)]
     (said,) = advice(verdicts)
@@ -99,7 +99,7 @@ def test_workloads_outside_a_partial_run_have_no_verdict() -> None:
 
 def test_the_table_has_the_recorded_and_current_counts_and_their_ratio() -> None:
     before = {"get": 1000.0, "apply": 20_000.0, "list": 5.0}
-    verdicts = judged(before, {"get": 1100, "apply": 10_000, "watch": 7}, is_all=True)
+    verdicts = enforced(before, {"get": 1100, "apply": 10_000, "watch": 7}, is_all=True)
 
     heading, *rows = lines(verdicts)
 
@@ -150,9 +150,9 @@ def test_a_partial_recording_keeps_the_other_workloads(tmp_path: Path) -> None:
 
 
 def test_without_a_record_the_error_says_how_to_create_one() -> None:
-    said = nothing_for("Python 3.12, plain", ["Python 3.11, plain"])
+    said = missing_record("Python 3.12, plain", ["Python 3.11, plain"])
 
-    assert said.startswith("nothing to compare with: no counts are recorded for Python 3.12, plain")
+    assert said.startswith("no counts are recorded for Python 3.12, plain")
     assert "only for: Python 3.11, plain\n" in said
     assert "bench.instructions --record\n" in said
 
@@ -162,27 +162,27 @@ def test_a_count_is_the_difference_between_two_marks_per_item(tmp_path: Path) ->
     for number, total in enumerate((999, 400, 999, 50, 999), start=1):
         dumps.with_name(f"count.{number}").write_text(f"summary: 7\nfn=(1) x\ntotals: {total}\n")
 
-    found = between([("get", 4), ("", 1), ("apply", 5), ("", 1)], dumps)
+    found = counts_between([("get", 4), ("", 1), ("apply", 5), ("", 1)], dumps)
 
     assert found == {"get": 100.0, "apply": 10.0}
 
 
 def test_a_mark_that_valgrind_did_not_reach_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(CannotCount, match="has not seen the marks"):
-        between([("get", 4), ("", 1)], tmp_path / "count")
+    with pytest.raises(CountingFailed, match="has not found the marks"):
+        counts_between([("get", 4), ("", 1)], tmp_path / "count")
 
 
 def test_without_valgrind_the_error_says_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(CannotCount, match="apt install valgrind"):
+    with pytest.raises(CountingFailed, match="apt install valgrind"):
         valgrind(tmp_path / "count", path=str(tmp_path))
 
 
-# Starts an API server for the recording.
+# Creates an API server for the recording.
 @pytest.mark.timeout(30)
 def test_a_recording_can_be_replayed_without_a_server(tmp_path: Path) -> None:
     record(FEW_REQUESTS, tmp_path / "script")
 
-    again(FEW_REQUESTS, tmp_path / "script", unmarked)
+    replay_workload(FEW_REQUESTS, tmp_path / "script", unmarked)
 
 
 @pytest.mark.timeout(30)
@@ -199,11 +199,11 @@ def test_a_recorded_request_that_is_not_sent_is_an_error(tmp_path: Path) -> None
     save({b"GET / HTTP/1.1": [[]]}, tmp_path / "script")
 
     with pytest.raises(AssertionError, match="recorded, but not requested"):
-        again(Workload(play=do_nothing), tmp_path / "script", unmarked)
+        replay_workload(Workload(play=do_nothing), tmp_path / "script", unmarked)
 
 
 def test_a_request_that_is_not_in_the_recording_is_an_error(tmp_path: Path) -> None:
     save({}, tmp_path / "script")
 
     with pytest.raises(AssertionError, match="is not in the recording"):
-        again(FEW_REQUESTS, tmp_path / "script", unmarked)
+        replay_workload(FEW_REQUESTS, tmp_path / "script", unmarked)

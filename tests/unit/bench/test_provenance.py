@@ -1,4 +1,4 @@
-"""The provenance of results: the measured sources and the build of Python."""
+"""The commit of the measured sources, and the build of Python."""
 
 import subprocess
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bench.harness.machine import versions
-from bench.harness.provenance import built_with, python_build, source, throughout
+from bench.harness.provenance import build_kind, combined, python_build, source
 
 UNKNOWN = {"commit": "unknown", "changes": "unknown"}
 
-# In the output of configure for every GCC.
+# configure sets these for every GCC, whether it uses them or not.
 PLAIN = {"PGO_PROF_GEN_FLAG": "-fprofile-generate", "PGO_PROF_USE_FLAG": "-fprofile-use"}
 
 
@@ -24,7 +24,7 @@ def git(root: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def committed(tmp_path: Path) -> Path:
-    """A repository whose sources are all committed."""
+    """A repository with committed sources."""
     for name in (
         "packages/steersman.py",
         "bench/README.md",
@@ -88,8 +88,8 @@ def test_without_a_repository_the_source_is_unknown(committed: Path) -> None:
 def test_a_commit_made_during_the_run_is_reported() -> None:
     before, after = ({"commit": commit, "changes": "none"} for commit in ("abc", "def"))
 
-    assert throughout(before, before) == before
-    assert throughout(before, after) == {"commit": "abc", "changes": "while it was measured"}
+    assert combined(before, before) == before
+    assert combined(before, after) == {"commit": "abc", "changes": "during the measurement"}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_commit_made_during_the_run_is_reported() -> None:
         ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations'"}, "optimised"),
         ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations' '--with-lto'"}, "optimised, LTO"),
         ({**PLAIN, "PY_CORE_CFLAGS": "-O3 -fprofile-use -flto"}, "optimised, LTO"),
-        # As in Debian.
+        # As on Debian.
         ({**PLAIN, "PGO_PROF_USE_FLAG": ""}, "optimised"),
         ({}, "plain"),
     ],
@@ -107,7 +107,7 @@ def test_a_commit_made_during_the_run_is_reported() -> None:
 def test_the_build_of_python_is_detected_by_its_own_variables(
     variables: dict[str, str], build: str
 ) -> None:
-    assert built_with(variables) == build
+    assert build_kind(variables) == build
 
 
 def test_the_versions_include_dependencies_and_the_build_of_python() -> None:

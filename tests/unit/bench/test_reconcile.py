@@ -1,4 +1,4 @@
-"""The figures of operators: ratios within a round, promises and charts."""
+"""The reconcile measure: ratios within a round, limits, and charts."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,23 +7,23 @@ from typing import Any
 import pytest
 
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
-from bench.harness.effort import Effort
-from bench.harness.operators import resyncing
+from bench.harness.operators import with_resync
 from bench.harness.report import Floor, Limit, Section
 from bench.harness.rounds import Cost
+from bench.harness.run_options import RunOptions
 from bench.measures.reconcile import (
     BEST,
     QUICK,
-    beside_others,
+    charts,
     columns,
-    pictures,
-    promises,
-    resyncs,
+    limits_of,
+    ratios_to_others,
+    resync_section,
 )
 
 
 def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
-    """The cost of one turn; only these figures matter here."""
+    """The cost of one turn with the given figures."""
     return {
         "cpu": cpu,
         "each_cpu": cpu / 2000,
@@ -36,9 +36,9 @@ def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
     }
 
 
-def judged(promised: Iterable[Limit | Floor]) -> Sequence[Limit | Floor]:
-    """The promises that decide whether a run passes."""
-    return [promise for promise in promised if promise.judged]
+def enforced(promised: Iterable[Limit | Floor]) -> Sequence[Limit | Floor]:
+    """The enforced limits."""
+    return [promise for promise in promised if promise.enforced]
 
 
 def test_a_ratio_is_to_a_figure_of_the_same_round() -> None:
@@ -48,7 +48,7 @@ def test_a_ratio_is_to_a_figure_of_the_same_round() -> None:
         OURS: [turn(cpu=1.0), turn(cpu=4.0)],
     }
 
-    ours = beside_others(costs)[OURS]
+    ours = ratios_to_others(costs)[OURS]
 
     assert [each["cpu_ratio"] for each in ours] == [0.5, 1.0]
     assert [each[f"cpu of {KOPF}"] for each in ours] == [0.125, 0.5]
@@ -57,7 +57,7 @@ def test_a_ratio_is_to_a_figure_of_the_same_round() -> None:
 def test_a_contender_with_fewer_rounds_is_compared_in_those() -> None:
     costs = {THEIRS: [turn(cpu=2.0)] * 3, KOPF: [turn(cpu=8.0)], OURS: [turn(cpu=1.0)] * 3}
 
-    beside = beside_others(costs)
+    beside = ratios_to_others(costs)
 
     assert [f"cpu of {KOPF}" in each for each in beside[OURS]] == [True, False, False]
     assert [each["cpu_ratio"] for each in beside[KOPF]] == [4.0]
@@ -70,7 +70,7 @@ def test_the_best_of_controller_runtime_is_the_highest_rate_and_the_lowest_cost(
         OURS: [turn(cpu=1.0, rate=40.0), turn(cpu=1.0, rate=40.0)],
     }
 
-    ours = beside_others(costs)[OURS]
+    ours = ratios_to_others(costs)[OURS]
 
     assert [each["cpu_best_ratio"] for each in ours] == [0.5, 0.5]
     assert [each["rate_best_ratio"] for each in ours] == [0.5, 0.5]
@@ -79,26 +79,26 @@ def test_the_best_of_controller_runtime_is_the_highest_rate_and_the_lowest_cost(
 def test_the_best_figure_is_unknown_if_a_variant_is_missing() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
-    ours = beside_others(costs)[OURS]
+    ours = ratios_to_others(costs)[OURS]
 
     assert not any(figure.endswith("_best_ratio") for figure in ours[0])
 
 
-def test_ratios_to_the_best_of_controller_runtime_are_not_judged() -> None:
+def test_ratios_to_the_best_of_controller_runtime_are_not_enforced() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], THEIRS_PATCHING: [turn(cpu=0.5)], OURS: [turn(cpu=1.0)]}
 
-    found = list(promises(OURS, beside_others(costs)[OURS], judged=True))
+    found = list(limits_of(OURS, ratios_to_others(costs)[OURS], enforced=True))
 
     shown = [promise for promise in found if BEST in promise.what]
     assert [promise.found for promise in shown] == [2.0, 2.0, 1.0, 1.0]
-    assert not any(promise.judged for promise in shown)
-    assert all(promise.judged for promise in found if promise not in shown)
+    assert not any(promise.enforced for promise in shown)
+    assert all(promise.enforced for promise in found if promise not in shown)
 
 
-def test_a_promise_relative_to_a_failed_contender_has_no_figure() -> None:
+def test_a_limit_relative_to_a_failed_contender_has_no_result() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
-    found = judged(promises(OURS, beside_others(costs)[OURS], judged=True))
+    found = enforced(limits_of(OURS, ratios_to_others(costs)[OURS], enforced=True))
 
     assert [promise.found for promise in found] == [0.5, 0.5, 1.0, 1.0, None, None]
 
@@ -107,24 +107,24 @@ def test_every_ratio_has_exactly_one_column() -> None:
     costs = {name: [turn(cpu=2.0)] for name in (THEIRS, THEIRS_PATCHING, KOPF, OURS)}
     figures = [column.figure for column in columns((THEIRS, BEST, KOPF))]
 
-    ratios = {figure for figure in beside_others(costs)[OURS][0] if figure not in turn(cpu=2.0)}
+    ratios = {figure for figure in ratios_to_others(costs)[OURS][0] if figure not in turn(cpu=2.0)}
 
     assert len(set(figures)) == len(figures)
-    # These are promises, and are shown with the requests.
+    # The ratio of writes is part of the requests.
     assert ratios - set(figures) == {"requests_ratio", "requests_best_ratio"}
 
 
-def test_a_promise_is_judged_by_the_median_round() -> None:
+def test_a_limit_applies_to_the_median_round() -> None:
     costs = {
         THEIRS: [turn(cpu=2.0)] * 3,
         KOPF: [turn(cpu=8.0)] * 3,
         OURS: [turn(cpu=1.0, rate=60.0), turn(cpu=1.8), turn(cpu=9.0, requests=5.0)],
     }
 
-    found = judged(promises(OURS, beside_others(costs)[OURS], judged=True))
+    found = enforced(limits_of(OURS, ratios_to_others(costs)[OURS], enforced=True))
 
     assert [promise.found for promise in found] == pytest.approx([0.9, 0.9, 1.0, 1.0, 0.225, 0.225])
-    assert all(promise.is_held for promise in found)
+    assert all(promise.passes for promise in found)
 
 
 def test_every_contender_is_in_every_chart_of_its_sections() -> None:
@@ -135,7 +135,7 @@ def test_every_contender_is_in_every_chart_of_its_sections() -> None:
         name: Section(name=name, title=name, columns=(), costs=each) for name, each in costs.items()
     }
 
-    drawn = {picture.name: picture.panels for picture in pictures(sections)}
+    drawn = {chart.name: chart.panels for chart in charts(sections)}
 
     assert all(panel.keys() == some.keys() for panel in drawn["cost"].values())
     assert [panel.keys() for panel in drawn["throughput"].values()] == [some.keys(), many.keys()]
@@ -145,7 +145,7 @@ def test_a_chart_title_has_the_number_of_objects_and_the_duration() -> None:
     titles = {
         "some": "50 AppServices to Deployment, Service and status, in a new process (1 round)",
         "many": "1,200 AppServices (1 round)",
-        "idle": "5 s with nothing to do, and 50 AppServices; all at the same time (1 round)",
+        "idle": "5 s idle, and 50 AppServices; all at the same time (1 round)",
         "resync": "A resync of 50 AppServices with nothing to do",
     }
     sections = {
@@ -153,12 +153,12 @@ def test_a_chart_title_has_the_number_of_objects_and_the_duration() -> None:
         for name, title in titles.items()
     }
 
-    drawn = {picture.name: list(picture.panels) for picture in pictures(sections)}
+    drawn = {chart.name: list(chart.panels) for chart in charts(sections)}
 
     assert drawn["throughput"] == ["50 of them", "1,200 of them"]
     assert drawn["memory"] == ["50 AppServices, peak MB", "1,200 AppServices, peak MB"]
-    assert [title.partition(",")[0] for title in drawn["resting"]] == [
-        *("5 s of it", "5 s of it", "a look in a resync")
+    assert [title.partition(",")[0] for title in drawn["idle"]] == [
+        *("5 s", "5 s", "one reconcile of a resync")
     ]
 
 
@@ -168,7 +168,7 @@ def test_a_contender_that_did_not_converge_is_not_resynced(
     def resynced(name: str, place: Any, **_: Any) -> Cost:
         return turn(cpu=2.0)
 
-    monkeypatch.setattr("bench.measures.reconcile.resynced", resynced)
+    monkeypatch.setattr("bench.measures.reconcile.measure_resync", resynced)
     at: Any = dict.fromkeys((THEIRS, KOPF, OURS))
     rested = Section(
         name="idle",
@@ -178,7 +178,9 @@ def test_a_contender_that_did_not_converge_is_not_resynced(
         notes=["without kopf, which failed"],
     )
 
-    section = resyncs(at, rested, QUICK, Effort(is_full=False, rounds=1, progress=lambda _: None))
+    section = resync_section(
+        at, rested, QUICK, RunOptions(is_full=False, rounds=1, progress=lambda _: None)
+    )
 
     assert list(section.costs) == [THEIRS, OURS]
     assert section.notes == ["without kopf, which failed"]
@@ -187,12 +189,12 @@ def test_a_contender_that_did_not_converge_is_not_resynced(
 def test_each_operator_has_its_own_trigger_for_a_resync() -> None:
     starts = Path("/starts")
 
-    assert resyncing(THEIRS, ["operator"], seconds=10, starts=starts) == [
+    assert with_resync(THEIRS, ["operator"], seconds=10, starts=starts) == [
         *("operator", "-resync", "10s", "--starts", "/starts")
     ]
-    assert resyncing(OURS, ["python"], seconds=10, starts=starts) == [
+    assert with_resync(OURS, ["python"], seconds=10, starts=starts) == [
         *("python", "--resync-seconds", "10", "--starts", "/starts")
     ]
-    assert resyncing(KOPF, ["kopf"], seconds=10, starts=starts) == [
+    assert with_resync(KOPF, ["kopf"], seconds=10, starts=starts) == [
         *("kopf", "--resync-seconds", "10", "--starts", "/starts")
     ]

@@ -1,8 +1,8 @@
-"""Medians, tables and verdicts."""
+"""Medians, tables and limits."""
 
 from dataclasses import replace
 
-from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
+from bench.harness.report import Column, Floor, Limit, Section, rounds_text
 
 WALL = Column(title="wall ms", figure="wall", decimals=1, factor=1e3)
 
@@ -23,23 +23,23 @@ def test_a_figure_equal_to_its_limit_is_ok() -> None:
     held = Limit(what="wall", most=0.5, unit=" s", rounds=[0.5])
     missed = Limit(what="wall", most=0.5, unit=" s", rounds=[0.501])
 
-    assert (held.is_held, str(held)) == (True, "wall ≤ 0.5 s: 0.5 ok")
-    assert (missed.is_held, str(missed)) == (False, "wall ≤ 0.5 s: 0.501 MISSED")
+    assert (held.passes, str(held)) == (True, "wall ≤ 0.5 s: 0.5 ok")
+    assert (missed.passes, str(missed)) == (False, "wall ≤ 0.5 s: 0.501 EXCEEDED")
 
 
 def test_a_figure_equal_to_its_floor_is_ok() -> None:
     held = Floor(what="creates", least=1000, unit=" a second", rounds=[1000])
     missed = Floor(what="creates", least=1000, unit=" a second", rounds=[999.4])
 
-    assert (held.is_held, str(held)) == (True, "creates ≥ 1,000 a second: 1,000 ok")
-    assert (missed.is_held, str(missed)) == (False, "creates ≥ 1,000 a second: 999 MISSED")
+    assert (held.passes, str(held)) == (True, "creates ≥ 1,000 a second: 1,000 ok")
+    assert (missed.passes, str(missed)) == (False, "creates ≥ 1,000 a second: 999 EXCEEDED")
 
 
-def test_an_unjudged_limit_is_not_missed() -> None:
-    far_off = Limit(what="wall", most=0.5, unit="", rounds=[9.0], judged=False)
+def test_a_limit_that_is_not_enforced_is_not_exceeded() -> None:
+    far_off = Limit(what="wall", most=0.5, unit="", rounds=[9.0], enforced=False)
 
-    assert far_off.is_held
-    assert str(far_off) == "wall ≤ 0.5: 9 not judged"
+    assert far_off.passes
+    assert str(far_off) == "wall ≤ 0.5: 9 not enforced"
 
 
 def test_a_figure_has_enough_digits_to_show_the_verdict() -> None:
@@ -47,18 +47,18 @@ def test_a_figure_has_enough_digits_to_show_the_verdict() -> None:
     under = Floor(what="creates", least=1000, unit="", rounds=[999.96])
     large = Limit(what="bytes", most=20_000, unit="", rounds=[20_000.2])
 
-    assert str(over) == "CPU ≤ 1: 1.0004 MISSED"
-    assert str(under) == "creates ≥ 1,000: 999.96 MISSED"
-    assert str(large) == "bytes ≤ 20,000: 20,000.2 MISSED"
-    assert Limit(what="CPU", most=1.0, unit="", rounds=[0.99996]).found_in_words == "1"
+    assert str(over) == "CPU ≤ 1: 1.0004 EXCEEDED"
+    assert str(under) == "creates ≥ 1,000: 999.96 EXCEEDED"
+    assert str(large) == "bytes ≤ 20,000: 20,000.2 EXCEEDED"
+    assert Limit(what="CPU", most=1.0, unit="", rounds=[0.99996]).found_text == "1"
 
 
-def test_a_promise_without_a_figure_is_not_kept() -> None:
+def test_a_limit_without_a_result_is_not_met() -> None:
     limit = Limit(what="exponent", most=1.2, unit="", rounds=[None])
     floor = Floor(what="rate", least=1.0, unit="", rounds=[None])
 
-    assert (limit.is_held, str(limit)) == (False, "exponent ≤ 1.2: – NOT FOUND")
-    assert (floor.is_held, str(floor)) == (False, "rate ≥ 1: – NOT FOUND")
+    assert (limit.passes, str(limit)) == (False, "exponent ≤ 1.2: – NO RESULT")
+    assert (floor.passes, str(floor)) == (False, "rate ≥ 1: – NO RESULT")
 
 
 def test_a_figure_is_the_median_or_the_worst_of_the_rounds() -> None:
@@ -72,29 +72,29 @@ def test_a_figure_is_the_median_or_the_worst_of_the_rounds() -> None:
 
     assert [str(each) for each in (*limits, floor)] == [
         "wall ≤ 2 s: 1.5 ok (median of 3, 1 to 3)",
-        "wall ≤ 2 s: 3 MISSED (worst of 3, 1 to 3)",
+        "wall ≤ 2 s: 3 EXCEEDED (worst of 3, 1 to 3)",
         "rate ≥ 1: 1 ok (worst of 3, 1 to 3)",
     ]
 
 
-def test_a_round_without_a_figure_breaks_the_promise() -> None:
+def test_a_round_without_a_figure_exceeds_the_limit() -> None:
     limit = Limit(what="wall", most=2.0, unit="", rounds=[1.0, None, 1.5])
     floor = Floor(what="rate", least=1.0, unit="", rounds=[1.0, None, 1.5])
 
-    assert str(limit) == "wall ≤ 2: 1.5 ok (median of 3, 1 to 1.5, and 1 did not tell)"
-    assert str(floor) == "rate ≥ 1: 1 ok (median of 3, 1 to 1.5, and 1 did not tell)"
-    assert replace(limit, is_of_worst=True).verdict == "NOT FOUND"
-    assert replace(floor, is_of_worst=True).verdict == "NOT FOUND"
+    assert str(limit) == "wall ≤ 2: 1.5 ok (median of 3, 1 to 1.5, 1 without a result)"
+    assert str(floor) == "rate ≥ 1: 1 ok (median of 3, 1 to 1.5, 1 without a result)"
+    assert replace(limit, is_of_worst=True).verdict == "NO RESULT"
+    assert replace(floor, is_of_worst=True).verdict == "NO RESULT"
 
 
-def test_an_unjudged_promise_needs_no_figure() -> None:
-    unknown = Limit(what="exponent", most=1.2, unit="", rounds=[None], judged=False)
+def test_a_limit_that_is_not_enforced_needs_no_figure() -> None:
+    unknown = Limit(what="exponent", most=1.2, unit="", rounds=[None], enforced=False)
 
-    assert (unknown.is_held, str(unknown)) == (True, "exponent ≤ 1.2: – not judged")
+    assert (unknown.passes, str(unknown)) == (True, "exponent ≤ 1.2: – not enforced")
 
 
-def test_rounds_are_counted_in_words() -> None:
-    assert [rounds_in_words(count) for count in (1, 3)] == ["1 round", "3 rounds"]
+def test_the_number_of_rounds_has_the_right_plural() -> None:
+    assert [rounds_text(count) for count in (1, 3)] == ["1 round", "3 rounds"]
 
 
 def test_a_section_is_one_table_in_text_and_markdown() -> None:

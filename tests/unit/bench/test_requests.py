@@ -1,6 +1,6 @@
-"""The number of an operator's requests, as counted by the API server."""
+"""The number of requests of an operator, from the metrics of the API server."""
 
-from bench.harness.requests import counted, flow_schemas, refused_in, since
+from bench.harness.requests import counts_in, difference, flow_schemas, rejected_writes_in
 
 
 def line(name: str, *, flow_schema: str, value: str) -> str:
@@ -19,7 +19,7 @@ METRICS = (
 
 
 def test_only_requests_of_the_operator_are_counted() -> None:
-    assert counted(METRICS) == {
+    assert counts_in(METRICS) == {
         "leases": 0,
         "watches": 0,
         "writes": 4100,
@@ -28,14 +28,17 @@ def test_only_requests_of_the_operator_are_counted() -> None:
     }
 
 
-def test_since_returns_the_difference_of_two_counts() -> None:
-    assert since({"reads": 3, "writes": 2}, {"reads": 3, "writes": 10}) == {"reads": 0, "writes": 8}
+def test_difference_returns_the_difference_of_two_counts() -> None:
+    assert difference({"reads": 3, "writes": 2}, {"reads": 3, "writes": 10}) == {
+        "reads": 0,
+        "writes": 8,
+    }
 
 
 def test_every_kind_of_request_has_a_counted_flow_schema() -> None:
     names = {each["metadata"]["name"].removeprefix("operator-") for each in flow_schemas()}
 
-    assert names == counted("").keys()
+    assert names == counts_in("").keys()
 
 
 def test_a_lease_request_is_not_counted_as_a_read_or_write() -> None:
@@ -48,7 +51,7 @@ def test_a_lease_request_is_not_counted_as_a_read_or_write() -> None:
 
 
 def dispatched(*, code: str, verb: str, resource: str, subresource: str = "") -> str:
-    """Metrics with two such responses."""
+    """A line of the metrics that counts two requests with this result."""
     labels = f'code="{code}",resource="{resource}",subresource="{subresource}",verb="{verb}"'
     return f"apiserver_request_total{{{labels}}} 2\n"
 
@@ -62,10 +65,10 @@ def test_failed_writes_count_as_rejected() -> None:
         + dispatched(code="404", verb="GET", resource="services")
     )
 
-    assert refused_in(metrics) == 6
+    assert rejected_writes_in(metrics) == 6
 
 
 def test_rejected_writes_of_the_deployment_controller_are_not_counted() -> None:
     metrics = dispatched(code="409", verb="PUT", resource="deployments", subresource="status")
 
-    assert refused_in(metrics) == 0
+    assert rejected_writes_in(metrics) == 0

@@ -1,8 +1,8 @@
-"""The figures of a restart: its start, its end and its limits."""
+"""The figures and the limits of a restart."""
 
 from bench.harness.contenders import OURS
-from bench.harness.restarting import first_and_last
-from bench.measures.restart import promises
+from bench.harness.restarts import first_and_last
+from bench.measures.restart import limits_of
 
 
 def test_first_and_last_ignore_new_objects() -> None:
@@ -11,20 +11,22 @@ def test_first_and_last_ignore_new_objects() -> None:
     assert first_and_last({"a", "b"}, starts) == (3.0, 5.0)
 
 
-def test_the_slowest_round_is_judged() -> None:
-    (found, _) = promises(OURS, [{"busy_p99": 0.2}, {"busy_p99": 1.5}], "killed", judged=True)
+def test_the_limit_applies_to_the_slowest_round() -> None:
+    (found, _) = limits_of(OURS, [{"busy_p99": 0.2}, {"busy_p99": 1.5}], "killed", enforced=True)
 
-    assert (found.found, found.verdict) == (1.5, "MISSED")
+    assert (found.found, found.verdict) == (1.5, "EXCEEDED")
 
 
-def test_a_round_without_a_figure_keeps_no_promise() -> None:
-    (found, _) = promises(OURS, [{"busy_p99": 0.2}, {}], "killed", judged=True)
+def test_a_round_without_a_figure_meets_no_limit() -> None:
+    (found, _) = limits_of(OURS, [{"busy_p99": 0.2}, {}], "killed", enforced=True)
 
     assert found.found is None
-    assert not found.is_kept
+    assert not found.is_met
 
 
-def test_the_ratio_of_start_times_is_shown_and_not_judged() -> None:
-    (_, shown) = promises(OURS, [{"busy_p99": 0.2, "start_p99_ratio": 1.2}], "killed", judged=True)
+def test_the_ratio_of_start_times_is_not_enforced() -> None:
+    (_, shown) = limits_of(
+        OURS, [{"busy_p99": 0.2, "start_p99_ratio": 1.2}], "killed", enforced=True
+    )
 
-    assert (shown.found, shown.verdict) == (1.2, "not judged")
+    assert (shown.found, shown.verdict) == (1.2, "not enforced")

@@ -1,4 +1,4 @@
-"""The results of a run are stored completely, and everything else is generated from them."""
+"""Stored results, and the pages and charts that are drawn from them."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import pytest
 
-from bench.harness.charts import Bars, Spread
+from bench.harness.charts import BarChart, Spread
 from bench.harness.pages import (
     BEGIN,
-    BROKEN_OFF,
     END,
     HIGHLIGHTS,
+    INCOMPLETE,
     behind,
     page,
     summary,
@@ -21,7 +21,7 @@ from bench.harness.pages import (
     write_pages,
 )
 from bench.harness.report import Column, Floor, Limit, Section
-from bench.harness.results import Result, as_json, from_json, illustrate, keep, kept
+from bench.harness.results import Result, as_json, draw_charts, from_json, store, stored
 from bench.measures import MEASURES
 
 Writing: TypeAlias = Callable[[Sequence[Result]], Iterable[str]]
@@ -40,7 +40,7 @@ def result(
         machine={"cores": cores},
         source={"commit": commit, "changes": "none"},
         versions={"Python": "3.11.7", "kopf": "1.45.2"},
-        effort={
+        run={
             "is_full": True,
             "rounds": 5,
             "began_time": "2026-11-16T05:00:00+00:00",
@@ -55,7 +55,9 @@ def result(
                 costs={"kopf": [{"wall": 2.0}, {"wall": 4.0}], "steersman": [{"wall": 1.5}]},
                 limits=[
                     Limit(what="wall time", most=0.5, unit="", rounds=[found]),
-                    Floor(what="rate", least=1000, unit=" a second", rounds=[3056.7], judged=False),
+                    Floor(
+                        what="rate", least=1000, unit=" a second", rounds=[3056.7], enforced=False
+                    ),
                 ],
             )
         ],
@@ -63,9 +65,9 @@ def result(
     )
 
 
-def picture(name: str) -> Bars:
+def chart(name: str) -> BarChart:
     shown = {"wall, s": {"kopf": Spread(low=1.0, middle=2.0, high=3.0)}}
-    return Bars(name=name, title=f"Chart of {name}", panels=shown, limits={})
+    return BarChart(name=name, title=f"Chart of {name}", panels=shown, limits={})
 
 
 def in_summary(results: Sequence[Result]) -> Sequence[str]:
@@ -76,37 +78,37 @@ def test_a_result_round_trips_through_its_file() -> None:
     assert from_json(as_json(result())) == result()
 
 
-def test_a_result_passes_unless_a_judged_limit_is_missed() -> None:
-    assert result(found=0.5).is_held
-    assert not result(found=0.51).is_held
+def test_a_result_passes_unless_an_enforced_limit_is_exceeded() -> None:
+    assert result(found=0.5).passes
+    assert not result(found=0.51).passes
 
 
 def test_a_newer_result_replaces_the_older_one_and_its_files(
     tmp_path: Path,
 ) -> None:
-    keep(tmp_path, result(found=0.4))
-    keep(tmp_path, result(found=0.3))
+    store(tmp_path, result(found=0.4))
+    store(tmp_path, result(found=0.3))
 
-    assert list(kept(tmp_path, ["client", "cold-sync"])) == [result(found=0.3)]
+    assert list(stored(tmp_path, ["client", "cold-sync"])) == [result(found=0.3)]
     assert [path.name for path in tmp_path.iterdir()] == ["cold-sync.json"]
 
 
 def test_results_come_in_the_order_of_the_measures(tmp_path: Path) -> None:
     for name in ("growth", "client"):
-        keep(tmp_path, result(name))
+        store(tmp_path, result(name))
 
-    found = kept(tmp_path, ["client", "cold-sync", "growth"])
+    found = stored(tmp_path, ["client", "cold-sync", "growth"])
 
     assert [each.measure for each in found] == ["client", "growth"]
 
 
 def test_charts_of_a_result_replace_the_earlier_ones(tmp_path: Path) -> None:
-    before = illustrate(tmp_path, result(), [picture("old"), picture("both")])
-    illustrate(tmp_path, result("cold"), [picture("other")])
+    before = draw_charts(tmp_path, result(), [chart("old"), chart("both")])
+    draw_charts(tmp_path, result("cold"), [chart("other")])
 
-    after = illustrate(tmp_path, before, [picture("both"), picture("new")])
+    after = draw_charts(tmp_path, before, [chart("both"), chart("new")])
 
-    assert list(kept(tmp_path, ["cold-sync"])) == [after]
+    assert list(stored(tmp_path, ["cold-sync"])) == [after]
     assert sorted(path.name for path in tmp_path.glob("*.svg")) == [
         "cold-other.svg",
         "cold-sync-both.svg",
@@ -114,13 +116,13 @@ def test_charts_of_a_result_replace_the_earlier_ones(tmp_path: Path) -> None:
     ]
 
 
-def test_two_charts_with_the_same_name_are_rejected(tmp_path: Path) -> None:
+def test_two_charts_with_the_same_name_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the same name"):
-        illustrate(tmp_path, result(), [picture("one"), picture("one")])
+        draw_charts(tmp_path, result(), [chart("one"), chart("one")])
 
 
 def test_the_page_has_every_table_verdict_and_chart(tmp_path: Path) -> None:
-    text = "\n".join(page([illustrate(tmp_path, result(), [picture("bars")])]))
+    text = "\n".join(page([draw_charts(tmp_path, result(), [chart("bars")])]))
 
     assert "- Machine: cores 2." in text
     assert "- Source: commit abc, changes none." in text
@@ -149,10 +151,10 @@ def test_measures_of_different_machines_or_commits_are_listed_separately(written
     text = "\n".join(written(results))
 
     assert (
-        "- Machine: not the same for all of these measures.\n"
+        "- Machine: differs between the measures.\n"
         "  - client, growth: cores 2.\n"
         "  - latency: cores 64.\n"
-        "- Source: not the same for all of these measures.\n"
+        "- Source: differs between the measures.\n"
         "  - client, latency: commit abc, changes none.\n"
         "  - growth: commit def, changes none.\n"
         "- Versions: Python"
@@ -168,9 +170,9 @@ def test_the_page_has_the_date_of_each_measure() -> None:
 def test_the_page_and_the_summary_report_a_failed_measure() -> None:
     broken = replace(result(), is_whole=False)
 
-    assert BROKEN_OFF in list(page([broken]))
-    assert "| **Cold sync**, 2026-11-16 | | | | broke off |" in list(page([broken]))
-    assert "| Cold sync | | | broke off |" in in_summary([broken])
+    assert INCOMPLETE in list(page([broken]))
+    assert "| **Cold sync**, 2026-11-16 | | | | failed |" in list(page([broken]))
+    assert "| Cold sync | | | failed |" in in_summary([broken])
 
 
 def test_the_page_says_when_a_measure_was_taken() -> None:
@@ -179,26 +181,26 @@ def test_the_page_says_when_a_measure_was_taken() -> None:
     assert "everything, on 2026-11-16 at 05:00 UTC, in 14 minutes" in text
 
 
-def test_the_page_marks_runs_that_are_too_short_to_be_judged() -> None:
-    few = replace(result(), effort={**result().effort, "rounds": 4})
-    quick = replace(result(), effort={**result().effort, "is_full": False})
+def test_the_page_marks_runs_that_are_too_small_for_the_limits() -> None:
+    few = replace(result(), run={**result().run, "rounds": 4})
+    quick = replace(result(), run={**result().run, "is_full": False})
 
-    assert "`: in 4 rounds, too few to be judged, on 2026-11-16" in "\n".join(page([few]))
-    assert "`: quickly, to see that it works, on 2026-11-16" in "\n".join(page([quick]))
+    assert "`: in 4 rounds, too few for the limits, on 2026-11-16" in "\n".join(page([few]))
+    assert "`: small workloads, on 2026-11-16" in "\n".join(page([quick]))
 
 
 def test_the_page_has_the_verdict_on_each_limit() -> None:
     lines = list(page([result(found=0.6)]))
 
-    assert "| wall time | ≤ 0.5 | 0.6 | 1 round | MISSED |" in lines
-    assert "| rate | (≥ 1,000 a second) | 3,057 a second | 1 round | not judged |" in lines
+    assert "| wall time | ≤ 0.5 | 0.6 | 1 round | EXCEEDED |" in lines
+    assert "| rate | (≥ 1,000 a second) | 3,057 a second | 1 round | not enforced |" in lines
 
 
 def test_the_page_names_each_limit_without_a_result() -> None:
-    assert "| wall time | ≤ 0.5 | – | 1 round | NOT FOUND |" in list(page([result(found=None)]))
+    assert "| wall time | ≤ 0.5 | – | 1 round | NO RESULT |" in list(page([result(found=None)]))
 
 
-def test_the_summary_has_the_main_limits_and_the_missed_ones() -> None:
+def test_the_summary_has_the_main_limits_and_the_exceeded_ones() -> None:
     held = Limit(what="import steersman, wall", most=0.15, unit=" s", rounds=[0.012])
     sections = [replace(result().sections[0], limits=[held])]
 
@@ -206,14 +208,14 @@ def test_the_summary_has_the_main_limits_and_the_missed_ones() -> None:
     rows = in_summary([result(found=0.4), result(found=0.6), client])
 
     assert [row for row in rows if row.startswith("| ") and "limit" not in row] == [
-        "| wall time | ≤ 0.5 | 0.6 | MISSED |",
+        "| wall time | ≤ 0.5 | 0.6 | EXCEEDED |",
         "| `import steersman`, wall time | ≤ 0.15 s | 0.012 s | ok |",
     ]
 
 
-def test_the_committed_summary_is_current_and_has_at_most_20_rows() -> None:
+def test_the_stored_summary_is_current_and_has_at_most_20_rows() -> None:
     bench = Path(__file__).parents[3] / "bench"
-    results = list(kept(bench / "results", list(MEASURES)))
+    results = list(stored(bench / "results", list(MEASURES)))
     text = (bench / "README.md").read_text(encoding="utf-8")
 
     rows = [line for line in text.splitlines() if re.match(r"\|.*\|$", line)]
@@ -224,7 +226,7 @@ def test_the_committed_summary_is_current_and_has_at_most_20_rows() -> None:
     assert set(HIGHLIGHTS) <= shown
 
 
-def test_the_page_lists_the_figures_in_which_steersman_is_behind() -> None:
+def test_the_page_lists_the_figures_in_which_steersman_is_worse() -> None:
     columns = [
         Column(title=title, figure=figure, decimals=2)
         for title, figure in (
@@ -247,32 +249,32 @@ def test_the_page_lists_the_figures_in_which_steersman_is_behind() -> None:
 
     assert list(behind([replace(result(), sections=[sync, alone])])) == [
         "| Sync | steersman | wall s | 1.25 |",
-        "| Sync | steersman | wall s, of controller-runtime at its best | 2.00 |",
-        "| Sync | steersman, uvloop | wall s, of controller-runtime at its best | 2.00 |",
+        "| Sync | steersman | wall s, compared with the best controller-runtime | 2.00 |",
+        "| Sync | steersman, uvloop | wall s, compared with the best controller-runtime | 2.00 |",
         "| Sync | steersman, uvloop | a second | 0.75 |",
     ]
 
 
-def test_a_page_with_no_figure_behind_has_no_such_table() -> None:
+def test_the_page_has_no_such_table_without_such_figures() -> None:
     assert not any("wrong side" in line for line in page([result()]))
 
 
 def test_the_summary_replaces_only_its_section_of_a_page(tmp_path: Path) -> None:
     page_path = tmp_path / "README.md"
-    page_path.write_text(f"# Ours\n\n{BEGIN}\n\nearlier\n\n{END}\n\nThe rest.\n")
+    page_path.write_text(f"# Benchmarks\n\n{BEGIN}\n\nearlier\n\n{END}\n\nThe rest.\n")
     directory = tmp_path / "results"
-    results = [illustrate(directory, result(), [picture("bars")])]
+    results = [draw_charts(directory, result(), [chart("bars")])]
 
     for _ in range(2):
         write_pages(directory, results, summary_in=page_path)
 
     text = page_path.read_text()
-    assert text.startswith(f"# Ours\n\n{BEGIN}\n\n- Machine")
+    assert text.startswith(f"# Benchmarks\n\n{BEGIN}\n\n- Machine")
     assert text.endswith(f"{END}\n\nThe rest.\n")
     assert "earlier" not in text
     assert "![Chart of bars](results/cold-sync-bars.svg)" in text
 
 
-def test_a_page_without_a_results_section_is_rejected() -> None:
-    with pytest.raises(ValueError, match="no place"):
-        with_summary("# Ours\n", ["new"])
+def test_a_page_without_a_results_section_is_an_error() -> None:
+    with pytest.raises(ValueError, match="lacks the comments"):
+        with_summary("# Benchmarks\n", ["new"])

@@ -1,4 +1,4 @@
-"""Contenders alternate in rounds, so that noise affects them equally."""
+"""Rounds of turns, and ratios within a round."""
 
 import json
 import sys
@@ -7,10 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from bench.harness.rounds import Cost, Turn, above, beside, best_of, compared, in_rounds, staying
+from bench.harness.rounds import (
+    Cost,
+    Turn,
+    all_with_ratios,
+    best_of,
+    in_rounds,
+    informer_turn,
+    minus,
+    with_ratios,
+)
 
-# Prints two lines from its environment, one at the start and one at the end; another process works
-# before the first and after it.
+# Prints two lines from its environment, one at the start and one at the end. Another process works
+# before the first line and after it.
 INFORMER = """
 import os, pathlib, sys
 work = pathlib.Path(sys.argv[1])
@@ -29,9 +38,9 @@ HELD = {"objects": 3, "digest": 12}
 def informing(
     work: Path, *, said: int, held: str = json.dumps(HELD), later_seconds: float = 0.0
 ) -> Turn:
-    """A turn with the expected result 3, before which ``work`` grows from 2 to 5."""
+    """A turn that must print 3 and then its cache, while ``work`` increases from 2 to 5."""
     work.write_text("2")
-    return staying(
+    return informer_turn(
         [sys.executable, "-c", INFORMER, str(work)],
         Path("kubeconfig"),
         {"objects": 3},
@@ -53,13 +62,13 @@ def turns(*names: str, log: list[str]) -> dict[str, Callable[[], Cost]]:
     return {name: turn(name) for name in names}
 
 
-def quiet(_: str) -> None: ...
+def wait_until_idle(_: str) -> None: ...
 
 
 def test_rounds_alternate_their_order_after_an_uncounted_warm_up() -> None:
     log: list[str] = []
 
-    costs = in_rounds(turns("a", "b", "c", log=log), rounds=3, progress=quiet)
+    costs = in_rounds(turns("a", "b", "c", log=log), rounds=3, progress=wait_until_idle)
 
     assert "".join(log) == "cba" + "abc" + "cba" + "abc"
     assert [cost["turn"] for cost in costs["a"]] == [4, 9, 10]
@@ -71,14 +80,14 @@ def test_a_warm_up_can_be_shorter_or_empty() -> None:
     warmed: list[str] = []
     lesser = turns("a", "b", log=warmed)
 
-    in_rounds(turns("a", "b", log=log), rounds=1, progress=quiet, warming_up=lesser)
-    in_rounds(turns("a", "b", log=log), rounds=1, progress=quiet, warming_up={})
+    in_rounds(turns("a", "b", log=log), rounds=1, progress=wait_until_idle, warming_up=lesser)
+    in_rounds(turns("a", "b", log=log), rounds=1, progress=wait_until_idle, warming_up={})
 
     assert warmed == ["b", "a"]
     assert log == ["a", "b", "a", "b"]
 
 
-def test_an_optional_contender_that_fails_is_left_out() -> None:
+def test_an_optional_contender_that_fails_is_omitted() -> None:
     log: list[str] = []
     notes: list[str] = []
 
@@ -87,35 +96,40 @@ def test_an_optional_contender_that_fails_is_left_out() -> None:
 
     taken = {**turns("a", "c", log=log), "b": fail}
     costs = in_rounds(
-        taken, rounds=2, progress=quiet, warming_up={}, optional=["b"], report=notes.append
+        taken,
+        rounds=2,
+        progress=wait_until_idle,
+        warming_up={},
+        optional=["b"],
+        report=notes.append,
     )
 
     assert {name: len(each) for name, each in costs.items()} == {"a": 2, "c": 2}
     assert notes == ["without b, which failed (round 1 of 2): not today"]
     with pytest.raises(AssertionError, match="not today"):
-        in_rounds(taken, rounds=1, progress=quiet, warming_up={}, optional=["a"])
+        in_rounds(taken, rounds=1, progress=wait_until_idle, warming_up={}, optional=["a"])
 
 
 def test_ratios_and_differences_are_taken_within_a_round() -> None:
     ours = [{"cpu": 1.0, "wall": 3.0}, {"cpu": 4.0, "wall": 5.0}]
     theirs = [{"cpu": 2.0, "wall": 2.0}, {"cpu": 2.0, "wall": 2.0}]
 
-    assert [cost["cpu_ratio"] for cost in compared(ours, theirs, ["cpu"])] == [0.5, 2.0]
-    assert above(ours, theirs) == [{"cpu": -1.0, "wall": 1.0}, {"cpu": 2.0, "wall": 3.0}]
+    assert [cost["cpu_ratio"] for cost in with_ratios(ours, theirs, ["cpu"])] == [0.5, 2.0]
+    assert minus(ours, theirs) == [{"cpu": -1.0, "wall": 1.0}, {"cpu": 2.0, "wall": 3.0}]
 
 
 def test_a_round_with_only_one_of_two_contenders_has_no_ratio() -> None:
     fewer, more = [{"cpu": 1.0}], [{"cpu": 2.0}, {"cpu": 8.0}]
 
-    assert compared(fewer, more, ["cpu"]) == [{"cpu": 1.0, "cpu_ratio": 0.5}]
-    assert compared(more, fewer, ["cpu"]) == [{"cpu": 2.0, "cpu_ratio": 2.0}, {"cpu": 8.0}]
+    assert with_ratios(fewer, more, ["cpu"]) == [{"cpu": 1.0, "cpu_ratio": 0.5}]
+    assert with_ratios(more, fewer, ["cpu"]) == [{"cpu": 2.0, "cpu_ratio": 2.0}, {"cpu": 8.0}]
 
 
 def test_there_is_no_ratio_to_zero_or_to_a_missing_figure() -> None:
     ours = [{"cpu": 1.0, "late": 3.0, "later_resident": 5.0}]
     theirs = [{"cpu": 2.0, "late": 0.0}]
 
-    found = compared(ours, theirs, ["cpu", "late", "later_resident", "peak"])
+    found = with_ratios(ours, theirs, ["cpu", "late", "later_resident", "peak"])
 
     assert found == [{**ours[0], "cpu_ratio": 0.5}]
 
@@ -123,11 +137,11 @@ def test_there_is_no_ratio_to_zero_or_to_a_missing_figure() -> None:
 def test_all_contenders_are_compared_with_one_under_the_given_names() -> None:
     costs = {"ours": [{"cpu": 1.0}], "theirs": [{"cpu": 4.0}]}
 
-    found = beside(costs, "theirs", ["cpu"], suffix=" of theirs")
+    found = all_with_ratios(costs, "theirs", ["cpu"], suffix=" of theirs")
 
     assert found["ours"] == [{"cpu": 1.0, "cpu of theirs": 0.25}]
     assert found["theirs"] == [{"cpu": 4.0, "cpu of theirs": 1.0}]
-    assert beside(costs, "one that failed", ["cpu"]) == costs
+    assert all_with_ratios(costs, "one that failed", ["cpu"]) == costs
 
 
 def test_best_of_takes_the_best_figure_of_each_round() -> None:
@@ -159,7 +173,7 @@ def test_memory_is_measured_again_only_on_request(tmp_path: Path) -> None:
 
 
 def test_a_program_that_prints_another_result_has_no_cost(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"expected {'objects': 3}, it said {'objects': 2}: "):
+    with pytest.raises(AssertionError, match=r"expected {'objects': 3}, got {'objects': 2}: "):
         informing(tmp_path / "work", said=2)()
 
 
@@ -178,11 +192,11 @@ def test_a_program_with_wrong_or_missing_contents_has_no_cost(
     with pytest.raises(AssertionError) as raised:
         informing(tmp_path / "work", said=3, held=held)()
 
-    assert str(raised.value).startswith(f"expected {HELD}, it said {shown}: {sys.executable} -c")
+    assert str(raised.value).startswith(f"expected {HELD}, got {shown}: {sys.executable} -c")
 
 
 def test_a_program_that_exits_without_output_has_no_cost(tmp_path: Path) -> None:
-    silent = staying(
+    silent = informer_turn(
         [sys.executable, "-c", ""],
         tmp_path / "kubeconfig",
         {"objects": 3},
@@ -192,5 +206,5 @@ def test_a_program_that_exits_without_output_has_no_cost(tmp_path: Path) -> None
         later_seconds=0.0,
     )
 
-    with pytest.raises(AssertionError, match=r"expected {'objects': 3}, it said nothing"):
+    with pytest.raises(AssertionError, match=r"expected {'objects': 3}, got nothing"):
         silent()

@@ -1,4 +1,4 @@
-"""The delays between a write and its effects."""
+"""Records of writes and events, and the delays between them."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ import pytest
 
 from bench.harness.spans import (
     Write,
-    between,
-    followed,
+    deployment_times,
+    durations,
     line_count,
     notes_in,
+    percentile,
+    percentiles,
     reached_at,
-    share,
-    shares,
-    started,
+    reconcile_times,
     writes_in,
 )
 
@@ -43,12 +43,12 @@ def test_an_incomplete_line_is_not_read(tmp_path: Path) -> None:
     assert line_count(file) == 1
 
 
-def test_a_missing_file_has_no_notes(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_records(tmp_path: Path) -> None:
     assert notes_in(tmp_path / "nothing") == {}
     assert line_count(tmp_path / "nothing") == 0
 
 
-def test_notes_of_several_files_are_sorted_by_time(tmp_path: Path) -> None:
+def test_records_of_several_files_are_sorted_by_time(tmp_path: Path) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
     after.write_text("3.5 a 2\n")
     before.write_text("2.5 a 1\n2.0 b 1\n")
@@ -56,31 +56,35 @@ def test_notes_of_several_files_are_sorted_by_time(tmp_path: Path) -> None:
     assert notes_in(after, before) == {"a": [(2.5, 1), (3.5, 2)], "b": [(2.0, 1)]}
 
 
-def test_a_reconcile_that_finds_a_later_change_covers_those_before() -> None:
+def test_a_reconcile_of_a_later_generation_covers_earlier_changes() -> None:
     starts = {"a": [(1.0, 1), (2.0, 4)]}
     writes = [write(generation=generation) for generation in (1, 2, 4, 5)]
 
-    assert started(writes, starts) == [1.0, 2.0, 2.0, None]
+    assert reconcile_times(writes, starts) == [1.0, 2.0, 2.0, None]
 
 
-def test_a_deployment_follows_the_size_and_not_the_generation() -> None:
+def test_a_deployment_matches_a_write_by_size_and_not_by_generation() -> None:
     seen = {"a": [(1.0, 3), (2.0, 12)]}
 
-    assert followed([write(generation=7, size=12)], seen) == [2.0]
+    assert deployment_times([write(generation=7, size=12)], seen) == [2.0]
     assert reached_at(seen, "b", 0) is None
 
 
 def test_a_delay_is_never_negative() -> None:
-    assert between([1.0, 2.0], [0.9, 2.25]) == [0.0, 0.25]
+    assert durations([1.0, 2.0], [0.9, 2.25]) == [0.0, 0.25]
 
 
 def test_a_write_without_an_effect_is_an_error() -> None:
     with pytest.raises(AssertionError, match="1 of 2 writes"):
-        between([1.0, 2.0], [1.5, None])
+        durations([1.0, 2.0], [1.5, None])
 
 
-def test_a_share_is_a_percentile_of_the_values() -> None:
+def test_a_percentile_is_one_of_the_values() -> None:
     values = [float(number) for number in range(100, 0, -1)]
 
-    assert (share(values, 0.5), share(values, 0.99), share(values, 1.0)) == (50.0, 99.0, 100.0)
-    assert shares("sent", [7.0]) == {"sent_p50": 7.0, "sent_p99": 7.0, "sent_max": 7.0}
+    assert (percentile(values, 0.5), percentile(values, 0.99), percentile(values, 1.0)) == (
+        50.0,
+        99.0,
+        100.0,
+    )
+    assert percentiles("sent", [7.0]) == {"sent_p50": 7.0, "sent_p99": 7.0, "sent_max": 7.0}
