@@ -40,7 +40,7 @@ class RawServer:
 Serve: TypeAlias = Callable[
     [asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]
 ]
-Answer: TypeAlias = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
+Responder: TypeAlias = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
@@ -74,7 +74,7 @@ async def listening(
 
 @asynccontextmanager
 async def raw_server(
-    answer: Answer, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    answer: Responder, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> AsyncIterator[RawServer]:
     """Call ``answer`` for each request: it writes any bytes, and may close the connection."""
     server = RawServer()
@@ -112,9 +112,9 @@ def ok(body: bytes = b"{}", *headers: str, status: str = "200 OK") -> bytes:
     return "\r\n".join(fields).encode() + b"\r\n\r\n" + body
 
 
-def says(*answers: bytes, then_close: bool = False) -> Answer:
-    """Return one of ``answers`` to each request in turn, and then always the last."""
-    left = list(answers)
+def respond_with(*responses: bytes, then_close: bool = False) -> Responder:
+    """Return one of ``responses`` to each request in turn, and then always the last."""
+    left = list(responses)
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(left.pop(0) if len(left) > 1 else left[0])

@@ -14,7 +14,7 @@ Piece: TypeAlias = bytes | Exception | Callable[[], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class FakeResponse:
     """A response: a status, headers by lower-case name, and a body in pieces."""
 
     status: int = 200
@@ -25,15 +25,17 @@ class Answer:
     after: Callable[[], Awaitable[object]] | None = None
 
 
-Scripted: TypeAlias = Answer | Exception
+Scripted: TypeAlias = FakeResponse | Exception
 
 
-def saying(body: object, **rest: Any) -> Answer:
+def json_response(body: object, **rest: Any) -> FakeResponse:
     """A response with this body, as JSON."""
-    return Answer(body=msgspec.json.encode(body), **rest)
+    return FakeResponse(body=msgspec.json.encode(body), **rest)
 
 
-def refusing(code: int, reason: str = "", message: str = "because", **rest: Any) -> Answer:
+def error_response(
+    code: int, reason: str = "", message: str = "because", **rest: Any
+) -> FakeResponse:
     """A response with the Status of an error, as an API server sends it."""
     status = {
         "apiVersion": "v1",
@@ -44,33 +46,33 @@ def refusing(code: int, reason: str = "", message: str = "because", **rest: Any)
         "message": message,
         "details": rest.pop("details", {}),
     }
-    return saying(status, status=code, **rest)
+    return json_response(status, status=code, **rest)
 
 
 class ScriptedTransport:
     """Returns the responses of its script in order, or those of a function."""
 
     def __init__(
-        self, *script: Scripted, answering: Callable[[Request], Scripted] | None = None
+        self, *script: Scripted, respond: Callable[[Request], Scripted] | None = None
     ) -> None:
         self._script = list(script)
-        self._answering = answering or self._next
+        self._respond = respond or self._next
         self.requests: list[Request] = []
-        self.open_answers = 0
+        self.open_responses = 0
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator["ScriptedResponse"]:
         self.requests.append(request)
-        answer = self._answering(request)
-        if isinstance(answer, Exception):
-            raise answer
-        self.open_answers += 1
+        response = self._respond(request)
+        if isinstance(response, Exception):
+            raise response
+        self.open_responses += 1
         try:
-            if answer.after is not None:
-                await answer.after()
-            yield ScriptedResponse(answer)
+            if response.after is not None:
+                await response.after()
+            yield ScriptedResponse(response)
         finally:
-            self.open_answers -= 1
+            self.open_responses -= 1
 
     @property
     def sent(self) -> list[str]:
@@ -85,11 +87,11 @@ class ScriptedTransport:
 class ScriptedResponse:
     """A response of the script."""
 
-    def __init__(self, answer: Answer) -> None:
-        self.status = answer.status
-        self.headers = answer.headers
-        self.warnings = answer.warnings
-        self._pieces = [answer.body] if isinstance(answer.body, bytes) else answer.body
+    def __init__(self, response: FakeResponse) -> None:
+        self.status = response.status
+        self.headers = response.headers
+        self.warnings = response.warnings
+        self._pieces = [response.body] if isinstance(response.body, bytes) else response.body
 
     async def read(self, *, limit_bytes: int) -> bytes:
         body = b""

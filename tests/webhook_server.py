@@ -18,7 +18,7 @@ LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class RawReply:
     """A raw response of a webhook; with ``hangs`` it never responds."""
 
     status: int = 200
@@ -90,12 +90,12 @@ class WebhookServer:
         with self._lock:
             return list(self._received)
 
-    def answer(self, path: str, query: str, review: Any) -> Said:
+    def answer(self, path: str, query: str, review: Any) -> RawReply:
         """The response to a review."""
         with self._lock:
             self._received.append(ReceivedReview(path=path, query=query, review=review))
         said = self.scripts.get(path, allow)(review)
-        if isinstance(said, Said):
+        if isinstance(said, RawReply):
             return said
         response = {"uid": review["request"]["uid"], **said}
         document = {
@@ -103,7 +103,7 @@ class WebhookServer:
             "apiVersion": review["apiVersion"],
             "response": response,
         }
-        return Said(
+        return RawReply(
             body=json.dumps(document).encode(), headers={"content-type": "application/json"}
         )
 

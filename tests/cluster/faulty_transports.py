@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from steersman.errors import Unreachable
 from steersman.wire import Request, Response, Transport
-from tests.transports import Answer, ScriptedResponse
+from tests.transports import FakeResponse, ScriptedResponse
 
 
 class FaultyTransport:
@@ -15,7 +15,7 @@ class FaultyTransport:
     def __init__(self, server: Transport) -> None:
         self.server = server
         # Replaces the server's response to every request.
-        self.fixed_response: Answer | Exception | None = None
+        self.fixed_response: FakeResponse | Exception | None = None
         # Changes each chunk of a watch.
         self.garble: Callable[[bytes], bytes] = bytes
         self.is_silent = False

@@ -14,7 +14,7 @@ from steersman.wire import Request, Transport
 from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.faulty_transports import FaultyTransport
 from tests.cluster.informer_setup import HERE, Scene
-from tests.transports import Answer
+from tests.transports import FakeResponse
 
 E = TypeVar("E")
 
@@ -43,7 +43,7 @@ class Operator:
         self.transports: list[FaultyTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # Replaces the responses on each new transport.
-        self.answer: Answer | Exception | None = None
+        self.answer: FakeResponse | Exception | None = None
         self.informers: InformerSettings | None = None
         self.has_ended = False
 
@@ -100,7 +100,7 @@ async def operating(
     *controllers: Controller[Any],
     runnables: Sequence[Runnable] = (),
     hostname: str = "one",
-    response: Answer | Exception | None = None,
+    response: FakeResponse | Exception | None = None,
     informers: InformerSettings | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:

@@ -25,7 +25,7 @@ from steersman.workqueue import LOW_PRIORITY
 from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import Widget, WidgetStatus, widget
-from tests.transports import Answer
+from tests.transports import FakeResponse
 
 ConfigMap = core_v1.ConfigMap
 
@@ -193,7 +193,7 @@ async def test_a_write_in_an_unawaited_task_fails_the_reconcile(scene: Scene) ->
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not tasks:
-            operator.transports[0].fixed_response = Answer(after=asyncio.Event().wait)
+            operator.transports[0].fixed_response = FakeResponse(after=asyncio.Event().wait)
             write = ctx.apply_owned(config_map(f"of-{obj.name}"))
             tasks.append(asyncio.create_task(write))  # noqa: TID251 - the mistake
             await scene.clock.sleep(0)

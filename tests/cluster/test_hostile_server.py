@@ -17,7 +17,7 @@ from steersman.observe import Listed, OutOfOrder, WatchFailed, WatchStarted
 from steersman.watch import ReflectorSettings
 from tests.cluster.informer_setup import HERE, Scene, names
 from tests.real.objects import config_map
-from tests.transports import refusing, saying
+from tests.transports import error_response, json_response
 
 FUTURE = str(2**62)
 
@@ -39,7 +39,7 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
     scene: Scene, asked: str
 ) -> None:
     async with following(scene) as informer:
-        scene.transport.fixed_response = refusing(
+        scene.transport.fixed_response = error_response(
             429, "TooManyRequests", headers={"retry-after": asked}
         )
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
@@ -52,7 +52,7 @@ async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
 
 async def test_the_maximum_retry_after_is_a_setting(scene: Scene) -> None:
     async with following(scene, max_retry_after_seconds=5.0) as informer:
-        scene.transport.fixed_response = refusing(
+        scene.transport.fixed_response = error_response(
             429, "TooManyRequests", headers={"retry-after": "3600"}
         )
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
@@ -71,7 +71,7 @@ async def test_an_endless_list_is_a_failure_with_backoff(scene: Scene) -> None:
         "items": [{"metadata": {"name": "one", "namespace": HERE}}],
     }
     async with following(scene) as informer:
-        scene.transport.fixed_response = saying(page)
+        scene.transport.fixed_response = json_response(page)
         begun_at = scene.clock.monotonic()
         await scene.until(lambda: scene.clock.monotonic() > begun_at + 60.0, seconds=0.5)
         asked = len(scene.transport.requests)

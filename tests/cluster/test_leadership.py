@@ -29,7 +29,7 @@ from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.faulty_transports import FaultyTransport
 from tests.embedded import EmbeddedServer, turns
-from tests.transports import refusing
+from tests.transports import error_response
 
 E = TypeVar("E")
 
@@ -284,7 +284,7 @@ async def test_a_temporary_renewal_failure_does_not_lose_leadership(
     scene: Scene, code: int
 ) -> None:
     async with scene.running("one", "two") as (one, two):
-        one.transport.fixed_response = refusing(code)
+        one.transport.fixed_response = error_response(code)
         await scene.after(7)
         one.transport.fixed_response = None
         await scene.after(30)
@@ -423,7 +423,7 @@ async def test_a_missing_permission_is_reported_and_retried(scene: Scene) -> Non
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
-        one.transport.fixed_response = refusing(403, "Forbidden")
+        one.transport.fixed_response = error_response(403, "Forbidden")
         async with background_tasks() as start:
             start(one.run(), name="one")
             await scene.after(20)

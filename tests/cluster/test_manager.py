@@ -26,7 +26,7 @@ from steersman.wire import Request, Response, Transport
 from tests.cluster.informer_setup import HERE, Scene
 from tests.cluster.operators import ALONE, Operator, is_quiet, operating
 from tests.real.definitions import Widget, widget
-from tests.transports import refusing
+from tests.transports import error_response
 
 ConfigMap = core_v1.ConfigMap
 LEASE = "widget.toys.example.com"
@@ -297,7 +297,7 @@ async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None
 
 async def test_a_permission_that_cannot_be_checked_is_reported(scene: Scene) -> None:
     async with operating(
-        scene, owning(), answer=refusing(403, "Forbidden"), preflight="wait"
+        scene, owning(), answer=error_response(403, "Forbidden"), preflight="wait"
     ) as operator:
         await scene.until(lambda: stages(operator) == ["permissions checked"])
 

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.webhooks.network import (
     MAX_RESPONSE_BYTES,
     NetworkWebhookTransport,
 )
-from tests.webhook_server import Said, WebhookServer, webhook_server
+from tests.webhook_server import RawReply, WebhookServer, webhook_server
 
 REVIEW = msgspec.json.encode({"apiVersion": "v1", "request": {"uid": "1"}})
 
@@ -44,7 +44,7 @@ async def post(
 
 
 async def test_the_response_of_a_webhook_is_returned(server: WebhookServer) -> None:
-    server.scripts["path"] = lambda _: Said(status=418, body=b"tea", headers={"x-of": "china"})
+    server.scripts["path"] = lambda _: RawReply(status=418, body=b"tea", headers={"x-of": "china"})
 
     response = await post(server)
 
@@ -54,7 +54,7 @@ async def test_the_response_of_a_webhook_is_returned(server: WebhookServer) -> N
 
 async def test_redirects_of_a_webhook_are_not_followed(server: WebhookServer) -> None:
     elsewhere = {"location": server.url("other")}
-    server.scripts["moved"] = lambda _: Said(status=307, body=b"", headers=elsewhere)
+    server.scripts["moved"] = lambda _: RawReply(status=307, body=b"", headers=elsewhere)
 
     response = await post(server, server.url("moved"))
 
@@ -62,7 +62,7 @@ async def test_redirects_of_a_webhook_are_not_followed(server: WebhookServer) ->
 
 
 async def test_a_response_that_is_too_long_is_an_error(server: WebhookServer) -> None:
-    server.scripts["long"] = lambda _: Said(status=200, body=b" " * (MAX_RESPONSE_BYTES + 1))
+    server.scripts["long"] = lambda _: RawReply(status=200, body=b" " * (MAX_RESPONSE_BYTES + 1))
 
     with pytest.raises(WebhookUnreachable, match="longer than"):
         await post(server, server.url("long"))
@@ -141,7 +141,7 @@ async def test_an_unreachable_server_is_reported_with_gos_message(
 
 
 async def test_a_closed_connection_of_a_webhook_is_an_error(server: WebhookServer) -> None:
-    server.scripts["path"] = lambda _: Said(hangs_up=True)
+    server.scripts["path"] = lambda _: RawReply(hangs_up=True)
 
     with pytest.raises(WebhookUnreachable) as raised:
         await post(server)
@@ -150,7 +150,7 @@ async def test_a_closed_connection_of_a_webhook_is_an_error(server: WebhookServe
 
 
 async def test_a_webhook_call_times_out(server: WebhookServer) -> None:
-    server.scripts["path"] = lambda _: Said(hangs=True)
+    server.scripts["path"] = lambda _: RawReply(hangs=True)
 
     with pytest.raises(WebhookUnreachable) as raised:
         await post(server, timeout_seconds=0.05)

@@ -28,7 +28,7 @@ from tests.cluster.faulty_transports import FaultyTransport
 from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget
 from tests.real.objects import config_map, create_config_maps
-from tests.transports import refusing
+from tests.transports import error_response
 from tests.unit.watch.scripted import RecordingSink
 
 # After this many iterations of the event loop, the state is final.
@@ -173,17 +173,17 @@ def find_compacted(scene: Scene) -> None:
 
 
 def answer_410(scene: Scene) -> None:
-    scene.transport.fixed_response = refusing(410, "Expired")
+    scene.transport.fixed_response = error_response(410, "Expired")
     scene.transport.cut()
 
 
 def answer_401(scene: Scene) -> None:
-    scene.transport.fixed_response = refusing(401, "Unauthorized")
+    scene.transport.fixed_response = error_response(401, "Unauthorized")
     scene.transport.cut()
 
 
 def answer_503(scene: Scene) -> None:
-    scene.transport.fixed_response = refusing(503, "ServiceUnavailable")
+    scene.transport.fixed_response = error_response(503, "ServiceUnavailable")
     scene.transport.cut()
 
 

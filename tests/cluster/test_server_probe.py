@@ -26,7 +26,7 @@ from tests.cluster.informer_setup import Scene
 from tests.cluster.operators import SERVER, Operator, is_quiet, operating
 from tests.cluster.test_probes import ask
 from tests.real.definitions import Widget
-from tests.transports import Answer, refusing
+from tests.transports import FakeResponse, error_response
 
 PROBES: Any = {"health_address": "127.0.0.1:0"}
 
@@ -39,9 +39,9 @@ def of_widgets() -> sm.Controller[Widget]:
     return sm.Controller(Widget, reconcile=nothing, owns=(core_v1.ConfigMap,))
 
 
-def hanging() -> Answer:
+def hanging() -> FakeResponse:
     """Never respond."""
-    return Answer(after=asyncio.Event().wait)
+    return FakeResponse(after=asyncio.Event().wait)
 
 
 def hang(operator: Operator) -> None:
@@ -120,7 +120,7 @@ async def test_an_error_response_of_a_proxy_does_not_count_as_a_response(scene: 
         await is_ready(scene, operator)
         for transport in operator.transports:
             transport.silence_watches()
-            transport.fixed_response = refusing(503)
+            transport.fixed_response = error_response(503)
         await scene.until(lambda: operator.seen(ServerUnresponsive), seconds=1.0)
 
 
@@ -244,7 +244,7 @@ async def test_an_operator_that_stops_renewing_its_lease_is_not_alive(scene: Sce
 
         # A request that ignores its deadline: the renewal never returns.
         for transport in operator.transports[1:]:
-            transport.fixed_response = Answer(after=never_ending)
+            transport.fixed_response = FakeResponse(after=never_ending)
         await pass_seconds(scene, 60.0)
         status, body = await asked(operator, "/healthz")
         is_over.set()

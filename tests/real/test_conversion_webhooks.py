@@ -13,7 +13,7 @@ import pytest
 
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import HttpCaller, HttpResponse
-from tests.webhook_server import Said, WebhookServer, webhook_server
+from tests.webhook_server import RawReply, WebhookServer, webhook_server
 
 GROUP = "conversion.example.com"
 MAX_REQUESTS = 2000
@@ -83,10 +83,10 @@ def resized(obj: Any, api_version: str) -> Any:
     return {**obj, "apiVersion": api_version, "metadata": metadata, "spec": spec}
 
 
-def script(convert: Converts, whole: Any = None, **changes: Any) -> Callable[[Any], Said]:
+def script(convert: Converts, whole: Any = None, **changes: Any) -> Callable[[Any], RawReply]:
     """A webhook that converts each object so; its response has changes, or its ``whole`` answer."""
 
-    def answer(review: Any) -> Said:
+    def answer(review: Any) -> RawReply:
         wanted = review["request"]["desiredAPIVersion"]
         converted = [convert(each, wanted) for each in review["request"]["objects"]]
         response = {
@@ -97,12 +97,12 @@ def script(convert: Converts, whole: Any = None, **changes: Any) -> Callable[[An
         }
         document = {**review, "request": None, "response": response, **(whole or {})}
         body = json.dumps(document).encode()
-        return Said(body=body, headers={"content-type": "application/json"})
+        return RawReply(body=body, headers={"content-type": "application/json"})
 
     return answer
 
 
-def with_metadata(**changes: Any) -> Callable[[Any], Said]:
+def with_metadata(**changes: Any) -> Callable[[Any], RawReply]:
     """A webhook that changes metadata."""
     return script(
         lambda obj, wanted: {
@@ -141,7 +141,7 @@ class Shapes:
             if all(self.listed(each).status == 200 for each in ("v1", "v2")):
                 break
 
-    def converts_with(self, answers: Callable[[Any], Said]) -> None:
+    def converts_with(self, answers: Callable[[Any], RawReply]) -> None:
         self._webhooks.scripts[self.plural] = answers
 
     def path(self, version: str, name: str = "") -> str:
@@ -237,7 +237,7 @@ def test_an_object_is_stored_in_the_storage_version_and_returned_in_the_requeste
 
 
 def test_an_object_in_the_requested_version_is_not_converted(shapes: Shapes) -> None:
-    shapes.converts_with(lambda _: Said(status=500))
+    shapes.converts_with(lambda _: RawReply(status=500))
 
     created = shapes.create("v1", "a", size=3)
 
@@ -400,7 +400,7 @@ def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) 
             id="bad-label",
         ),
         pytest.param(
-            lambda review: Said(
+            lambda review: RawReply(
                 body=json.dumps({**review, "response": None}).encode(),
                 headers={"content-type": "application/json"},
             ),
@@ -477,19 +477,19 @@ def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) 
             id="odd-annotation",
         ),
         pytest.param(
-            lambda _: Said(status=404, body=b"404 page not found\n"),
+            lambda _: RawReply(status=404, body=b"404 page not found\n"),
             "failed: the server could not find the requested resource",
             id="not-found",
         ),
         pytest.param(
-            lambda _: Said(status=500, body=b"oh no"),
+            lambda _: RawReply(status=500, body=b"oh no"),
             'failed: an error on the server ("oh no") has prevented the request from succeeding',
             id="broken",
         ),
     ],
 )
 def test_a_conversion_that_fails_is_reported_to_the_client(
-    unconverted: Shapes, answers: Callable[[Any], Said], why: str
+    unconverted: Shapes, answers: Callable[[Any], RawReply], why: str
 ) -> None:
     unconverted.converts_with(answers)
 
@@ -523,7 +523,7 @@ def test_a_conversion_that_returns_no_object_is_reported_briefly(
 
 
 def test_a_write_succeeds_though_its_response_cannot_be_converted(shapes: Shapes) -> None:
-    def one_way(review: Any) -> Said:
+    def one_way(review: Any) -> RawReply:
         back = review["request"]["desiredAPIVersion"].endswith("/v2")
         result = {"status": "Failure" if back else "Success", "message": "no way back"}
         return script(resized, result=result)(review)
@@ -577,7 +577,7 @@ def test_concurrent_writes_during_a_conversion_are_not_lost(
     shapes.create("v1", "a", size=1)
     changed: list[int] = []
 
-    def meanwhile(review: Any) -> Said:
+    def meanwhile(review: Any) -> RawReply:
         # Once, in the middle of the patch in v2, another client writes in v1. When it is about to
         # be stored: to show it in v2 it is converted for others as well, for a server's own cache.
         if not changed and review["request"]["desiredAPIVersion"] == f"{GROUP}/v1":

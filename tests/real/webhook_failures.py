@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.real.webhook_comparison import MERGE, Scenario, Stage
 from tests.real.webhook_scenarios import both_kinds, config_map, encoded
-from tests.webhook_server import Said, deny, patch
+from tests.webhook_server import RawReply, deny, patch
 
 
 def objections(stage: Stage) -> None:
@@ -42,11 +42,11 @@ def no_answers(stage: Stage) -> None:
 
     def review(**document: Any) -> Any:
         response = {"response": {"uid": "other", "allowed": True}, **document}
-        return lambda _: Said(body=encoded(response))
+        return lambda _: RawReply(body=encoded(response))
 
     def failed(status: int, body: bytes = b"body", **headers: str) -> Any:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return lambda _: Said(status=status, body=body, headers=named)
+        return lambda _: RawReply(status=status, body=body, headers=named)
 
     kind, version = "AdmissionReview", "admission.k8s.io/v1"
     for script in (
@@ -62,11 +62,11 @@ def no_answers(stage: Stage) -> None:
         review(kind="Pod", apiVersion="v1"),
         review(kind=kind, apiVersion="admission.k8s.io/v1beta1"),
         review(kind=kind, apiVersion="admission.k8s.io/v2"),
-        lambda sent: Said(body=encoded({"response": {"uid": sent["request"]["uid"]}})),
-        lambda _: Said(body=b"hello"),
-        lambda _: Said(body=b"[]"),
-        lambda _: Said(body=b"", headers={"content-type": "text/plain"}),
-        lambda _: Said(hangs_up=True),
+        lambda sent: RawReply(body=encoded({"response": {"uid": sent["request"]["uid"]}})),
+        lambda _: RawReply(body=b"hello"),
+        lambda _: RawReply(body=b"[]"),
+        lambda _: RawReply(body=b"", headers={"content-type": "text/plain"}),
+        lambda _: RawReply(hangs_up=True),
         failed(500, b"oops\n"),
         failed(500, b"oops " * 1000),
         failed(500, b"{}", content_type="application/json"),
@@ -147,7 +147,7 @@ def failures_that_may_be_ignored(stage: Stage) -> None:
     stage.configure(
         "mutating",
         stage.webhook("ignored", failurePolicy="Ignore", clientConfig=unreachable_url),
-        stage.webhook("wrong", lambda _: Said(body=b"hello"), failurePolicy="Ignore"),
+        stage.webhook("wrong", lambda _: RawReply(body=b"hello"), failurePolicy="Ignore"),
     )
     stage.configure(
         "validating",
@@ -197,7 +197,7 @@ def unreachable(stage: Stage) -> None:
 
 def too_slow(stage: Stage) -> None:
     stage.configure("validating", stage.webhook("slow", timeoutSeconds=1))
-    stage.hooks.scripts["slow"] = lambda _: Said(hangs=True)
+    stage.hooks.scripts["slow"] = lambda _: RawReply(hangs=True)
 
     stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.real.webhook_comparison import APPLY, MERGE, Scenario, Stage, until
-from tests.webhook_server import Said, allow, deny, patch
+from tests.webhook_server import RawReply, allow, deny, patch
 
 
 def config_map(name: str, **data: str) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def dry_runs(stage: Stage) -> None:
     maps = f"{stage.here}/configmaps"
 
     stage.step("POST", f"{maps}?dryRun=All", config_map("a"))
-    stage.hooks.scripts["all"] = lambda _: Said(
+    stage.hooks.scripts["all"] = lambda _: RawReply(
         body=encoded({"response": {"allowed": False, "status": {"message": "an old way"}}})
     )
     stage.step("POST", maps, config_map("a"))

@@ -17,7 +17,7 @@ from steersman.observe import ignore
 from steersman.wire import Request
 from tests.clocks import ManualClock
 from tests.embedded import turns
-from tests.transports import Answer, Piece, ScriptedTransport, saying
+from tests.transports import FakeResponse, Piece, ScriptedTransport, json_response
 
 ROUNDS = 100
 PER_ROUND = 1000  # 100,000 objects in total
@@ -32,7 +32,7 @@ class ChurnRun:
         self.version = 1_000_000
         self.sizes: list[Counter[str]] = []
         self.is_finished = asyncio.Event()
-        self.transport = ScriptedTransport(answering=self._answer)
+        self.transport = ScriptedTransport(respond=self._answer)
         client = Client(self.transport, clock=ManualClock(), rng=Random(0), observe=ignore)
         self.informer = Informer(
             client,
@@ -41,11 +41,11 @@ class ChurnRun:
             observe=ignore,
         )
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: Request) -> FakeResponse:
         if ("watch", "true") in request.query:
-            return Answer(body=self._pieces())
+            return FakeResponse(body=self._pieces())
         metadata = {"resourceVersion": f"{self.version}"}
-        return saying({"apiVersion": "v1", "kind": "ConfigMapList", "metadata": metadata})
+        return json_response({"apiVersion": "v1", "kind": "ConfigMapList", "metadata": metadata})
 
     def _pieces(self) -> Iterator[Piece]:
         for number in range(ROUNDS):

@@ -85,7 +85,7 @@ def test_help_is_shown_before_anything_heavy_is_loaded() -> None:
     assert {name.split(".")[1] for name in ours} <= {"_lazy", "cli", "commands"}
 
 
-def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
+def test_a_command_that_does_not_exist_is_rejected_with_status_2() -> None:
     result = run("crate", "api")
 
     assert result.exit_code == 2

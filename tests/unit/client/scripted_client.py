@@ -78,11 +78,11 @@ class ScriptedClient:
     def __init__(
         self,
         *script: Scripted,
-        answering: Callable[[Request], Scripted] | None = None,
+        respond: Callable[[Request], Scripted] | None = None,
         clock: FakeClock | None = None,
         settings: ClientSettings | None = None,
     ) -> None:
-        self.server = ScriptedTransport(*script, answering=answering)
+        self.server = ScriptedTransport(*script, respond=respond)
         self.clock = clock or FakeClock()
         self.observed: list[Observation] = []
         self.client = Client(

@@ -19,7 +19,7 @@ from steersman.errors import (
 )
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from tests.raw_server import Answer, ok, raw_server, says
+from tests.raw_server import Responder, ok, raw_server, respond_with
 
 # Longer than the time limit of a test.
 LONG_SECONDS = 3600.0
@@ -37,7 +37,7 @@ def chunk(data: bytes) -> bytes:
 
 @asynccontextmanager
 async def client_of(
-    answer: Answer, *, deadline_seconds: float = LONG_SECONDS
+    answer: Responder, *, deadline_seconds: float = LONG_SECONDS
 ) -> AsyncIterator[Client]:
     settings = ClientSettings(
         deadline_seconds=deadline_seconds,
@@ -55,32 +55,36 @@ async def client_of(
 @pytest.mark.parametrize(
     ("answer", "error", "says_why"),
     [
-        (says(b"garbage\r\n\r\n", then_close=True), Unreachable, "not HTTP"),
-        (says(b"", then_close=True), Unreachable, "connection was closed"),
-        (says(CUT_OFF, then_close=True), Unreachable, "connection was closed"),
-        (says(ENDLESS), InvalidResponse, "larger than 8192 bytes"),
-        (says(ok(b" " * 10_000_000)), InvalidResponse, "larger than 8192 bytes"),
-        (says(ok(b'{"kind": "Pod", ')), InvalidResponse, "not the expected JSON"),
-        (says(ok(b"<html>")), InvalidResponse, "not the expected JSON"),
-        (says(ok(b"[" * 8000)), InvalidResponse, "not the expected JSON"),
-        (says(ok(b"[]")), InvalidResponse, "expected v1 Pod"),
+        (respond_with(b"garbage\r\n\r\n", then_close=True), Unreachable, "not HTTP"),
+        (respond_with(b"", then_close=True), Unreachable, "connection was closed"),
+        (respond_with(CUT_OFF, then_close=True), Unreachable, "connection was closed"),
+        (respond_with(ENDLESS), InvalidResponse, "larger than 8192 bytes"),
+        (respond_with(ok(b" " * 10_000_000)), InvalidResponse, "larger than 8192 bytes"),
+        (respond_with(ok(b'{"kind": "Pod", ')), InvalidResponse, "not the expected JSON"),
+        (respond_with(ok(b"<html>")), InvalidResponse, "not the expected JSON"),
+        (respond_with(ok(b"[" * 8000)), InvalidResponse, "not the expected JSON"),
+        (respond_with(ok(b"[]")), InvalidResponse, "expected v1 Pod"),
         (
-            says(ok(b'{"apiVersion": "v1", "kind": "Node"}')),
+            respond_with(ok(b'{"apiVersion": "v1", "kind": "Node"}')),
             InvalidResponse,
             "v1 Node; expected v1 Pod",
         ),
-        (says(ok(b'{"kind": "Pod", "spec": {"containers": 1}}')), InvalidObject, "containers"),
         (
-            says(ok(b"", "Location: http://elsewhere/", status="302 Found")),
+            respond_with(ok(b'{"kind": "Pod", "spec": {"containers": 1}}')),
+            InvalidObject,
+            "containers",
+        ),
+        (
+            respond_with(ok(b"", "Location: http://elsewhere/", status="302 Found")),
             InvalidResponse,
             "a redirect",
         ),
-        (says(ok(b"<html>", status="502 Bad Gateway")), ServerFailed, "502"),
-        (says(ok(b"no", status="418 Teapot")), ApiError, "418"),
+        (respond_with(ok(b"<html>", status="502 Bad Gateway")), ServerFailed, "502"),
+        (respond_with(ok(b"no", status="418 Teapot")), ApiError, "418"),
     ],
 )
 async def test_a_bad_response_to_a_get_is_one_typed_error(
-    answer: Answer, error: type[SteersmanError], says_why: str
+    answer: Responder, error: type[SteersmanError], says_why: str
 ) -> None:
     async with client_of(answer) as client:
         with pytest.raises(error, match=says_why):
@@ -88,7 +92,7 @@ async def test_a_bad_response_to_a_get_is_one_typed_error(
 
 
 async def test_a_stalled_response_fails_at_the_deadline() -> None:
-    async with client_of(says(CUT_OFF), deadline_seconds=1.0) as client:
+    async with client_of(respond_with(CUT_OFF), deadline_seconds=1.0) as client:
         with pytest.raises(DeadlinePassed, match="no response within 1 s"):
             await client.get(core_v1.Pod, "web", namespace="default")
 
@@ -116,13 +120,13 @@ async def test_a_bad_response_to_a_watch_is_one_typed_error(
             async for _ in events:
                 pass
 
-    async with client_of(says(body, then_close=True)) as client:
+    async with client_of(respond_with(body, then_close=True)) as client:
         with pytest.raises(error, match=says_why):
             await watch(client)
 
 
 async def test_a_write_with_an_undecodable_response_is_reported_as_done() -> None:
-    async with client_of(says(ok(b"<html>"))) as client:
+    async with client_of(respond_with(ok(b"<html>"))) as client:
         with pytest.raises(InvalidResponse) as refused:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
 

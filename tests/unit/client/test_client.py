@@ -29,7 +29,7 @@ from steersman.kinds import (
     policy_v1,
 )
 from steersman.names import ObjectKey
-from tests.transports import Answer, refusing, saying
+from tests.transports import FakeResponse, error_response, json_response
 from tests.unit.client.scripted_client import (
     TYPED,
     Galaxy,
@@ -48,7 +48,7 @@ APP_LABELS = Labels.equal({"app": "web"})
 
 
 async def test_a_read_returns_an_object_of_the_requested_class() -> None:
-    fixture = ScriptedClient(saying(widget(size=4)), saying(widget(size=4)))
+    fixture = ScriptedClient(json_response(widget(size=4)), json_response(widget(size=4)))
 
     typed = await fixture.client.get(Widget, "web", namespace="default")
     loose = await fixture.client.get(LooseWidget, "web", namespace="default")
@@ -61,7 +61,7 @@ async def test_a_read_returns_an_object_of_the_requested_class() -> None:
 
 async def test_a_delete_returns_the_last_state_if_the_server_does() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
-    fixture = ScriptedClient(saying(widget(version="8")), saying(status))
+    fixture = ScriptedClient(json_response(widget(version="8")), json_response(status))
 
     held = await fixture.client.delete(Widget, "web", namespace="default")
     gone = await fixture.client.delete(Widget, "web", namespace="default")
@@ -81,7 +81,7 @@ async def test_a_delete_returns_the_last_state_if_the_server_does() -> None:
 
 async def test_a_dry_run_of_a_delete_keeps_the_object() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
-    fixture = ScriptedClient(saying(status), saying(status), saying(widget()))
+    fixture = ScriptedClient(json_response(status), json_response(status), json_response(widget()))
     cautious = fixture.client.with_settings(dry_run=True)
 
     answers = [
@@ -94,7 +94,9 @@ async def test_a_dry_run_of_a_delete_keeps_the_object() -> None:
 
 
 async def test_a_delete_without_details_returns_no_uid() -> None:
-    fixture = ScriptedClient(saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
+    fixture = ScriptedClient(
+        json_response({"kind": "Status", "apiVersion": "v1", "status": "Success"})
+    )
 
     answer = await fixture.client.delete(Widget, "web", namespace="default")
 
@@ -102,7 +104,7 @@ async def test_a_delete_without_details_returns_no_uid() -> None:
 
 
 async def test_an_eviction_confirmed_by_a_status_returns_the_eviction() -> None:
-    fixture = ScriptedClient(saying({"kind": "Status", "status": "Success"}, status=201))
+    fixture = ScriptedClient(json_response({"kind": "Status", "status": "Success"}, status=201))
     eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name="web"))
 
     answer = await fixture.client.eviction("web", namespace="default").create(eviction)
@@ -117,7 +119,7 @@ async def test_a_token_request_returns_the_token() -> None:
         "spec": {"audiences": []},
         "status": {"token": "abc", "expirationTimestamp": "2026-01-01T00:00:00Z"},
     }
-    fixture = ScriptedClient(saying(answer, status=201))
+    fixture = ScriptedClient(json_response(answer, status=201))
     request = authentication_v1.TokenRequest(spec=authentication_v1.TokenRequestSpec(audiences=()))
 
     given = await fixture.client.token("me", namespace="default").create(request)
@@ -129,22 +131,22 @@ async def test_a_token_request_returns_the_token() -> None:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (Answer(body=b"x" * 10_000_000), "larger than 6291456 bytes"),
-        (Answer(body=b"<html>hello</html>"), "not the expected JSON"),
-        (Answer(body=b""), "not the expected JSON"),
-        (Answer(body=b'{"kind": "Wid'), "not the expected JSON"),
-        (Answer(body=b'"\xff"'), "not the expected JSON"),
-        (Answer(body=b"[" * 100_000), "not the expected JSON"),
-        (saying([]), "the response is not a JSON object"),
-        (saying(widget() | {"kind": "Gadget"}), "example.com/v1 Gadget"),
-        (saying(widget() | {"apiVersion": "example.com/v2"}), "example.com/v2 Widget"),
-        (saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}), "v1 Status"),
-        (Answer(status=302, headers={"location": "https://elsewhere"}), "a redirect"),
+        (FakeResponse(body=b"x" * 10_000_000), "larger than 6291456 bytes"),
+        (FakeResponse(body=b"<html>hello</html>"), "not the expected JSON"),
+        (FakeResponse(body=b""), "not the expected JSON"),
+        (FakeResponse(body=b'{"kind": "Wid'), "not the expected JSON"),
+        (FakeResponse(body=b'"\xff"'), "not the expected JSON"),
+        (FakeResponse(body=b"[" * 100_000), "not the expected JSON"),
+        (json_response([]), "the response is not a JSON object"),
+        (json_response(widget() | {"kind": "Gadget"}), "example.com/v1 Gadget"),
+        (json_response(widget() | {"apiVersion": "example.com/v2"}), "example.com/v2 Widget"),
+        (json_response({"kind": "Status", "apiVersion": "v1", "status": "Success"}), "v1 Status"),
+        (FakeResponse(status=302, headers={"location": "https://elsewhere"}), "a redirect"),
     ],
 )
 @pytest.mark.parametrize("kind", [Widget, LooseWidget])
 async def test_an_invalid_response_is_an_error(
-    kind: type[Widget | Unstructured], answer: Answer, problem: str
+    kind: type[Widget | Unstructured], answer: FakeResponse, problem: str
 ) -> None:
     with pytest.raises(InvalidResponse, match=problem) as caught:
         await ScriptedClient(answer).client.get(kind, "web", namespace="default")
@@ -154,7 +156,7 @@ async def test_an_invalid_response_is_an_error(
 
 
 async def test_an_object_that_cannot_be_decoded_is_an_error_with_the_reason() -> None:
-    fixture = ScriptedClient(saying(widget(size="large")))
+    fixture = ScriptedClient(json_response(widget(size="large")))
 
     with pytest.raises(InvalidObject, match=r"Widget default/web does not fit Widget") as caught:
         await fixture.client.get(Widget, "web", namespace="default")
@@ -167,8 +169,8 @@ async def test_an_object_that_cannot_be_decoded_is_an_error_with_the_reason() ->
 
 async def test_list_reads_all_pages_and_returns_one_list() -> None:
     fixture = ScriptedClient(
-        saying(widgets(widget("a"), widget("b"), token="2/3")),
-        saying(widgets(widget("c"))),
+        json_response(widgets(widget("a"), widget("b"), token="2/3")),
+        json_response(widgets(widget("c"))),
     )
 
     listing = await fixture.client.list(
@@ -185,7 +187,7 @@ async def test_list_reads_all_pages_and_returns_one_list() -> None:
 
 
 async def test_each_yields_objects_without_reading_later_pages() -> None:
-    fixture = ScriptedClient(saying(widgets(widget("a"), widget("b"), token="more")))
+    fixture = ScriptedClient(json_response(widgets(widget("a"), widget("b"), token="more")))
 
     async for item in fixture.client.iterate(Widget, page_size=2):
         if item.name == "b":
@@ -196,7 +198,7 @@ async def test_each_yields_objects_without_reading_later_pages() -> None:
 
 async def test_each_continues_to_the_last_page() -> None:
     fixture = ScriptedClient(
-        saying(widgets(widget("a"), token="more")), saying(widgets(widget("b")))
+        json_response(widgets(widget("a"), token="more")), json_response(widgets(widget("b")))
     )
 
     names = [item.name async for item in fixture.client.iterate(Widget, namespace="default")]
@@ -206,8 +208,10 @@ async def test_each_continues_to_the_last_page() -> None:
 
 async def test_pages_separate_objects_that_cannot_be_decoded() -> None:
     fixture = ScriptedClient(
-        saying(widgets(widget("a"), widget("b", size="large"), remainingItemCount=1, token="x")),
-        saying(widgets(widget("c"))),
+        json_response(
+            widgets(widget("a"), widget("b", size="large"), remainingItemCount=1, token="x")
+        ),
+        json_response(widgets(widget("c"))),
     )
 
     pages = [page async for page in fixture.client.pages(Widget)]
@@ -218,7 +222,7 @@ async def test_pages_separate_objects_that_cannot_be_decoded() -> None:
 
 
 async def test_list_raises_if_an_object_cannot_be_decoded() -> None:
-    page = saying(widgets(widget("a"), widget("b", size="large")))
+    page = json_response(widgets(widget("a"), widget("b", size="large")))
 
     with pytest.raises(InvalidObject, match="Widget default/b"):
         await ScriptedClient(page).client.list(Widget)
@@ -227,7 +231,9 @@ async def test_list_raises_if_an_object_cannot_be_decoded() -> None:
 
 
 async def test_an_expired_continue_token_is_an_error() -> None:
-    fixture = ScriptedClient(saying(widgets(widget("a"), token="old")), refusing(410, "Expired"))
+    fixture = ScriptedClient(
+        json_response(widgets(widget("a"), token="old")), error_response(410, "Expired")
+    )
 
     with pytest.raises(Expired):
         await fixture.client.list(Widget)
@@ -235,7 +241,9 @@ async def test_an_expired_continue_token_is_an_error() -> None:
 
 async def test_the_size_limit_of_a_page_exceeds_that_of_an_object() -> None:
     settings = ClientSettings(object_limit_bytes=10, page_limit_bytes=10_000)
-    fixture = ScriptedClient(saying(widgets(widget())), saying(widget()), settings=settings)
+    fixture = ScriptedClient(
+        json_response(widgets(widget())), json_response(widget()), settings=settings
+    )
 
     assert len((await fixture.client.list(Widget)).items) == 1
     with pytest.raises(InvalidResponse, match="larger than 10 bytes"):
@@ -243,7 +251,9 @@ async def test_the_size_limit_of_a_page_exceeds_that_of_an_object() -> None:
 
 
 async def test_a_write_with_an_oversized_response_may_have_been_carried_out() -> None:
-    fixture = ScriptedClient(saying(widget()), settings=ClientSettings(object_limit_bytes=10))
+    fixture = ScriptedClient(
+        json_response(widget()), settings=ClientSettings(object_limit_bytes=10)
+    )
 
     with pytest.raises(InvalidResponse, match="read before writing again"):
         await fixture.client.create(TYPED)
@@ -257,12 +267,12 @@ async def test_a_list_of_another_kind_is_an_error(
     kind: type[Widget | Unstructured], body: object
 ) -> None:
     with pytest.raises(InvalidResponse):
-        await ScriptedClient(saying(body)).client.list(kind)
+        await ScriptedClient(json_response(body)).client.list(kind)
 
 
 async def test_items_of_an_unstructured_list_have_their_kind() -> None:
     bare = {"metadata": {"name": "a"}, "spec": {}}
-    fixture = ScriptedClient(saying(widgets(bare)))
+    fixture = ScriptedClient(json_response(widgets(bare)))
 
     (item,) = (await fixture.client.list(LooseWidget)).items
 
@@ -350,7 +360,9 @@ async def test_an_unstructured_object_without_a_resource_is_rejected() -> None:
 
 async def test_impersonation_is_sent_with_every_request() -> None:
     who = Impersonation(user="jane", groups=("dev", "ops"))
-    fixture = ScriptedClient(saying(widget()), Answer(), settings=ClientSettings(impersonate=who))
+    fixture = ScriptedClient(
+        json_response(widget()), FakeResponse(), settings=ClientSettings(impersonate=who)
+    )
 
     await fixture.client.get(Widget, "web", namespace="default")
     async with fixture.client.watch(Widget):
@@ -365,7 +377,7 @@ async def test_impersonation_is_sent_with_every_request() -> None:
 
 
 async def test_an_adjusted_client_does_not_change_the_first() -> None:
-    fixture = ScriptedClient(saying(widget()), saying(widget()))
+    fixture = ScriptedClient(json_response(widget()), json_response(widget()))
 
     await fixture.client.with_settings(dry_run=True, user_agent="trial").create(TYPED)
     await fixture.client.create(TYPED)
@@ -378,7 +390,7 @@ async def test_an_adjusted_client_does_not_change_the_first() -> None:
 
 
 async def test_an_adjusted_client_has_the_same_retry_budget() -> None:
-    fixture = ScriptedClient(answering=lambda _: Unreachable("refused", may_have_happened=False))
+    fixture = ScriptedClient(respond=lambda _: Unreachable("refused", may_have_happened=False))
     for _ in range(2):  # Each call retries five times, and the reserve is ten retries.
         with pytest.raises(Unreachable):
             await fixture.client.get(Widget, "web", namespace="default")

@@ -23,7 +23,7 @@ from steersman.kinds import (
     meta_v1,
     policy_v1,
 )
-from tests.transports import Answer, Scripted, saying
+from tests.transports import FakeResponse, Scripted, json_response
 from tests.unit.client.scripted_client import (
     TYPED,
     Galaxy,
@@ -60,7 +60,7 @@ class Case:
     sent: str
     body: object = None
     content_type: str | None = None
-    answer: Scripted = saying(widget())
+    answer: Scripted = json_response(widget())
 
 
 async def watched(client: Client, **options: Any) -> None:
@@ -81,12 +81,12 @@ READING = {
     "get what is cluster-scoped": Case(
         verb=lambda c: c.get(Galaxy, "milky way"),
         sent=f"GET {ROOT}/galaxies/milky%20way",
-        answer=saying(widget() | {"kind": "Galaxy"}),
+        answer=json_response(widget() | {"kind": "Galaxy"}),
     ),
     "list everywhere": Case(
         verb=lambda c: c.list(Widget),
         sent=f"GET {ROOT}/widgets?limit=500",
-        answer=saying(widgets()),
+        answer=json_response(widgets()),
     ),
     "list with every option": Case(
         verb=lambda c: c.list(
@@ -100,23 +100,23 @@ READING = {
         ),
         sent=f"GET {HOME}?limit=7&resourceVersion=5&resourceVersionMatch=NotOlderThan"
         "&labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb",
-        answer=saying(widgets()),
+        answer=json_response(widgets()),
     ),
     "list with a selector of nothing": Case(
         verb=lambda c: c.list(Widget, labels=Labels(), fields=Fields()),
         sent=f"GET {ROOT}/widgets?limit=500",
-        answer=saying(widgets()),
+        answer=json_response(widgets()),
     ),
     "watch": Case(
         verb=lambda c: watched(c, namespace="default", resource_version="5"),
         sent=f"GET {HOME}?watch=true&resourceVersion=5&allowWatchBookmarks=true",
-        answer=Answer(),
+        answer=FakeResponse(),
     ),
     "watch from the beginning": Case(
         verb=lambda c: watched(c, initial_events=True, bookmarks=False),
         sent=f"GET {ROOT}/widgets?watch=true&allowWatchBookmarks=true&sendInitialEvents=true"
         "&resourceVersionMatch=NotOlderThan",
-        answer=Answer(),
+        answer=FakeResponse(),
     ),
     "watch with every other option": Case(
         verb=lambda c: watched(
@@ -124,7 +124,7 @@ READING = {
         ),
         sent=f"GET {ROOT}/widgets?watch=true&timeoutSeconds=1"
         "&labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb",
-        answer=Answer(),
+        answer=FakeResponse(),
     ),
     "get status": Case(
         verb=lambda c: c.status(Widget, "web", namespace="default").get(),
@@ -241,7 +241,7 @@ WRITING = {
         body=DELETE_OPTIONS
         | {"dryRun": ["All"], "propagationPolicy": "Orphan", "gracePeriodSeconds": 5},
         content_type=JSON,
-        answer=saying(widgets()),
+        answer=json_response(widgets()),
     ),
     "patch status": Case(
         verb=lambda c: c.status(Widget, "web", namespace="default").patch(
@@ -282,7 +282,9 @@ WRITING = {
             "spec": {"replicas": 4},
         },
         content_type=JSON,
-        answer=saying({"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 4}}),
+        answer=json_response(
+            {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 4}}
+        ),
     ),
     "evict": Case(
         verb=lambda c: c.eviction("web", namespace="default").create(
@@ -291,7 +293,9 @@ WRITING = {
         sent=f"POST /api/v1/namespaces/default/pods/web/eviction?{STRICT}",
         body={"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}},
         content_type=JSON,
-        answer=saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}, status=201),
+        answer=json_response(
+            {"kind": "Status", "apiVersion": "v1", "status": "Success"}, status=201
+        ),
     ),
     "ask for a token": Case(
         verb=lambda c: c.token("me", namespace="default").create(
@@ -307,7 +311,7 @@ WRITING = {
             "spec": {"audiences": ["api"]},
         },
         content_type=JSON,
-        answer=saying(
+        answer=json_response(
             {
                 "apiVersion": "authentication.k8s.io/v1",
                 "kind": "TokenRequest",
@@ -359,7 +363,7 @@ async def test_every_method_of_a_dry_run_client_is_a_dry_run(name: str) -> None:
 
 
 async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write() -> None:
-    fixture = ScriptedClient(saying(widget()), settings=ClientSettings(dry_run=True))
+    fixture = ScriptedClient(json_response(widget()), settings=ClientSettings(dry_run=True))
 
     await fixture.client.create(TYPED, dry_run=False)
 
@@ -367,7 +371,9 @@ async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write() -> None:
 
 
 async def test_unknown_fields_can_cause_warnings_instead_of_errors() -> None:
-    fixture = ScriptedClient(saying(widget()), settings=ClientSettings(field_validation="Warn"))
+    fixture = ScriptedClient(
+        json_response(widget()), settings=ClientSettings(field_validation="Warn")
+    )
 
     await fixture.client.create(TYPED)
 

@@ -7,7 +7,7 @@ import pytest
 from steersman.client import Discovery, ServedResource
 from steersman.errors import Forbidden, InvalidResponse, UnknownKind
 from steersman.names import GroupVersionKind, ResourceType
-from tests.transports import Answer, Scripted, refusing, saying
+from tests.transports import FakeResponse, Scripted, error_response, json_response
 from tests.unit.client.scripted_client import ScriptedClient
 
 PODS = ServedResource(
@@ -38,8 +38,8 @@ def scaler(version: str) -> ServedResource:
     )
 
 
-def aggregated(*groups: dict[str, Any]) -> Answer:
-    return saying(
+def aggregated(*groups: dict[str, Any]) -> FakeResponse:
+    return json_response(
         {
             "apiVersion": "apidiscovery.k8s.io/v2",
             "kind": "APIGroupDiscoveryList",
@@ -95,9 +95,9 @@ AGGREGATED_GROUPS = aggregated(
     group("dead.example.com", v1=None),
 )
 
-OLD: dict[str, Answer] = {
-    "/api": saying({"kind": "APIVersions", "versions": ["v1"]}),
-    "/api/v1": saying(
+OLD: dict[str, FakeResponse] = {
+    "/api": json_response({"kind": "APIVersions", "versions": ["v1"]}),
+    "/api/v1": json_response(
         {
             "kind": "APIResourceList",
             "groupVersion": "v1",
@@ -117,7 +117,7 @@ OLD: dict[str, Answer] = {
             ],
         }
     ),
-    "/apis": saying(
+    "/apis": json_response(
         {
             "kind": "APIGroupList",
             "apiVersion": "v1",
@@ -138,11 +138,11 @@ OLD: dict[str, Answer] = {
             ],
         }
     ),
-    "/apis/dead.example.com/v1": refusing(503, "ServiceUnavailable"),
-    "/apis/autoscaling/v1": saying(
+    "/apis/dead.example.com/v1": error_response(503, "ServiceUnavailable"),
+    "/apis/autoscaling/v1": json_response(
         {"resources": [{"name": "scalers", "kind": "Scaler", "namespaced": True}]}
     ),
-    "/apis/autoscaling/v2": saying(
+    "/apis/autoscaling/v2": json_response(
         {"resources": [{"name": "scalers", "kind": "Scaler", "namespaced": True}]}
     ),
 }
@@ -159,17 +159,19 @@ async def test_aggregated_discovery_takes_one_request_for_each_root() -> None:
 
 
 async def test_a_server_without_aggregated_discovery_is_queried_for_each_group() -> None:
-    fixture = ScriptedClient(answering=lambda request: OLD[request.path])
+    fixture = ScriptedClient(respond=lambda request: OLD[request.path])
 
     discovery = await fixture.client.discover()
 
     assert discovery.resources == (PODS, NODES, scaler("v2"), scaler("v1"))
 
 
-@pytest.mark.parametrize("dead", [refusing(503), refusing(404, "NotFound"), refusing(500)])
+@pytest.mark.parametrize(
+    "dead", [error_response(503), error_response(404, "NotFound"), error_response(500)]
+)
 async def test_an_unavailable_api_does_not_hide_the_others(dead: Scripted) -> None:
     answers = {**OLD, "/apis/dead.example.com/v1": dead}
-    fixture = ScriptedClient(answering=lambda request: answers[request.path])
+    fixture = ScriptedClient(respond=lambda request: answers[request.path])
 
     discovery = await fixture.client.discover()
 
@@ -191,7 +193,7 @@ async def test_aggregated_discovery_names_a_version_whose_server_is_unavailable(
 
 async def test_an_error_at_the_root_is_raised() -> None:
     with pytest.raises(Forbidden, match="could not discover resources under /api"):
-        await ScriptedClient(refusing(403, "Forbidden")).client.discover()
+        await ScriptedClient(error_response(403, "Forbidden")).client.discover()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ async def test_an_error_at_the_root_is_raised() -> None:
 )
 async def test_a_response_that_is_not_a_discovery_document_is_an_error(body: bytes) -> None:
     with pytest.raises(InvalidResponse, match="not a discovery document"):
-        await ScriptedClient(Answer(body=body)).client.discover()
+        await ScriptedClient(FakeResponse(body=body)).client.discover()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from steersman.client.mapper import REFRESH_SECONDS
 from steersman.errors import BadValue, UnknownKind, Unreachable
 from steersman.wire import Request
 from tests.clocks import FakeClock
-from tests.transports import Answer, Scripted, saying
+from tests.transports import FakeResponse, Scripted, json_response
 from tests.unit.client.scripted_client import ScriptedClient, widget
 
 
@@ -20,7 +20,7 @@ class Server:
         self.kinds = [*kinds]
         self.fails = False
         self.clock = FakeClock()
-        self.fixture = ScriptedClient(answering=self.answer, clock=self.clock)
+        self.fixture = ScriptedClient(respond=self.answer, clock=self.clock)
         self.mapper = RestMapper(self.fixture.client)
 
     def answer(self, request: Request) -> Scripted:
@@ -35,9 +35,9 @@ class Server:
             "versions": [{"version": "v1", "resources": resources}],
         }
         served = [group] if request.path == "/apis" else []
-        body = saying({"kind": "APIGroupDiscoveryList", "items": served}).body
+        body = json_response({"kind": "APIGroupDiscoveryList", "items": served}).body
         # Slow enough that all concurrent callers still wait when the response arrives.
-        return Answer(after=lambda: self.clock.sleep(REFRESH_SECONDS), body=body)
+        return FakeResponse(after=lambda: self.clock.sleep(REFRESH_SECONDS), body=body)
 
     @property
     def discoveries(self) -> int:

@@ -45,7 +45,7 @@ from steersman.names import ObjectRef
 from steersman.observe import Observation, fan_out, log_to
 from steersman.wire import Transport
 from tests.clocks import FakeClock
-from tests.transports import Answer, Scripted, ScriptedTransport, refusing
+from tests.transports import FakeResponse, Scripted, ScriptedTransport, error_response
 from tests.unit.client.access.plugins import exec_credential, plugin, printing
 
 CANARY = "c4n4ry-s3cr3t"
@@ -173,15 +173,15 @@ VERBS: dict[str, Callable[[Client], Awaitable[object]]] = {
 }
 WORDS = CANARY.encode()
 FAILURES: dict[str, Scripted] = {
-    "refused": refusing(403, "Forbidden", warnings=('299 - "old"',)),
-    "not known": refusing(401, "Unauthorized"),
-    "a page that repeats the request": Answer(status=502, body=b"<p>Bearer " + WORDS),
-    "a redirect that repeats the request": Answer(
+    "refused": error_response(403, "Forbidden", warnings=('299 - "old"',)),
+    "not known": error_response(401, "Unauthorized"),
+    "a page that repeats the request": FakeResponse(status=502, body=b"<p>Bearer " + WORDS),
+    "a redirect that repeats the request": FakeResponse(
         status=302, headers={"location": f"https://x/?token={CANARY}"}, body=WORDS
     ),
-    "shed": refusing(429, headers={"retry-after": "1"}),
+    "shed": error_response(429, headers={"retry-after": "1"}),
     "unreachable": Unreachable("connection refused", may_have_happened=False),
-    "cut off": Answer(body=[secret()[:-9], Unreachable("connection reset")]),
+    "cut off": FakeResponse(body=[secret()[:-9], Unreachable("connection reset")]),
 }
 NONSENSE: dict[str, bytes] = {
     "no JSON": WORDS,
@@ -219,10 +219,10 @@ async def test_no_secret_appears_in_an_error_or_an_observation(verb: str, failur
     recorder = OutputRecorder(clock)
     scripts = {
         **FAILURES,
-        **{name: Answer(body=response_body(verb, obj)) for name, obj in NONSENSE.items()},
-        "slow": Answer(after=lambda: clock.sleep(1_000_000)),
+        **{name: FakeResponse(body=response_body(verb, obj)) for name, obj in NONSENSE.items()},
+        "slow": FakeResponse(after=lambda: clock.sleep(1_000_000)),
     }
-    server = ScriptedTransport(answering=lambda _: scripts[failure])
+    server = ScriptedTransport(respond=lambda _: scripts[failure])
     credentials = ConfiguredCredentials(
         config(Token(token=CANARY)), clock=clock, observe=recorder.observe
     )
@@ -241,7 +241,7 @@ async def test_no_secret_appears_in_an_error_or_an_observation(verb: str, failur
 async def test_no_secret_appears_when_an_event_cannot_be_decoded(line: bytes) -> None:
     clock = FakeClock()
     recorder = OutputRecorder(clock)
-    client = client_on(ScriptedTransport(Answer(body=line % WORDS)), clock, recorder)
+    client = client_on(ScriptedTransport(FakeResponse(body=line % WORDS)), clock, recorder)
 
     with pytest.raises(SteersmanError) as caught:
         await watched(client)
@@ -258,7 +258,7 @@ async def test_no_secret_appears_when_an_object_cannot_be_decoded(
     clock = FakeClock()
     recorder = OutputRecorder(clock)
     body = response_body(verb, secret(**UNDECODABLE[undecodable]))
-    client = client_on(ScriptedTransport(Answer(body=body)), clock, recorder)
+    client = client_on(ScriptedTransport(FakeResponse(body=body)), clock, recorder)
 
     with pytest.raises(InvalidObject) as caught:
         await VERBS[verb](client)

@@ -7,7 +7,7 @@ import pytest
 from steersman.client import ClientSettings, LogOptions
 from steersman.errors import BadName, BadRequest, DeadlinePassed, InvalidResponse, Unreachable
 from tests.clocks import FakeClock
-from tests.transports import Answer, Piece, refusing
+from tests.transports import FakeResponse, Piece, error_response
 from tests.unit.client.scripted_client import ScriptedClient
 
 
@@ -17,7 +17,7 @@ async def lines(fixture: ScriptedClient, options: LogOptions | None = None) -> l
 
 
 async def test_the_whole_log_is_requested_by_default() -> None:
-    fixture = ScriptedClient(Answer(body=b"one\n"))
+    fixture = ScriptedClient(FakeResponse(body=b"one\n"))
 
     await lines(fixture)
 
@@ -25,7 +25,7 @@ async def test_the_whole_log_is_requested_by_default() -> None:
 
 
 async def test_every_option_is_sent() -> None:
-    fixture = ScriptedClient(Answer())
+    fixture = ScriptedClient(FakeResponse())
     options = LogOptions(
         container="app",
         follow=True,
@@ -64,11 +64,11 @@ async def test_every_option_is_sent() -> None:
     ],
 )
 async def test_each_line_of_the_log_is_yielded(pieces: list[Piece], expected: list[str]) -> None:
-    assert await lines(ScriptedClient(Answer(body=pieces))) == expected
+    assert await lines(ScriptedClient(FakeResponse(body=pieces))) == expected
 
 
 async def test_lines_of_a_followed_log_are_yielded_as_they_are_written() -> None:
-    fixture = ScriptedClient(Answer(body=[b"one\n", Unreachable("cut off")]))
+    fixture = ScriptedClient(FakeResponse(body=[b"one\n", Unreachable("cut off")]))
 
     async with fixture.client.logs("web", namespace="default") as log:
         first = await anext(log)
@@ -76,24 +76,24 @@ async def test_lines_of_a_followed_log_are_yielded_as_they_are_written() -> None
             await anext(log)
 
     assert first == "one"
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
 
 
 async def test_a_stalled_log_fails_at_the_deadline_unless_followed() -> None:
     clock = FakeClock()
     pieces: list[Piece] = [b"one\n", lambda: clock.sleep(100), b"two\n"]
-    whole = ScriptedClient(Answer(body=pieces), clock=clock)
-    followed = ScriptedClient(Answer(body=pieces), clock=clock)
+    whole = ScriptedClient(FakeResponse(body=pieces), clock=clock)
+    followed = ScriptedClient(FakeResponse(body=pieces), clock=clock)
 
     with pytest.raises(DeadlinePassed, match="log of Pod default/web: no data arrived within 60"):
         await lines(whole)
 
-    assert whole.server.open_answers == 0
+    assert whole.server.open_responses == 0
     assert await lines(followed, LogOptions(follow=True)) == ["one", "two"]
 
 
 async def test_the_lines_end_when_the_block_is_left() -> None:
-    fixture = ScriptedClient(Answer(body=b"one\ntwo\n"))
+    fixture = ScriptedClient(FakeResponse(body=b"one\ntwo\n"))
 
     async with fixture.client.logs("web", namespace="default") as log:
         await anext(log)
@@ -103,7 +103,7 @@ async def test_the_lines_end_when_the_block_is_left() -> None:
 
 async def test_an_oversized_line_is_rejected_before_it_is_complete() -> None:
     fixture = ScriptedClient(
-        Answer(body=[b"x" * 11, AssertionError("read on")]),
+        FakeResponse(body=[b"x" * 11, AssertionError("read on")]),
         settings=ClientSettings(object_limit_bytes=10),
     )
 
@@ -112,7 +112,7 @@ async def test_an_oversized_line_is_rejected_before_it_is_complete() -> None:
 
 
 async def test_a_log_that_is_not_available_yet_is_an_error() -> None:
-    fixture = ScriptedClient(refusing(400, "BadRequest", "container is waiting to start"))
+    fixture = ScriptedClient(error_response(400, "BadRequest", "container is waiting to start"))
 
     with pytest.raises(BadRequest, match="could not get the log of Pod default/web"):
         await lines(fixture)

@@ -9,7 +9,7 @@ from steersman.client import ClientSettings
 from steersman.client.request import list_splitter
 from steersman.errors import DeadlinePassed, Expired, InvalidResponse
 from steersman.kinds import DecodedList
-from tests.transports import Answer, Piece, refusing, saying
+from tests.transports import FakeResponse, Piece, error_response, json_response
 from tests.unit.client.scripted_client import LooseWidget, ScriptedClient, Widget, widget, widgets
 
 
@@ -24,9 +24,9 @@ def split(body: object, *, size: int = 100) -> list[Piece]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def in_pieces(body: object) -> Answer:
+def in_pieces(body: object) -> FakeResponse:
     """A response that arrives in pieces."""
-    return Answer(body=split(body))
+    return FakeResponse(body=split(body))
 
 
 async def names_in(fixture: ScriptedClient, kind: type[Widget]) -> list[list[str]]:
@@ -37,7 +37,7 @@ async def test_objects_are_yielded_before_the_response_is_complete() -> None:
     hangs = asyncio.Event()
     *most, _ = split(widgets(*(widget(f"w{each}") for each in range(20))))
     fixture = ScriptedClient(
-        Answer(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0)
+        FakeResponse(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0)
     )
 
     piece = await anext(aiter(fixture.client.stream_list(Widget)))
@@ -81,23 +81,23 @@ async def test_unstructured_objects_are_yielded_too() -> None:
 
 
 async def test_a_short_list_is_one_piece() -> None:
-    assert await names_in(ScriptedClient(saying(widgets(widget("a")))), Widget) == [["a"]]
-    assert await names_in(ScriptedClient(saying(widgets())), Widget) == [[]]
+    assert await names_in(ScriptedClient(json_response(widgets(widget("a")))), Widget) == [["a"]]
+    assert await names_in(ScriptedClient(json_response(widgets())), Widget) == [[]]
 
 
 async def test_a_stalled_response_fails_at_the_deadline() -> None:
     clock = ScriptedClient().clock
-    answer = Answer(body=[b'{"apiVersion":', lambda: clock.sleep(100.0)])
+    answer = FakeResponse(body=[b'{"apiVersion":', lambda: clock.sleep(100.0)])
     fixture = ScriptedClient(answer, clock=clock, settings=ClientSettings(deadline_seconds=5.0))
 
     with pytest.raises(DeadlinePassed, match=r"the rest of the response did not arrive within 5 s"):
         await names_in(fixture, Widget)
 
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
 
 
 async def test_an_endless_response_is_rejected_at_the_size_limit() -> None:
-    answer = Answer(body=[b'{"apiVersion":"' + b"x" * 900] * 3)
+    answer = FakeResponse(body=[b'{"apiVersion":"' + b"x" * 900] * 3)
     fixture = ScriptedClient(answer, settings=ClientSettings(page_limit_bytes=1000))
 
     with pytest.raises(InvalidResponse, match="larger than 1000 bytes"):
@@ -105,7 +105,7 @@ async def test_an_endless_response_is_rejected_at_the_size_limit() -> None:
 
 
 async def test_an_api_error_is_raised_without_a_retry() -> None:
-    fixture = ScriptedClient(refusing(410, "Expired"))
+    fixture = ScriptedClient(error_response(410, "Expired"))
 
     with pytest.raises(Expired):
         await names_in(fixture, Widget)
@@ -152,14 +152,14 @@ async def test_a_truncated_list_is_rejected() -> None:
     *most, _ = split(widgets(*(widget(f"w{each}") for each in range(20))))
 
     with pytest.raises(InvalidResponse, match="not the expected JSON"):
-        await names_in(ScriptedClient(Answer(body=most)), Widget)
+        await names_in(ScriptedClient(FakeResponse(body=most)), Widget)
 
 
 @pytest.mark.parametrize("compress", [False, True])
 async def test_lists_are_requested_compressed_if_configured(compress: bool) -> None:
     settings = ClientSettings(compress_lists=compress)
     fixture = ScriptedClient(
-        *([saying(widgets(widget("a")))] * 2), saying(widget("a")), settings=settings
+        *([json_response(widgets(widget("a")))] * 2), json_response(widget("a")), settings=settings
     )
 
     await names_in(fixture, Widget)

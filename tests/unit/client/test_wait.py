@@ -19,7 +19,7 @@ from steersman.errors import (
 )
 from steersman.kinds import Condition, Unstructured, apps_v1
 from tests.clocks import FakeClock
-from tests.transports import Answer, Piece, refusing, saying
+from tests.transports import FakeResponse, Piece, error_response, json_response
 from tests.unit.client.scripted_client import (
     ScriptedClient,
     Widget,
@@ -52,7 +52,7 @@ def forever(clock: FakeClock) -> Piece:
 
 
 async def test_a_condition_that_is_met_returns_immediately() -> None:
-    fixture = ScriptedClient(saying(widgets(widget(size=9))))
+    fixture = ScriptedClient(json_response(widgets(widget(size=9))))
 
     found = await wait(fixture)
 
@@ -65,24 +65,28 @@ async def test_a_condition_that_is_met_returns_immediately() -> None:
 
 async def test_an_object_is_watched_from_its_resource_version_until_the_condition_is_met() -> None:
     events = event("MODIFIED", widget(size=4)) + event("MODIFIED", widget(size=9))
-    fixture = ScriptedClient(saying(widgets(widget(), version="12")), Answer(body=events))
+    fixture = ScriptedClient(
+        json_response(widgets(widget(), version="12")), FakeResponse(body=events)
+    )
 
     found = await wait(fixture)
 
     assert found.spec.size == 9
     assert dict(fixture.server.requests[1].query)["resourceVersion"] == "12"
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
 
 
 async def test_a_missing_object_can_be_waited_for() -> None:
-    fixture = ScriptedClient(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
+    fixture = ScriptedClient(
+        json_response(widgets()), FakeResponse(body=event("ADDED", widget(size=9)))
+    )
 
     assert (await wait(fixture)).spec.size == 9
 
 
 async def test_a_recreated_object_is_waited_for_too() -> None:
     events = event("DELETED", widget()) + event("ADDED", widget(size=9))
-    fixture = ScriptedClient(saying(widgets(widget())), Answer(body=events))
+    fixture = ScriptedClient(json_response(widgets(widget())), FakeResponse(body=events))
 
     assert (await wait(fixture)).spec.size == 9
 
@@ -90,19 +94,21 @@ async def test_a_recreated_object_is_waited_for_too() -> None:
 @pytest.mark.parametrize(
     "ending",
     [
-        Answer(),
-        Answer(body=event("BOOKMARK", {"metadata": {"resourceVersion": "13"}})),
-        Answer(body=event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired"})),
-        Answer(body=[Unreachable("connection reset")]),
-        refusing(410, "Expired"),
-        refusing(503, "ServiceUnavailable"),
+        FakeResponse(),
+        FakeResponse(body=event("BOOKMARK", {"metadata": {"resourceVersion": "13"}})),
+        FakeResponse(body=event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired"})),
+        FakeResponse(body=[Unreachable("connection reset")]),
+        error_response(410, "Expired"),
+        error_response(503, "ServiceUnavailable"),
         Unreachable("connection refused", may_have_happened=False),
     ],
 )
 async def test_a_watch_that_ends_early_is_followed_by_another_read(
-    ending: Answer | Unreachable,
+    ending: FakeResponse | Unreachable,
 ) -> None:
-    fixture = ScriptedClient(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
+    fixture = ScriptedClient(
+        json_response(widgets(widget())), ending, json_response(widgets(widget(size=9)))
+    )
 
     assert (await wait(fixture)).spec.size == 9
 
@@ -111,8 +117,8 @@ async def test_a_timeout_is_an_error_with_the_last_object() -> None:
     clock = FakeClock()
     began_at = clock.monotonic()
     fixture = ScriptedClient(
-        saying(widgets(widget())),
-        Answer(body=[event("MODIFIED", widget(version="13")), forever(clock)]),
+        json_response(widgets(widget())),
+        FakeResponse(body=[event("MODIFIED", widget(version="13")), forever(clock)]),
         clock=clock,
     )
 
@@ -123,12 +129,14 @@ async def test_a_timeout_is_an_error_with_the_last_object() -> None:
         "waited 30 s for a large size of Widget default/web without success; last seen: version 13."
     )
     assert clock.monotonic() - began_at == 30
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
 
 
 async def test_the_error_for_an_object_that_never_existed_says_so() -> None:
     clock = FakeClock()
-    fixture = ScriptedClient(saying(widgets()), Answer(body=[forever(clock)]), clock=clock)
+    fixture = ScriptedClient(
+        json_response(widgets()), FakeResponse(body=[forever(clock)]), clock=clock
+    )
 
     with pytest.raises(WaitTimeout, match="last seen: nothing"):
         await wait(fixture)
@@ -136,17 +144,19 @@ async def test_the_error_for_an_object_that_never_existed_says_so() -> None:
 
 async def test_an_api_error_ends_the_wait() -> None:
     with pytest.raises(Forbidden):
-        await wait(ScriptedClient(refusing(403, "Forbidden")))
+        await wait(ScriptedClient(error_response(403, "Forbidden")))
     with pytest.raises(Forbidden):
-        await wait(ScriptedClient(saying(widgets()), refusing(403, "Forbidden")))
+        await wait(ScriptedClient(json_response(widgets()), error_response(403, "Forbidden")))
 
 
 async def test_an_object_that_cannot_be_decoded_ends_the_wait() -> None:
     with pytest.raises(InvalidObject):
-        await wait(ScriptedClient(saying(widgets(widget(size="large")))))
+        await wait(ScriptedClient(json_response(widgets(widget(size="large")))))
     with pytest.raises(InvalidObject):
         await wait(
-            ScriptedClient(saying(widgets()), Answer(body=event("ADDED", widget(size="large"))))
+            ScriptedClient(
+                json_response(widgets()), FakeResponse(body=event("ADDED", widget(size="large")))
+            )
         )
 
 
@@ -161,16 +171,16 @@ async def test_a_namespaced_object_requires_a_namespace() -> None:
 
 async def test_wait_until_gone_returns_after_the_deletion() -> None:
     events = event("MODIFIED", widget()) + event("DELETED", widget())
-    fixture = ScriptedClient(saying(widgets(widget())), Answer(body=events))
+    fixture = ScriptedClient(json_response(widgets(widget())), FakeResponse(body=events))
 
     await wait_until_gone(fixture.client, Widget, "web", namespace="default", within_seconds=30)
 
     assert len(fixture.server.requests) == 2
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
 
 
 async def test_with_a_uid_a_recreated_object_counts_as_gone() -> None:
-    fixture = ScriptedClient(saying(widgets(widget(uid="u-2"))))
+    fixture = ScriptedClient(json_response(widgets(widget(uid="u-2"))))
 
     await wait_until_gone(
         fixture.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
@@ -181,7 +191,9 @@ async def test_with_a_uid_a_recreated_object_counts_as_gone() -> None:
 
 async def test_an_object_that_is_not_deleted_is_an_error_after_the_wait() -> None:
     clock = FakeClock()
-    fixture = ScriptedClient(saying(widgets(widget())), Answer(body=[forever(clock)]), clock=clock)
+    fixture = ScriptedClient(
+        json_response(widgets(widget())), FakeResponse(body=[forever(clock)]), clock=clock
+    )
 
     with pytest.raises(WaitTimeout, match="for the end of Widget default/web"):
         await wait_until_gone(
@@ -281,7 +293,7 @@ async def test_only_conflicts_are_retried() -> None:
 
 async def test_the_wait_continues_while_the_server_is_down() -> None:
     away = Unreachable("connection refused", may_have_happened=False)
-    fixture = ScriptedClient(*[away] * 20, saying(widgets(widget(size=9))))
+    fixture = ScriptedClient(*[away] * 20, json_response(widgets(widget(size=9))))
 
     found = await wait(fixture)
 

@@ -23,7 +23,7 @@ from steersman.errors import (
     Unreachable,
 )
 from steersman.kinds import Codec, Unstructured
-from tests.transports import Answer, Piece, refusing
+from tests.transports import FakeResponse, Piece, error_response
 from tests.unit.client.scripted_client import TYPED, LooseWidget, ScriptedClient, Widget, widget
 
 WANTED = "watch Widget default/*"
@@ -118,7 +118,7 @@ def test_a_deleted_object_that_cannot_be_decoded_is_reported_as_deleted() -> Non
 async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch() -> None:
     body = line("ADDED", widget(size="large")) + line("ADDED", widget("api"))
 
-    events, error = await received(ScriptedClient(Answer(body=body)))
+    events, error = await received(ScriptedClient(FakeResponse(body=body)))
 
     assert [type(event) for event in events] == [DecodeFailure, ObjectWritten]
     assert error is None
@@ -143,14 +143,20 @@ def test_an_empty_error_event_raises_a_server_error() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (refusing(410, "Expired"), Expired),
-        (Answer(body=line("ERROR", status(410, "Expired"))), Expired),
-        (Answer(body=line("ADDED", widget()) + line("ERROR", status(410, "Expired"))), Expired),
-        (Answer(body=[line("ADDED", widget()), Unreachable("connection reset")]), Unreachable),
+        (error_response(410, "Expired"), Expired),
+        (FakeResponse(body=line("ERROR", status(410, "Expired"))), Expired),
+        (
+            FakeResponse(body=line("ADDED", widget()) + line("ERROR", status(410, "Expired"))),
+            Expired,
+        ),
+        (
+            FakeResponse(body=[line("ADDED", widget()), Unreachable("connection reset")]),
+            Unreachable,
+        ),
     ],
 )
 async def test_a_watch_is_never_resumed_and_a_410_never_hidden(
-    answer: Answer, kind: type[SteersmanError]
+    answer: FakeResponse, kind: type[SteersmanError]
 ) -> None:
     fixture = ScriptedClient(answer)
 
@@ -161,7 +167,9 @@ async def test_a_watch_is_never_resumed_and_a_410_never_hidden(
 
 
 async def test_a_watch_that_the_server_closes_ends_without_an_error() -> None:
-    events, error = await received(ScriptedClient(Answer(body=line("BOOKMARK", bookmark("9")))))
+    events, error = await received(
+        ScriptedClient(FakeResponse(body=line("BOOKMARK", bookmark("9"))))
+    )
 
     assert events == [Bookmark("9")]
     assert error is None
@@ -171,7 +179,7 @@ async def test_chunk_boundaries_do_not_change_the_events() -> None:
     body = line("ADDED", widget("é")) + b"\n" + line("DELETED", widget("é"))
 
     events, _ = await received(
-        ScriptedClient(Answer(body=[body[at : at + 1] for at in range(len(body))]))
+        ScriptedClient(FakeResponse(body=[body[at : at + 1] for at in range(len(body))]))
     )
 
     assert [type(event) for event in events] == [ObjectWritten, ObjectDeleted]
@@ -191,7 +199,7 @@ async def test_events_are_received_in_order_despite_other_lines(
         line("ERROR", status(410, "Expired")),
         line("ADDED", widget("b")),
     ]
-    fixture = ScriptedClient(Answer(body=b"".join(lines) if at_once else list(lines)))
+    fixture = ScriptedClient(FakeResponse(body=b"".join(lines) if at_once else list(lines)))
 
     events, error = await received(fixture, kind)
 
@@ -222,7 +230,7 @@ def test_an_event_cannot_be_changed(event: Any) -> None:
 async def test_a_stream_that_ends_within_a_line_is_an_error() -> None:
     whole = line("ADDED", widget())
 
-    events, error = await received(ScriptedClient(Answer(body=[whole, whole[:40]])))
+    events, error = await received(ScriptedClient(FakeResponse(body=[whole, whole[:40]])))
 
     assert len(events) == 1
     assert type(error) is Unreachable
@@ -250,7 +258,9 @@ async def test_a_stream_that_ends_within_a_line_is_an_error() -> None:
     ],
 )
 async def test_an_invalid_event_is_an_error(nonsense: bytes) -> None:
-    events, error = await received(ScriptedClient(Answer(body=[line("ADDED", widget()), nonsense])))
+    events, error = await received(
+        ScriptedClient(FakeResponse(body=[line("ADDED", widget()), nonsense]))
+    )
 
     assert len(events) == 1
     assert type(error) is InvalidResponse
@@ -263,7 +273,7 @@ async def test_an_oversized_event_is_rejected_before_it_is_complete(
 ) -> None:
     endless: list[Piece] = [b"x" * piece_bytes] * 2
     fixture = ScriptedClient(
-        Answer(body=[*endless, AssertionError("read on")]),
+        FakeResponse(body=[*endless, AssertionError("read on")]),
         settings=ClientSettings(object_limit_bytes=1500),
     )
 
@@ -274,10 +284,10 @@ async def test_an_oversized_event_is_rejected_before_it_is_complete(
 
 
 async def test_the_events_end_when_the_block_is_left() -> None:
-    fixture = ScriptedClient(Answer(body=line("ADDED", widget()) * 2))
+    fixture = ScriptedClient(FakeResponse(body=line("ADDED", widget()) * 2))
 
     async with fixture.client.watch(Widget) as events:
         await anext(events)
 
     assert [event async for event in events] == []
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0

@@ -20,7 +20,7 @@ from steersman.observe import WriteFenced
 from steersman.wire import Request, Response
 from tests.clocks import ManualClock
 from tests.embedded import turns
-from tests.transports import Answer, ScriptedTransport, saying
+from tests.transports import FakeResponse, ScriptedTransport, json_response
 
 PATCH = Request(method="PATCH", path="/api/v1/namespaces/default/configmaps/a", body=b"{}")
 GET = Request(method="GET", path="/api/v1/namespaces/default/configmaps/a")
@@ -41,7 +41,7 @@ class SlowTransport:
             request.guard()
         self.sent.append(request.method)
         await self.responded.wait()
-        async with ScriptedTransport(Answer()).open(request) as response:
+        async with ScriptedTransport(FakeResponse()).open(request) as response:
             yield response
 
 
@@ -311,7 +311,7 @@ async def test_a_guard_of_the_request_itself_is_called_as_well() -> None:
 
 async def test_a_client_does_not_retry_a_fenced_write() -> None:
     fixture = FenceFixture()
-    transport = ScriptedTransport(saying({}))
+    transport = ScriptedTransport(json_response({}))
     fenced = FencedTransport(transport, fixture.fence, observe=fixture.observed.append)
     client = Client(fenced, clock=fixture.clock, rng=Random(0), observe=fixture.observed.append)
 
@@ -353,7 +353,7 @@ class TrackingTransport:
     class Exchange:
         def __init__(self, request: Request) -> None:
             self.request = request
-            self.held = ScriptedTransport(Answer()).open(request)
+            self.held = ScriptedTransport(FakeResponse()).open(request)
 
         async def __aenter__(self) -> Response:
             return await self.held.__aenter__()

@@ -11,7 +11,7 @@ from steersman.manager.leader_election.election import LeaseSettings
 from steersman.manager.leader_election.fence import Fence
 from steersman.manager.leader_election.leadership import Leadership, Term
 from tests.clocks import ManualClock
-from tests.transports import ScriptedTransport, refusing, saying
+from tests.transports import ScriptedTransport, error_response, json_response
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 NOW = "2026-01-01T00:00:00.000000Z"
@@ -57,7 +57,9 @@ def bodies(transport: ScriptedTransport) -> list[Any]:
 
 async def test_a_missing_lease_is_created_and_then_released_at_its_version() -> None:
     transport = ScriptedTransport(
-        refusing(404, "NotFound"), saying(held("1")), saying(lease("2", holderIdentity=""))
+        error_response(404, "NotFound"),
+        json_response(held("1")),
+        json_response(lease("2", holderIdentity="")),
     )
 
     async with leadership(transport).term():
@@ -78,9 +80,9 @@ async def test_a_missing_lease_is_created_and_then_released_at_its_version() -> 
 
 async def test_a_lease_without_a_holder_is_acquired_at_the_version_that_was_read() -> None:
     transport = ScriptedTransport(
-        saying(lease("7", leaseTransitions=3)),
-        saying(held("8", leaseTransitions=4)),
-        saying(lease("9", holderIdentity="")),
+        json_response(lease("7", leaseTransitions=3)),
+        json_response(held("8", leaseTransitions=4)),
+        json_response(lease("9", holderIdentity="")),
     )
 
     async with leadership(transport).term():
@@ -95,7 +97,7 @@ async def test_an_empty_lease_is_free() -> None:
     bare = lease("7")
     del bare["spec"]
     transport = ScriptedTransport(
-        saying(bare), saying(held("8", leaseTransitions=1)), saying(lease("9"))
+        json_response(bare), json_response(held("8", leaseTransitions=1)), json_response(lease("9"))
     )
 
     async with leadership(transport).term():

@@ -33,7 +33,13 @@ from steersman.wire import Reply, Request
 from tests.certificates import Authority
 from tests.clocks import FakeClock, ManualClock
 from tests.embedded import turns
-from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
+from tests.transports import (
+    FakeResponse,
+    Scripted,
+    ScriptedTransport,
+    error_response,
+    json_response,
+)
 
 TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
 RIGHTS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -51,7 +57,7 @@ class Reviewer:
         self.denies = False
         self.failure: Exception | None = None
         self.gate: asyncio.Event | None = None
-        self.transport = ScriptedTransport(answering=self._answer)
+        self.transport = ScriptedTransport(respond=self._answer)
 
     @property
     def reviewed(self) -> list[str]:
@@ -66,8 +72,8 @@ class Reviewer:
             if request.path == TOKENS
             else {"allowed": review["spec"]["user"] in self.allowed, "denied": self.denies}
         )
-        answer = saying({**review, "status": status}, status=201)
-        return Answer(
+        answer = json_response({**review, "status": status}, status=201)
+        return FakeResponse(
             status=201, body=answer.body, after=self.gate.wait if self.gate is not None else None
         )
 
@@ -206,7 +212,7 @@ async def test_without_an_answer_access_is_denied(failure: object) -> None:
     if failure is LOST:
         fixture.server.failure = LOST
     else:
-        fixture.server.transport._answering = lambda _: refusing(403, "Forbidden")
+        fixture.server.transport._respond = lambda _: error_response(403, "Forbidden")
 
     reply = await fixture.get("good")
 
@@ -234,7 +240,7 @@ async def test_a_review_by_a_hanging_api_server_times_out() -> None:
         fixture.clock.advance(REVIEW_SECONDS)
 
     assert reviewed.result().status == 500
-    assert fixture.server.transport.open_answers == 0
+    assert fixture.server.transport.open_responses == 0
 
 
 async def test_a_queued_review_waits_no_longer_than_a_scrape() -> None:
@@ -359,7 +365,7 @@ async def test_invalid_tokens_cause_few_concurrent_reviews() -> None:
         for number in range(50):
             group.create_task(fixture.get(f"made-up-{number}"))
         await turns()
-        at_once = fixture.server.transport.open_answers
+        at_once = fixture.server.transport.open_responses
         fixture.server.gate.set()
 
     assert at_once == MAX_CONCURRENT

@@ -14,7 +14,13 @@ from steersman.manager.preflight import missing_permissions
 from steersman.observe import Observation, PermissionMissing, PermissionsUnknown
 from steersman.wire import Request
 from tests.clocks import FakeClock
-from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
+from tests.transports import (
+    FakeResponse,
+    Scripted,
+    ScriptedTransport,
+    error_response,
+    json_response,
+)
 
 PODS = RbacRule(group="", resource="pods", verbs=("get", "list", "watch"))
 STATUS = RbacRule(
@@ -30,7 +36,7 @@ class PreflightFixture:
     """A server that denies some permissions, with its reviews and the observations."""
 
     def __init__(self, *denied: str, answer: Scripted | None = None) -> None:
-        self.transport = ScriptedTransport(answering=self._answer)
+        self.transport = ScriptedTransport(respond=self._answer)
         self.observed: list[Observation] = []
         self.reviewed: list[dict[str, str]] = []
         self.most_at_once = 0
@@ -54,11 +60,11 @@ class PreflightFixture:
         review: dict[str, Any] = msgspec.json.decode(bytes(request.body))
         about = review["spec"]["resourceAttributes"]
         self.reviewed.append(about)
-        self.most_at_once = max(self.most_at_once, self.transport.open_answers + 1)
+        self.most_at_once = max(self.most_at_once, self.transport.open_responses + 1)
         words = (about["verb"], about["resource"], about.get("name", ""))
         allowed = " ".join(words).strip() not in self._denied
-        done = saying({**review, "status": {"allowed": allowed}}, status=201)
-        return Answer(status=201, body=done.body, after=_yield_once)
+        done = json_response({**review, "status": {"allowed": allowed}}, status=201)
+        return FakeResponse(status=201, body=done.body, after=_yield_once)
 
 
 async def _yield_once() -> None:
@@ -121,7 +127,7 @@ async def test_a_missing_permission_is_named_with_the_rule_that_would_grant_it()
 
 
 async def test_without_permission_for_reviews_the_operator_continues() -> None:
-    fixture = PreflightFixture(answer=refusing(403, "Forbidden"))
+    fixture = PreflightFixture(answer=error_response(403, "Forbidden"))
 
     assert await fixture.missing(PODS, STATUS) == ()
 

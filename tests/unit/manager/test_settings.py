@@ -263,7 +263,7 @@ def test_the_error_for_a_value_of_the_wrong_type_in_a_file_has_its_place(
         ("qqq", "There are: kubeconfig, context, "),
     ],
 )
-def test_an_unknown_key_is_refused_with_the_one_that_was_meant(
+def test_an_unknown_key_is_rejected_with_a_similar_known_key(
     key: str, hint: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "f.yaml"

@@ -121,7 +121,7 @@ def keyed_by(*keys: str, items: Any = Keyless) -> Any:
         (Any, object(), "its default cannot be written as JSON"),
     ],
 )
-def test_what_no_schema_can_describe_is_refused_with_its_field_and_the_reason(
+def test_a_type_without_a_schema_is_rejected_with_its_field_and_the_reason(
     annotation: Any, default: Any, problem: str
 ) -> None:
     kind = kind_with(annotation, default)

@@ -454,7 +454,7 @@ def test_a_name_that_modules_of_the_project_import_from_each_other_is_kept(tmp_p
 @pytest.mark.parametrize(
     "content", [b"from steersman import (\n", b"import steersman\0", b"import steersman # \xff\n"]
 )
-def test_a_file_that_is_not_valid_python_is_refused_before_anything_is_written(
+def test_a_file_that_is_not_valid_python_is_rejected_before_anything_is_written(
     tmp_path: Path, content: bytes
 ) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})

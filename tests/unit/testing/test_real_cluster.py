@@ -15,14 +15,14 @@ from steersman_cluster.simulation import History
 from steersman_cluster.testing.real_cluster import RealCluster
 from steersman_cluster.testing.recording_transport import RecordingTransport
 from tests.clocks import FakeClock
-from tests.transports import Answer, ScriptedTransport, refusing, saying
+from tests.transports import FakeResponse, ScriptedTransport, error_response, json_response
 
 PATCH = Request(method="PATCH", path="/api/v1/namespaces/here/configmaps/one")
 DELETE = Request(method="DELETE", path=PATCH.path)
-STORE = saying({"metadata": {"resourceVersion": "10"}})
+STORE = json_response({"metadata": {"resourceVersion": "10"}})
 
 
-async def recorded(request: Request, answer: Answer) -> History:
+async def recorded(request: Request, answer: FakeResponse) -> History:
     """Return the history of one request to a store at revision 10."""
     history = History()
     transport = RecordingTransport(
@@ -33,8 +33,8 @@ async def recorded(request: Request, answer: Answer) -> History:
     return history
 
 
-def object_at(version: str) -> Answer:
-    return saying({"kind": "ConfigMap", "metadata": {"resourceVersion": version}})
+def object_at(version: str) -> FakeResponse:
+    return json_response({"kind": "ConfigMap", "metadata": {"resourceVersion": version}})
 
 
 async def test_a_write_with_a_newer_resource_version_changed_the_object() -> None:
@@ -51,13 +51,13 @@ async def test_a_write_with_an_old_resource_version_changed_nothing() -> None:
 
 
 async def test_a_rejected_write_changed_nothing() -> None:
-    history = await recorded(PATCH, refusing(409, "Conflict"))
+    history = await recorded(PATCH, error_response(409, "Conflict"))
 
     assert history.writes() == []
 
 
 async def test_a_deletion_counts_as_a_change() -> None:
-    history = await recorded(DELETE, saying({"kind": "Status", "status": "Success"}))
+    history = await recorded(DELETE, json_response({"kind": "Status", "status": "Success"}))
 
     assert len(history.writes()) == 1
 

@@ -33,7 +33,7 @@ def percentage(text: str) -> int:
     ],
     ids=lambda value: value[:8] + "…" + value[-3:] if isinstance(value, str) else value.__name__,
 )
-def test_text_of_any_length_is_read_or_refused_in_time_proportional_to_its_length(
+def test_text_of_any_length_is_parsed_or_rejected_in_time_proportional_to_its_length(
     read: Callable[[str], object], text: str
 ) -> None:
     with pytest.raises(BadValue) as caught:

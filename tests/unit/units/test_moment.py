@@ -30,7 +30,7 @@ def test_a_moment_is_parsed_as_in_kubernetes(text: str, printed: str | None) -> 
 
 
 @given(moments)
-def test_a_moment_is_always_in_utc_and_a_naive_datetime_is_refused(moment: datetime) -> None:
+def test_a_moment_is_always_in_utc_and_a_naive_datetime_is_rejected(moment: datetime) -> None:
     naive = moment.replace(tzinfo=None)
 
     assert parse_time(moment.isoformat()).tzinfo is UTC

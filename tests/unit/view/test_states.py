@@ -21,7 +21,7 @@ def test_a_kind_without_conditions_is_not_shown_as_unready() -> None:
 
 
 def test_other_conditions_are_shown_beside_readiness() -> None:
-    state = text_of(
+    state = state_of(
         app(
             "a",
             condition("Ready", "True", "Ok"),

@@ -6,7 +6,7 @@ from steersman.client import Fields, Labels
 from steersman.errors import TooLargeResourceVersion
 from steersman.names import ObjectRef
 from steersman.watch import ClientListerWatcher
-from tests.transports import Answer, refusing, saying
+from tests.transports import FakeResponse, error_response, json_response
 from tests.unit.client.scripted_client import Galaxy, ScriptedClient, Widget, widget, widgets
 
 PATH = "GET /apis/example.com/v1/namespaces/default/widgets?"
@@ -25,7 +25,7 @@ def source_of(fixture: ScriptedClient) -> ClientListerWatcher[Widget]:
 
 async def test_a_list_asks_for_the_most_recent_version() -> None:
     fixture = ScriptedClient(
-        saying(widgets(widget("a"), token="more")), saying(widgets(widget("b")))
+        json_response(widgets(widget("a"), token="more")), json_response(widgets(widget("b")))
     )
 
     names = [
@@ -40,7 +40,7 @@ async def test_a_list_asks_for_the_most_recent_version() -> None:
 
 
 async def test_a_watch_resumes_from_a_version() -> None:
-    fixture = ScriptedClient(Answer())
+    fixture = ScriptedClient(FakeResponse())
 
     async with source_of(fixture).watch(
         version="7", initial_events=False, timeout_seconds=311.4
@@ -53,7 +53,7 @@ async def test_a_watch_resumes_from_a_version() -> None:
 
 
 async def test_initial_events_are_requested_without_a_version() -> None:
-    fixture = ScriptedClient(Answer())
+    fixture = ScriptedClient(FakeResponse())
 
     async with source_of(fixture).watch(version=None, initial_events=True, timeout_seconds=300):
         pass
@@ -65,7 +65,7 @@ async def test_initial_events_are_requested_without_a_version() -> None:
 
 
 async def test_a_probe_is_a_list_of_one_that_must_not_be_older() -> None:
-    fixture = ScriptedClient(saying(widgets(widget(), token="more")))
+    fixture = ScriptedClient(json_response(widgets(widget(), token="more")))
 
     await source_of(fixture).probe("7")
 
@@ -77,7 +77,7 @@ async def test_a_probe_is_a_list_of_one_that_must_not_be_older() -> None:
 async def test_a_probe_of_a_server_that_is_behind_is_not_retried() -> None:
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     fixture = ScriptedClient(
-        refusing(504, "Timeout", details={"causes": [cause], "retryAfterSeconds": 1})
+        error_response(504, "Timeout", details={"causes": [cause], "retryAfterSeconds": 1})
     )
 
     with suppress(TooLargeResourceVersion):

@@ -8,7 +8,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.wire import NetworkTransport, Request
 from steersman.wire.transport.connection import PIECE_BYTES
-from tests.raw_server import listening, ok, raw_server, says
+from tests.raw_server import listening, ok, raw_server, respond_with
 
 
 class GuardRaised(Exception):
@@ -45,7 +45,7 @@ async def status_of(transport: NetworkTransport, request: Request) -> int:
 
 
 async def test_a_request_whose_guard_raises_is_not_sent() -> None:
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         with pytest.raises(GuardRaised):
             await status_of(transport, guarded(Guard(passes=0)))
         await status_of(transport, Request(method="GET", path="/next"))
@@ -54,7 +54,7 @@ async def test_a_request_whose_guard_raises_is_not_sent() -> None:
 
 
 async def test_a_connection_is_reused_after_a_guard_blocked_a_request() -> None:
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         for _ in range(3):
             with pytest.raises(GuardRaised):
                 await status_of(transport, guarded(Guard(passes=0)))
@@ -65,7 +65,7 @@ async def test_a_connection_is_reused_after_a_guard_blocked_a_request() -> None:
 
 
 async def test_a_guard_is_called_after_the_connection_is_established() -> None:
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         connections: list[int] = []
 
         await status_of(
@@ -102,7 +102,7 @@ async def test_a_guard_can_stop_a_long_body_before_its_end() -> None:
 async def test_a_long_body_that_no_guard_stops_arrives_completely() -> None:
     body = bytes(4 * PIECE_BYTES)
 
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         await status_of(transport, guarded(Guard(passes=5), body=body))
 
     assert server.received[0].body == body

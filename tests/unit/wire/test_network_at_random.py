@@ -15,7 +15,7 @@ from steersman.clock import SystemClock
 from steersman.errors import Unreachable
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from tests.certificates import Authority
-from tests.raw_server import Answer, Received, raw_server, server_tls
+from tests.raw_server import Received, Responder, raw_server, server_tls
 
 WORKERS = 10
 REQUESTS = 30
@@ -42,7 +42,7 @@ def in_chunks(body: bytes, rng: Random) -> bytes:
     return bytes(chunks) + b"0\r\nX-Path: trailer\r\n\r\n"
 
 
-def misbehaving(rng: Random) -> Answer:
+def misbehaving(rng: Random) -> Responder:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         path = request.line.split()[1]
         body = body_of(path)

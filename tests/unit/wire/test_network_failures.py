@@ -10,7 +10,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.errors import Unreachable
 from steersman.wire import NetworkTransport, Request
-from tests.raw_server import Received, ok, raw_server, says
+from tests.raw_server import Received, ok, raw_server, respond_with
 
 PATH = "/api/v1/namespaces/default/secrets/db"
 SECRET_HEADERS = (("Authorization", "Bearer canary-token"),)
@@ -87,7 +87,7 @@ MISBEHAVIOUR = {
 
 @pytest.mark.parametrize("case", MISBEHAVIOUR)
 async def test_after_a_partial_response_the_outcome_of_a_write_is_unknown(case: str) -> None:
-    misbehaviour = says(MISBEHAVIOUR[case], then_close=True)
+    misbehaviour = respond_with(MISBEHAVIOUR[case], then_close=True)
 
     async with raw_server(misbehaviour) as server, plain(server.port) as transport:
         failure = await failure_of(transport, "PUT")
@@ -99,7 +99,7 @@ async def test_after_a_partial_response_the_outcome_of_a_write_is_unknown(case: 
 
 @pytest.mark.parametrize("case", MISBEHAVIOUR)
 async def test_no_failure_shows_a_header_or_a_body(case: str) -> None:
-    misbehaviour = says(MISBEHAVIOUR[case], then_close=True)
+    misbehaviour = respond_with(MISBEHAVIOUR[case], then_close=True)
 
     async with raw_server(misbehaviour) as server, plain(server.port) as transport:
         failure = await failure_of(transport, "PUT")
@@ -110,7 +110,7 @@ async def test_no_failure_shows_a_header_or_a_body(case: str) -> None:
 async def test_a_body_longer_than_announced_is_not_shown() -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}canary"
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         failure = await failure_of(transport)
 
     assert "canary" not in "".join(texts_of(failure))
@@ -261,7 +261,7 @@ async def test_an_unreachable_proxy_means_that_nothing_was_sent(
 async def test_a_refusing_proxy_means_that_nothing_was_sent() -> None:
     refusal = ok(b"", status="407 Proxy Authentication Required")
 
-    async with raw_server(says(refusal)) as proxy:
+    async with raw_server(respond_with(refusal)) as proxy:
         transport = NetworkTransport(
             clock=SystemClock(),
             server="https://kube.example.com",

@@ -13,7 +13,7 @@ from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from tests.certificates import LONG_AGO, Authority
-from tests.raw_server import Received, listening, ok, raw_server, says, server_tls
+from tests.raw_server import Received, listening, ok, raw_server, respond_with, server_tls
 
 POST = Request(method="POST", path="/api/v1/pods", headers=(("Authorization", "Bearer canary"),))
 
@@ -46,7 +46,7 @@ def transport_to(
 async def test_a_server_certificate_of_the_ca_is_accepted(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
 
-    async with raw_server(says(ok(b"hello")), tls=tls) as server:
+    async with raw_server(respond_with(ok(b"hello")), tls=tls) as server:
         async with transport_to(server.port, trusting(authority)) as transport:
             assert await ask(transport) == b"hello"
 
@@ -54,7 +54,7 @@ async def test_a_server_certificate_of_the_ca_is_accepted(authority: Authority) 
 async def test_tls_server_name_overrides_the_hostname(authority: Authority) -> None:
     tls = server_tls(authority.server("kubernetes.default.svc"))
 
-    async with raw_server(says(ok(b"hello")), tls=tls) as server:
+    async with raw_server(respond_with(ok(b"hello")), tls=tls) as server:
         settings = trusting(authority)
         async with transport_to(
             server.port, settings, server_name="kubernetes.default.svc"
@@ -66,7 +66,7 @@ async def test_an_intermediate_ca_can_be_the_root(authority: Authority) -> None:
     intermediate = Authority("intermediate", signed_by=authority)
     tls = server_tls(intermediate.server("127.0.0.1"))
 
-    async with raw_server(says(ok(b"hello")), tls=tls) as server:
+    async with raw_server(respond_with(ok(b"hello")), tls=tls) as server:
         async with transport_to(server.port, trusting(intermediate)) as transport:
             assert await ask(transport) == b"hello"
 
@@ -96,7 +96,7 @@ async def test_a_server_with_a_wrong_certificate_is_rejected(
 ) -> None:
     make_tls, problem, what_now = REFUSED[case]
 
-    async with raw_server(says(ok()), tls=make_tls(authority)) as server:
+    async with raw_server(respond_with(ok()), tls=make_tls(authority)) as server:
         async with transport_to(server.port, trusting(authority)) as transport:
             with pytest.raises(CertificateRefused) as caught:
                 await ask(transport)
@@ -117,7 +117,7 @@ async def test_a_given_ca_replaces_the_system_roots(
     monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
     tls = server_tls(system.server("127.0.0.1"))
 
-    async with raw_server(says(ok()), tls=tls) as server:
+    async with raw_server(respond_with(ok()), tls=tls) as server:
         async with transport_to(server.port, trusting(authority)) as transport:
             with pytest.raises(CertificateRefused):
                 await ask(transport)
@@ -234,7 +234,7 @@ async def test_a_new_context_is_used_for_new_connections(authority: Authority) -
     contexts = [trusting(old), trusting(new)]
 
     async with (
-        raw_server(says(ok()), tls=server_tls(new.server("127.0.0.1"))) as server,
+        raw_server(respond_with(ok()), tls=server_tls(new.server("127.0.0.1"))) as server,
         NetworkTransport(
             clock=SystemClock(), server=f"https://127.0.0.1:{server.port}", tls=lambda: contexts[0]
         ) as transport,
@@ -251,7 +251,7 @@ async def test_a_connection_of_an_old_context_is_not_reused(authority: Authority
     contexts = [trusting(authority), trusting(authority)]
 
     async with (
-        raw_server(says(ok()), tls=server_tls(authority.server("127.0.0.1"))) as server,
+        raw_server(respond_with(ok()), tls=server_tls(authority.server("127.0.0.1"))) as server,
         NetworkTransport(
             clock=SystemClock(), server=f"https://127.0.0.1:{server.port}", tls=lambda: contexts[0]
         ) as transport,
@@ -303,7 +303,10 @@ async def test_a_configured_proxy_tunnels_tls(
     tls = server_tls(authority.server("127.0.0.1"))
     heads: list[str] = []
 
-    async with raw_server(says(ok(b"hello")), tls=tls) as server, tunnelling_proxy(heads) as port:
+    async with (
+        raw_server(respond_with(ok(b"hello")), tls=tls) as server,
+        tunnelling_proxy(heads) as port,
+    ):
         transport = NetworkTransport(
             clock=SystemClock(),
             server=f"https://127.0.0.1:{server.port}",
@@ -328,7 +331,10 @@ async def test_proxies_from_the_environment_are_ignored_for_tls(
 ) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
 
-    async with raw_server(says(ok())) as proxy, raw_server(says(ok()), tls=tls) as server:
+    async with (
+        raw_server(respond_with(ok())) as proxy,
+        raw_server(respond_with(ok()), tls=tls) as server,
+    ):
         monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
         async with transport_to(server.port, trusting(authority)) as transport:
             await ask(transport)

@@ -21,16 +21,22 @@ from steersman.observe import ignore
 from steersman.wire import NetworkTransport, Request
 from tests.certificates import Authority
 from tests.clocks import FakeClock
-from tests.raw_server import ok, raw_server, says
-from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
+from tests.raw_server import ok, raw_server, respond_with
+from tests.transports import (
+    FakeResponse,
+    Scripted,
+    ScriptedTransport,
+    error_response,
+    json_response,
+)
 from tests.unit.client.access.kubeconfigs import CANARY, SERVER
 from tests.unit.client.access.plugins import HANGING, counting, listen_at, plugin, runs
 
 GET = Request(method="GET", path="/version", headers=(("Accept", "application/json"),))
 POST = Request(method="POST", path="/api/v1/pods", body=b"{}")
 
-REFUSED = refusing(401, "Unauthorized")
-FINE = saying({})
+REFUSED = error_response(401, "Unauthorized")
+FINE = json_response({})
 
 # Without a CA, every TLS context would load all root certificates of the system.
 CA = Authority().certificate
@@ -119,7 +125,7 @@ async def test_after_a_401_the_request_is_retried_once_with_renewed_credentials(
     assert await status_of(transport, request_) == 200
     assert tokens(server) == ["Bearer first", "Bearer second"]
     assert [request.body for request in server.requests] == [request_.body] * 2
-    assert server.open_answers == 0
+    assert server.open_responses == 0
 
 
 async def test_a_401_without_renewable_credentials_is_returned() -> None:
@@ -129,7 +135,7 @@ async def test_a_401_without_renewable_credentials_is_returned() -> None:
         assert response.status == 401
         assert b"Unauthorized" in await response.read(limit_bytes=1000)
 
-    assert server.open_answers == 0
+    assert server.open_responses == 0
 
 
 async def test_a_second_401_is_returned(tmp_path: Path) -> None:
@@ -144,7 +150,7 @@ async def test_a_second_401_is_returned(tmp_path: Path) -> None:
 async def test_a_401_to_every_request_does_not_start_the_plugin_for_every_request(
     tmp_path: Path,
 ) -> None:
-    server = ScriptedTransport(answering=lambda _: REFUSED)
+    server = ScriptedTransport(respond=lambda _: REFUSED)
     transport = authenticated(server, plugin(tmp_path, counting(tmp_path)))
 
     statuses = [await status_of(transport) for _ in range(5)]
@@ -154,10 +160,10 @@ async def test_a_401_to_every_request_does_not_start_the_plugin_for_every_reques
 
 
 async def test_concurrent_401s_cause_one_renewal(tmp_path: Path) -> None:
-    def answering(request: Request) -> Scripted:
+    def respond(request: Request) -> Scripted:
         return FINE if ("Authorization", "Bearer xx") in request.headers else REFUSED
 
-    server = ScriptedTransport(answering=answering)
+    server = ScriptedTransport(respond=respond)
     transport = authenticated(server, plugin(tmp_path, counting(tmp_path)))
 
     statuses = await asyncio.gather(*(status_of(transport) for _ in range(20)))
@@ -176,7 +182,7 @@ async def test_a_failed_renewal_is_raised_and_holds_no_connection(tmp_path: Path
     with pytest.raises(CredentialPluginFailed, match="could not be started"):
         await status_of(transport)
 
-    assert server.open_answers == 0
+    assert server.open_responses == 0
 
 
 async def test_a_renewal_that_is_cancelled_holds_no_connection(tmp_path: Path) -> None:
@@ -193,7 +199,7 @@ async def test_a_renewal_that_is_cancelled_holds_no_connection(tmp_path: Path) -
         await line.ended.wait()
 
     assert asking.cancelled()
-    assert server.open_answers == 0
+    assert server.open_responses == 0
 
 
 def hang(login: ExecPlugin) -> None:
@@ -202,13 +208,13 @@ def hang(login: ExecPlugin) -> None:
 
 
 async def test_a_response_is_released_when_its_block_raises() -> None:
-    server = ScriptedTransport(Answer())
+    server = ScriptedTransport(FakeResponse())
 
     with pytest.raises(LookupError):
         async with authenticated(server, None).open(GET):
             raise LookupError
 
-    assert server.open_answers == 0
+    assert server.open_responses == 0
 
 
 async def test_credentials_never_travel_over_plain_http_to_another_machine() -> None:
@@ -220,7 +226,7 @@ async def test_credentials_never_travel_over_plain_http_to_another_machine() -> 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_credentials_may_travel_over_plain_http_within_this_machine(host: str) -> None:
-    async with raw_server(says(ok())) as server:
+    async with raw_server(respond_with(ok())) as server:
         config = ClusterConfig(
             server=f"http://{host}:{server.port}", source="a test", login=Token(token="abc")
         )

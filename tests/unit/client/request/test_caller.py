@@ -17,7 +17,7 @@ from steersman.errors import (
 from steersman.names import ObjectRef
 from steersman.observe import ApiWarned, RequestFinished, RequestRetried, RetriesSpent
 from tests.clocks import FakeClock
-from tests.transports import Answer, Scripted, refusing, saying
+from tests.transports import FakeResponse, Scripted, error_response, json_response
 from tests.unit.client.scripted_client import ScriptedClient, Widget, widget
 
 REF = ObjectRef("Widget", "default", "web")
@@ -61,9 +61,9 @@ async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
         return clock.sleep(1_000_000)
 
     answers = {
-        "before the answer": Answer(after=hang),
-        "in the body": Answer(body=[b"{", hang]),
-        "in the body of an error": Answer(status=500, body=[b"{", hang]),
+        "before the answer": FakeResponse(after=hang),
+        "in the body": FakeResponse(body=[b"{", hang]),
+        "in the body of an error": FakeResponse(status=500, body=[b"{", hang]),
     }
     fixture = ScriptedClient(
         answers[where], clock=clock, settings=ClientSettings(deadline_seconds=7.0)
@@ -73,7 +73,7 @@ async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
         await verb(fixture.client)
 
     assert clock.monotonic() - started_at == 7.0
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
     (finished,) = fixture.observed
     assert isinstance(finished, RequestFinished)
     assert (finished.error, finished.took_seconds) == (caught.value, 7.0)
@@ -81,7 +81,7 @@ async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
 
 async def test_a_write_that_times_out_may_have_been_carried_out() -> None:
     clock = FakeClock()
-    fixture = ScriptedClient(Answer(after=lambda: clock.sleep(1000)), clock=clock)
+    fixture = ScriptedClient(FakeResponse(after=lambda: clock.sleep(1000)), clock=clock)
 
     with pytest.raises(DeadlinePassed, match="The write may have happened") as caught:
         await patch(fixture.client)
@@ -90,8 +90,8 @@ async def test_a_write_that_times_out_may_have_been_carried_out() -> None:
 
 
 async def test_no_retry_is_scheduled_after_the_deadline() -> None:
-    shed = refusing(503, headers={"retry-after": "25"})
-    fixture = ScriptedClient(answering=lambda _: shed)
+    shed = error_response(503, headers={"retry-after": "25"})
+    fixture = ScriptedClient(respond=lambda _: shed)
     started_at = fixture.clock.monotonic()
 
     with pytest.raises(Unavailable):
@@ -103,8 +103,8 @@ async def test_no_retry_is_scheduled_after_the_deadline() -> None:
 
 async def test_attempts_share_one_deadline() -> None:
     clock = FakeClock()
-    slow_and_lost = Answer(after=lambda: clock.sleep(25), body=[LOST])
-    fixture = ScriptedClient(answering=lambda _: slow_and_lost, clock=clock)
+    slow_and_lost = FakeResponse(after=lambda: clock.sleep(25), body=[LOST])
+    fixture = ScriptedClient(respond=lambda _: slow_and_lost, clock=clock)
     started_at = clock.monotonic()
 
     with pytest.raises(DeadlinePassed):
@@ -115,7 +115,9 @@ async def test_attempts_share_one_deadline() -> None:
 
 
 async def test_a_call_that_succeeds_after_retries_is_observed_as_one_request() -> None:
-    fixture = ScriptedClient(LOST, refusing(429, headers={"retry-after": "2"}), saying(widget()))
+    fixture = ScriptedClient(
+        LOST, error_response(429, headers={"retry-after": "2"}), json_response(widget())
+    )
     started_at = fixture.clock.monotonic()
 
     await get(fixture.client)
@@ -141,7 +143,7 @@ async def test_a_call_that_succeeds_after_retries_is_observed_as_one_request() -
 
 
 async def test_the_last_of_several_errors_is_raised() -> None:
-    fixture = ScriptedClient(LOST, refusing(404, "NotFound"))
+    fixture = ScriptedClient(LOST, error_response(404, "NotFound"))
 
     with pytest.raises(NotFound) as caught:
         await get(fixture.client)
@@ -153,7 +155,7 @@ async def test_the_last_of_several_errors_is_raised() -> None:
 
 
 async def test_a_success_is_observed_with_its_status_code() -> None:
-    fixture = ScriptedClient(saying(widget(), status=201))
+    fixture = ScriptedClient(json_response(widget(), status=201))
 
     await patch(fixture.client)
 
@@ -174,7 +176,7 @@ async def test_a_missing_response_is_observed_without_a_status_code() -> None:
 
 
 async def test_a_retry_that_the_budget_does_not_allow_is_observed() -> None:
-    fixture = ScriptedClient(answering=lambda _: LOST)
+    fixture = ScriptedClient(respond=lambda _: LOST)
     for _ in range(2):  # Each call retries five times, and the reserve is ten retries.
         with pytest.raises(Unreachable):
             await get(fixture.client)
@@ -200,8 +202,8 @@ async def test_a_retry_that_the_budget_does_not_allow_is_observed() -> None:
 )
 @pytest.mark.parametrize("verb", [get, watch])
 async def test_a_warning_from_the_server_is_passed_on(verb: Verb, header: str, text: str) -> None:
-    body = saying(widget()).body if verb is get else b""
-    fixture = ScriptedClient(Answer(warnings=(header,), body=body))
+    body = json_response(widget()).body if verb is get else b""
+    fixture = ScriptedClient(FakeResponse(warnings=(header,), body=body))
 
     await verb(fixture.client)
 
@@ -211,7 +213,7 @@ async def test_a_warning_from_the_server_is_passed_on(verb: Verb, header: str, t
 
 
 async def test_a_warning_in_an_error_response_is_passed_on() -> None:
-    fixture = ScriptedClient(refusing(404, warnings=('299 - "old"',)))
+    fixture = ScriptedClient(error_response(404, warnings=('299 - "old"',)))
 
     with pytest.raises(NotFound):
         await get(fixture.client)
@@ -221,7 +223,12 @@ async def test_a_warning_in_an_error_response_is_passed_on() -> None:
 
 @pytest.mark.parametrize(
     "failure",
-    [LOST, Unreachable("reset"), refusing(503), refusing(429, headers={"retry-after": "1"})],
+    [
+        LOST,
+        Unreachable("reset"),
+        error_response(503),
+        error_response(429, headers={"retry-after": "1"}),
+    ],
 )
 async def test_a_stream_is_never_retried(failure: Scripted) -> None:
     fixture = ScriptedClient(failure)
@@ -236,7 +243,7 @@ async def test_a_stream_is_never_retried(failure: Scripted) -> None:
 
 
 async def test_a_stream_is_observed_when_it_starts() -> None:
-    fixture = ScriptedClient(Answer(body=[Unreachable("cut off")]))
+    fixture = ScriptedClient(FakeResponse(body=[Unreachable("cut off")]))
 
     async with fixture.client.watch(Widget) as events:
         (finished,) = fixture.observed
@@ -256,29 +263,31 @@ async def test_a_cancelled_request_leaves_no_response_open(verb: Verb) -> None:
         began.set()
         await asyncio.Event().wait()
 
-    fixture = ScriptedClient(Answer(body=[hang]))
+    fixture = ScriptedClient(FakeResponse(body=[hang]))
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(verb(fixture.client))
         await began.wait()
-        held = fixture.server.open_answers
+        held = fixture.server.open_responses
         task.cancel()
 
-    assert (held, fixture.server.open_answers) == (1, 0)
+    assert (held, fixture.server.open_responses) == (1, 0)
     assert task.cancelled()
 
 
 async def test_a_response_is_closed_when_its_reader_fails() -> None:
-    fixture = ScriptedClient(Answer(body=b'{"type":"NONSENSE","object":{}}\n'))
+    fixture = ScriptedClient(FakeResponse(body=b'{"type":"NONSENSE","object":{}}\n'))
 
     with pytest.raises(InvalidResponse):
         await watch(fixture.client)
 
-    assert fixture.server.open_answers == 0
+    assert fixture.server.open_responses == 0
 
 
 async def test_a_long_error_page_is_read_only_in_part() -> None:
-    fixture = ScriptedClient(Answer(status=500, body=[b"x" * 2_000_000, AssertionError("read on")]))
+    fixture = ScriptedClient(
+        FakeResponse(status=500, body=[b"x" * 2_000_000, AssertionError("read on")])
+    )
 
     with pytest.raises(SteersmanError, match="no explanation"):
         await patch(fixture.client)

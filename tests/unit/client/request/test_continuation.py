@@ -9,21 +9,21 @@ import pytest
 from steersman.client import ClientSettings
 from steersman.errors import EndlessList, InvalidResponse
 from steersman.wire import Request
-from tests.transports import Answer, saying
+from tests.transports import FakeResponse, json_response
 from tests.unit.client.scripted_client import ScriptedClient, Widget, widget, widgets
 
 # More requests than this mean that the client never stops.
 MOST = 200
 
 
-def paging(page: Callable[[int], dict[str, Any]]) -> Callable[[Request], Answer]:
+def paging(page: Callable[[int], dict[str, Any]]) -> Callable[[Request], FakeResponse]:
     """A server that returns one page after another, without end."""
     numbers = count()
 
-    def answer(request: Request) -> Answer:
+    def answer(request: Request) -> FakeResponse:
         number = next(numbers)
         assert number < MOST, "the client never stops"
-        return saying(page(number))
+        return json_response(page(number))
 
     return answer
 
@@ -55,7 +55,7 @@ ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
 async def test_an_endless_list_is_an_error(
     method: str, problem: str, page: Callable[[int], dict[str, Any]]
 ) -> None:
-    fixture = ScriptedClient(answering=paging(page), settings=ClientSettings(pages_limit=100))
+    fixture = ScriptedClient(respond=paging(page), settings=ClientSettings(pages_limit=100))
 
     with pytest.raises(EndlessList, match=problem) as endless:
         await names_from(fixture, method)
@@ -73,7 +73,7 @@ async def test_a_list_can_have_many_empty_pages(method: str) -> None:
             f"t{number}" if number < 60 else "", *([f"w{number}"] if number % 5 == 0 else [])
         )
 
-    fixture = ScriptedClient(answering=paging(page))
+    fixture = ScriptedClient(respond=paging(page))
 
     names = await names_from(fixture, method)
 

@@ -11,7 +11,7 @@ from steersman.client import Client, ClientSettings, JsonPatch, MergePatch, Retr
 from steersman.client.request.retries import RetryBudget
 from steersman.errors import SteersmanError, TooManyRequests, Unreachable
 from steersman.observe import RetriesSpent
-from tests.transports import Answer, Scripted, refusing
+from tests.transports import FakeResponse, Scripted, error_response
 from tests.unit.client.scripted_client import TYPED, LooseWidget, ScriptedClient, Widget, widget
 
 LOOSE = LooseWidget(widget())
@@ -51,40 +51,40 @@ WRITES: dict[str, Verb] = {
 # The failure, and whether the server has certainly not processed the request.
 NOT_CARRIED_OUT: dict[str, Scripted] = {
     "never arrived": Unreachable("connection refused", may_have_happened=False),
-    "shed, with a time to come back": refusing(
+    "shed, with a time to come back": error_response(
         429, "TooManyRequests", headers={"retry-after": "1"}
     ),
 }
 MAYBE_CARRIED_OUT: dict[str, Scripted] = {
     "no answer": Unreachable("connection reset"),
-    "answer cut off": Answer(body=[b'{"kind"', Unreachable("connection reset")]),
-    "500": refusing(500, "InternalError"),
-    "500 with a time to come back": refusing(500, headers={"retry-after": "1"}),
-    "502": Answer(status=502, body=b"<html>"),
-    "503": refusing(503, "ServiceUnavailable", headers={"retry-after": "1"}),
-    "504": refusing(504, "Timeout"),
+    "answer cut off": FakeResponse(body=[b'{"kind"', Unreachable("connection reset")]),
+    "500": error_response(500, "InternalError"),
+    "500 with a time to come back": error_response(500, headers={"retry-after": "1"}),
+    "502": FakeResponse(status=502, body=b"<html>"),
+    "503": error_response(503, "ServiceUnavailable", headers={"retry-after": "1"}),
+    "504": error_response(504, "Timeout"),
 }
 # A retry would get the same response, or is for the caller to decide.
 ANSWERED: dict[str, Scripted] = {
-    "a no without a time to come back": refusing(429, "TooManyRequests"),
-    "a disruption budget's no": refusing(
+    "a no without a time to come back": error_response(429, "TooManyRequests"),
+    "a disruption budget's no": error_response(
         429,
         "TooManyRequests",
         headers={"retry-after": "10"},
         details={"causes": [{"reason": "DisruptionBudget"}]},
     ),
-    "a server that is behind": refusing(
+    "a server that is behind": error_response(
         504, "Timeout", details={"causes": [{"reason": "ResourceVersionTooLarge"}]}
     ),
-    "a redirect": Answer(status=307),
-    "too large": Answer(body=[ValueError("the body is longer than its limit")]),
-    **{str(code): refusing(code) for code in (400, 401, 403, 404, 405, 409, 410, 413, 422)},
+    "a redirect": FakeResponse(status=307),
+    "too large": FakeResponse(body=[ValueError("the body is longer than its limit")]),
+    **{str(code): error_response(code) for code in (400, 401, 403, 404, 405, 409, 410, 413, 422)},
 }
 
 
 async def times_sent(verb: Verb, failure: Scripted) -> int:
     settings = ClientSettings(retry=RetryPolicy(attempts=2))
-    fixture = ScriptedClient(answering=lambda _: failure, settings=settings)
+    fixture = ScriptedClient(respond=lambda _: failure, settings=settings)
     with pytest.raises(SteersmanError):
         await verb(fixture.client)
     return len(fixture.server.requests)
@@ -121,7 +121,7 @@ async def test_a_read_with_a_response_is_not_retried(verb: str, failure: str) ->
 
 
 async def test_retries_add_at_most_a_tenth_to_the_load() -> None:
-    fixture = ScriptedClient(answering=lambda _: refusing(503))
+    fixture = ScriptedClient(respond=lambda _: error_response(503))
     requests = 500
 
     for _ in range(requests):

@@ -143,7 +143,7 @@ def test_a_kind_without_verbs_has_those_of_apply() -> None:
         ),
     ],
 )
-async def test_an_undeclared_verb_is_refused_with_what_to_declare(
+async def test_an_undeclared_verb_is_rejected_with_the_rule_to_declare(
     declared: dict[str, Any], attempt: Any, says: str
 ) -> None:
     with pytest.raises(UndeclaredWrite) as raised:

@@ -88,7 +88,7 @@ def test_an_object_without_a_controller_reference_has_no_controller(form: Any) -
 
 
 @FORMS
-def test_an_owner_in_another_namespace_is_refused(form: Any) -> None:
+def test_an_owner_in_another_namespace_is_rejected(form: Any) -> None:
     with pytest.raises(BadOwner, match="ConfigMap here/owner cannot own ConfigMap there/child"):
         owned_by(form(config_map(namespace="there")), OWNER)
 

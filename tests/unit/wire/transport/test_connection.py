@@ -19,7 +19,7 @@ from steersman.wire.transport.connection import (
     Connection,
     Head,
 )
-from tests.raw_server import Received, listening, ok, raw_server, says
+from tests.raw_server import Received, listening, ok, raw_server, respond_with
 from tests.unit.wire.fake_transport import FakeTransport
 
 GET = Request(method="GET", path="/version")
@@ -40,7 +40,7 @@ async def responses_to_two_requests(
     *responses: bytes, request: Request = GET, then_close: bool = False
 ) -> tuple[list[tuple[int, bytes]], int]:
     """The responses to two requests, and the number of connections."""
-    async with raw_server(says(*responses, then_close=then_close)) as server:
+    async with raw_server(respond_with(*responses, then_close=then_close)) as server:
         async with plain(server.port) as transport:
             return [await ask(transport, request) for _ in range(2)], server.connections
 
@@ -184,7 +184,7 @@ async def test_a_response_to_a_head_request_ends_with_its_head(length: str) -> N
 
 
 async def test_after_a_head_request_other_responses_have_bodies() -> None:
-    responses = says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok(b"hello"))
+    responses = respond_with(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok(b"hello"))
 
     async with raw_server(responses) as server, plain(server.port) as transport:
         await ask(transport, Request(method="HEAD", path="/"))
@@ -381,7 +381,7 @@ async def test_an_early_response_ends_the_request_and_the_connection() -> None:
 
 
 async def test_a_complete_but_unread_response_keeps_the_connection_usable() -> None:
-    async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok(b"hello"))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             assert response.status == 200
         assert await ask(transport) == (200, b"hello")
@@ -390,7 +390,7 @@ async def test_a_complete_but_unread_response_keeps_the_connection_usable() -> N
 
 
 async def test_a_response_can_be_read_only_inside_its_block() -> None:
-    async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok(b"hello"))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             pass
         with pytest.raises(RuntimeError, match="inside the `async with` block"):

@@ -14,7 +14,7 @@ from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, Unreachable
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from tests.certificates import Authority
-from tests.raw_server import listening, ok, raw_server, says, server_tls
+from tests.raw_server import listening, ok, raw_server, respond_with, server_tls
 
 POST = Request(method="POST", path="/api", headers=(("Authorization", "Bearer canary"),), body=b"x")
 
@@ -72,7 +72,7 @@ async def tunnelling_proxy(tls: ssl.SSLContext | None = None) -> AsyncIterator[i
 
 
 async def test_a_plain_http_request_goes_through_a_forward_proxy() -> None:
-    async with raw_server(says(ok(b"hello"))) as proxy:
+    async with raw_server(respond_with(ok(b"hello"))) as proxy:
         url = f"http://me:pass@127.0.0.1:{proxy.port}"
         async with through(url, to="http://kube.example.com:8080/k8s") as transport:
             answers = [await ask(transport), await ask(transport)]
@@ -88,7 +88,7 @@ async def test_a_plain_http_request_goes_through_a_forward_proxy() -> None:
 async def test_a_proxy_can_be_reached_over_tls(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
 
-    async with raw_server(says(ok(b"hello")), tls=tls) as proxy:
+    async with raw_server(respond_with(ok(b"hello")), tls=tls) as proxy:
         url = f"https://127.0.0.1:{proxy.port}"
         context = trusting(authority)
         async with through(url, to="http://kube.example.com", tls=context) as transport:
@@ -103,7 +103,7 @@ async def test_tls_can_be_tunneled_inside_tls(authority: Authority) -> None:
     tls = server_tls(authority.server("127.0.0.1"))
     body = bytes(3 * 10**6)
 
-    async with raw_server(says(ok(body)), tls=tls) as server, tunnelling_proxy(tls) as port:
+    async with raw_server(respond_with(ok(body)), tls=tls) as server, tunnelling_proxy(tls) as port:
         async with through(
             f"https://127.0.0.1:{port}",
             to=f"https://127.0.0.1:{server.port}",
@@ -133,7 +133,7 @@ PROXY_SAYS = {
 async def test_a_proxy_without_a_tunnel_means_that_nothing_was_sent(case: str) -> None:
     answer, problem = PROXY_SAYS[case]
 
-    async with raw_server(says(answer, then_close=True)) as proxy:
+    async with raw_server(respond_with(answer, then_close=True)) as proxy:
         url = f"http://me:canary@127.0.0.1:{proxy.port}"
         failure = await failure_of(through(url, to="https://kube.example.com"))
 
@@ -141,7 +141,7 @@ async def test_a_proxy_without_a_tunnel_means_that_nothing_was_sent(case: str) -
 
 
 async def test_the_connection_to_a_proxy_that_rejects_is_closed() -> None:
-    async with raw_server(says(ok(b"", status="502 Bad Gateway"))) as proxy:
+    async with raw_server(respond_with(ok(b"", status="502 Bad Gateway"))) as proxy:
         url = f"http://127.0.0.1:{proxy.port}"
         async with through(url, to="https://kube.example.com") as transport:
             with pytest.raises(Unreachable):
@@ -151,7 +151,7 @@ async def test_the_connection_to_a_proxy_that_rejects_is_closed() -> None:
 
 @pytest.mark.parametrize("with_proxy", [False, True])
 async def test_every_connection_has_tcp_keepalive_and_a_user_timeout(with_proxy: bool) -> None:
-    async with raw_server(says(ok())) as server:
+    async with raw_server(respond_with(ok())) as server:
         here = f"http://127.0.0.1:{server.port}"
         transport = NetworkTransport(
             clock=SystemClock(),
@@ -171,7 +171,7 @@ async def test_every_connection_has_tcp_keepalive_and_a_user_timeout(with_proxy:
 async def test_a_proxy_with_a_wrong_certificate_is_named(authority: Authority) -> None:
     tls = server_tls(Authority("another").server("127.0.0.1"))
 
-    async with raw_server(says(ok()), tls=tls) as proxy:
+    async with raw_server(respond_with(ok()), tls=tls) as proxy:
         url = f"https://me:canary@127.0.0.1:{proxy.port}"
         transport = through(url, to="https://kube.example.com", tls=trusting(authority))
         async with transport:
@@ -219,7 +219,7 @@ class PlainLoop:
 async def test_a_name_resolves_on_an_event_loop_without_happy_eyeballs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with raw_server(says(ok(b"hello"))) as server:
+    async with raw_server(respond_with(ok(b"hello"))) as server:
         loop = PlainLoop(asyncio.get_running_loop())
         monkeypatch.setattr(
             "steersman.wire.transport.dialer.asyncio.get_running_loop", lambda: loop
@@ -239,7 +239,7 @@ async def test_without_a_context_the_system_roots_are_trusted(
     monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
     tls = server_tls(authority.server("127.0.0.1"))
 
-    async with raw_server(says(ok(b"hello")), tls=tls) as server:
+    async with raw_server(respond_with(ok(b"hello")), tls=tls) as server:
         there = f"https://127.0.0.1:{server.port}"
         async with NetworkTransport(
             clock=SystemClock(), server=there, tls=lambda: None
@@ -254,7 +254,7 @@ async def test_large_bodies_are_sent_and_received_over_tls(authority: Authority)
     tls = server_tls(authority.server("127.0.0.1"))
     body = bytes(range(256)) * 40_000
 
-    async with raw_server(says(ok(body)), tls=tls) as server:
+    async with raw_server(respond_with(ok(body)), tls=tls) as server:
         transport = NetworkTransport(
             clock=SystemClock(), server=f"https://127.0.0.1:{server.port}", tls=lambda: context
         )
@@ -272,7 +272,7 @@ async def test_a_slow_reader_receives_all_tls_data_before_the_end(
     tls = server_tls(authority.server("127.0.0.1"))
     answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 3 * 10**6
 
-    async with raw_server(says(answer, then_close=True), tls=tls) as server:
+    async with raw_server(respond_with(answer, then_close=True), tls=tls) as server:
         transport = NetworkTransport(
             clock=SystemClock(), server=f"https://127.0.0.1:{server.port}", tls=lambda: context
         )
@@ -311,7 +311,7 @@ async def test_cancelling_a_handshake_closes_the_connection(
 
 
 async def test_a_transport_that_is_closed_while_dialing_makes_no_connection() -> None:
-    async with raw_server(says(ok())) as server:
+    async with raw_server(respond_with(ok())) as server:
         transport = NetworkTransport(
             clock=SystemClock(), server=f"http://127.0.0.1:{server.port}", tls=lambda: None
         )

@@ -12,7 +12,7 @@ from steersman.clock import SystemClock
 from steersman.errors import ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request
 from steersman.wire.sockets import UNACKNOWLEDGED_SECONDS, enable_keepalive
-from tests.raw_server import Received, ok, raw_server, says
+from tests.raw_server import Received, ok, raw_server, respond_with
 
 GET = Request(method="GET", path="/version")
 
@@ -40,7 +40,7 @@ async def test_a_request_arrives_unchanged() -> None:
         body=b"spec: {}",
     )
 
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         await body_of(transport, request)
 
     (received,) = server.received
@@ -62,7 +62,7 @@ async def test_a_request_arrives_unchanged() -> None:
 async def test_headers_of_the_request_come_before_those_of_the_transport() -> None:
     headers = (("accept", "application/json"), ("user-agent", "mine"), ("accept-encoding", "gzip"))
 
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         await body_of(transport, Request(method="GET", path="/", headers=headers))
 
     (received,) = server.received
@@ -72,7 +72,7 @@ async def test_headers_of_the_request_come_before_those_of_the_transport() -> No
 async def test_a_header_can_be_repeated() -> None:
     groups = (("impersonate-group", "a"), ("impersonate-group", "b"))
 
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         await body_of(transport, Request(method="GET", path="/", headers=groups))
 
     assert set(groups) <= set(server.received[0].headers)
@@ -80,7 +80,7 @@ async def test_a_header_can_be_repeated() -> None:
 
 async def test_a_server_url_can_have_a_path() -> None:
     async with (
-        raw_server(says(ok())) as server,
+        raw_server(respond_with(ok())) as server,
         plain(server.port, path="/k8s/clusters/c%2F1/") as transport,
     ):
         await body_of(transport)
@@ -89,7 +89,7 @@ async def test_a_server_url_can_have_a_path() -> None:
 
 
 async def test_a_server_can_have_an_ipv6_address() -> None:
-    async with raw_server(says(ok()), host="::1") as server:
+    async with raw_server(respond_with(ok()), host="::1") as server:
         async with plain(server.port, host="[::1]") as transport:
             await body_of(transport)
 
@@ -99,7 +99,7 @@ async def test_a_server_can_have_an_ipv6_address() -> None:
 async def test_a_body_can_be_large() -> None:
     large = bytes(3 * 2**20)
 
-    async with raw_server(says(ok())) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port) as transport:
         await body_of(transport, Request(method="POST", path="/", body=large))
 
     assert server.received[0].body == large
@@ -114,7 +114,7 @@ async def test_status_headers_and_warnings_are_returned_unchanged() -> None:
         status="429 Too Many Requests",
     )
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             body = await response.read(limit_bytes=10)
 
@@ -143,9 +143,9 @@ async def test_chunks_are_delivered_as_soon_as_they_arrive() -> None:
 
 
 async def test_redirects_are_not_followed() -> None:
-    async with raw_server(says(ok())) as elsewhere:
+    async with raw_server(respond_with(ok())) as elsewhere:
         answer = ok(b"", f"Location: http://127.0.0.1:{elsewhere.port}/", status="302 Found")
-        async with raw_server(says(answer)) as server, plain(server.port) as transport:
+        async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
             request = Request(method="GET", path="/", headers=(("Authorization", "Bearer canary"),))
             async with transport.open(request) as response:
                 assert response.status == 302
@@ -154,7 +154,7 @@ async def test_redirects_are_not_followed() -> None:
 
 
 async def test_cookies_are_not_kept() -> None:
-    async with raw_server(says(ok(b"", "Set-Cookie: a=b"))) as server:
+    async with raw_server(respond_with(ok(b"", "Set-Cookie: a=b"))) as server:
         async with plain(server.port) as transport:
             await body_of(transport)
             await body_of(transport)
@@ -166,7 +166,7 @@ async def test_an_unrequested_compression_is_not_decoded() -> None:
     bomb = gzip.compress(bytes(10**6))
     answer = ok(bomb, "Content-Encoding: gzip")
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         assert await body_of(transport) == bomb
 
 
@@ -177,7 +177,7 @@ async def test_a_large_response_is_requested_compressed_and_decompressed() -> No
     body = b"items" * 10**5
     answer = ok(gzip.compress(body), "Content-Encoding: gzip")
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         assert await body_of(transport, LARGE) == body
 
     (received,) = server.received
@@ -186,14 +186,14 @@ async def test_a_large_response_is_requested_compressed_and_decompressed() -> No
 
 
 async def test_a_large_response_can_be_uncompressed() -> None:
-    async with raw_server(says(ok(b"items"))) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok(b"items"))) as server, plain(server.port) as transport:
         assert await body_of(transport, LARGE) == b"items"
 
 
 async def test_a_decompression_bomb_is_rejected_at_the_size_limit() -> None:
     answer = ok(gzip.compress(bytes(10**8)), "Content-Encoding: gzip")
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         with pytest.raises(ValueError, match="longer than"):
             await body_of(transport, LARGE)
 
@@ -209,7 +209,7 @@ async def test_decompression_does_not_block_the_event_loop() -> None:
             turns.append(read)
             await SystemClock().sleep(0)
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         async with transport.open(LARGE) as response, asyncio.TaskGroup() as group:
             group.create_task(take_turns())
             async for piece in response.chunks():
@@ -223,7 +223,7 @@ async def test_decompression_does_not_block_the_event_loop() -> None:
 async def test_a_corrupt_compressed_response_is_an_error(cut: slice) -> None:
     answer = ok(gzip.compress(b"items")[cut], "Content-Encoding: gzip")
 
-    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(answer)) as server, plain(server.port) as transport:
         with pytest.raises(Unreachable, match="closed before the response was complete"):
             await body_of(transport, LARGE)
 
@@ -232,7 +232,10 @@ async def test_a_corrupt_compressed_response_is_an_error(cut: slice) -> None:
 async def test_proxies_from_the_environment_are_ignored(
     variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with raw_server(says(ok(b"proxy"))) as proxy, raw_server(says(ok(b"server"))) as server:
+    async with (
+        raw_server(respond_with(ok(b"proxy"))) as proxy,
+        raw_server(respond_with(ok(b"server"))) as server,
+    ):
         monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
         async with plain(server.port) as transport:
             assert await body_of(transport) == b"server"
@@ -241,7 +244,10 @@ async def test_proxies_from_the_environment_are_ignored(
 
 
 async def test_a_connection_is_used_again_for_the_next_request() -> None:
-    async with raw_server(says(ok(b"x" * 10**6))) as server, plain(server.port) as transport:
+    async with (
+        raw_server(respond_with(ok(b"x" * 10**6))) as server,
+        plain(server.port) as transport,
+    ):
         for _ in range(3):
             await body_of(transport)
 
@@ -267,7 +273,10 @@ async def test_many_watches_leave_connections_for_requests() -> None:
 
 
 async def test_a_connection_with_an_unread_response_is_not_reused() -> None:
-    async with raw_server(says(ok(b"x" * 10**7))) as server, plain(server.port) as transport:
+    async with (
+        raw_server(respond_with(ok(b"x" * 10**7))) as server,
+        plain(server.port) as transport,
+    ):
         async with transport.open(GET) as response:
             await anext(response.chunks())
         await server.gone.wait()
@@ -323,14 +332,14 @@ async def test_a_request_does_not_outlive_its_caller() -> None:
 
 
 async def test_a_body_longer_than_its_limit_is_rejected() -> None:
-    async with raw_server(says(ok(b"x" * 11))) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok(b"x" * 11))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             with pytest.raises(ValueError, match="longer than 10 bytes"):
                 await response.read(limit_bytes=10)
 
 
 async def test_a_body_can_be_as_long_as_its_limit() -> None:
-    async with raw_server(says(ok(b"x" * 10))) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(ok(b"x" * 10))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             assert await response.read(limit_bytes=10) == b"x" * 10
 
@@ -338,7 +347,7 @@ async def test_a_body_can_be_as_long_as_its_limit() -> None:
 async def test_a_body_with_too_large_a_content_length_is_not_read() -> None:
     announcement = b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n"
 
-    async with raw_server(says(announcement)) as server, plain(server.port) as transport:
+    async with raw_server(respond_with(announcement)) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             with pytest.raises(ValueError, match="longer than 1000 bytes"):
                 await response.read(limit_bytes=1000)

@@ -11,7 +11,7 @@ from steersman.wire import NetworkTransport, Request
 from steersman.wire.transport.connection import Connection
 from steersman.wire.transport.pool import IDLE_SECONDS, Pool
 from tests.clocks import FakeClock
-from tests.raw_server import Received, ok, raw_server, says
+from tests.raw_server import Received, ok, raw_server, respond_with
 from tests.unit.wire.fake_transport import FakeTransport
 
 GET = Request(method="GET", path="/version")
@@ -29,7 +29,7 @@ async def ask(transport: NetworkTransport) -> bytes:
 async def test_a_connection_that_was_idle_too_long_is_replaced() -> None:
     clock = FakeClock()
 
-    async with raw_server(says(ok())) as server, plain(server.port, clock) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port, clock) as transport:
         await ask(transport)
         clock.advance(IDLE_SECONDS - 1)
         await ask(transport)
@@ -44,7 +44,7 @@ async def test_a_connection_that_was_idle_too_long_is_replaced() -> None:
 async def test_the_most_recently_used_connection_is_reused_first() -> None:
     clock = FakeClock()
 
-    async with raw_server(says(ok())) as server, plain(server.port, clock) as transport:
+    async with raw_server(respond_with(ok())) as server, plain(server.port, clock) as transport:
         async with transport.open(GET), transport.open(GET), transport.open(GET):
             pass
         for _ in range(3):

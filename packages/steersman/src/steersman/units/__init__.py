@@ -7,11 +7,11 @@ Promises:  - a quantity prints exactly the text it was made from
            - quantities of one value are equal, whatever their suffix
            - sums and products of quantities are exact to the nano, rounding away from zero
            - a duration is parsed and printed as in Go
-           - a moment is always in UTC, and a naive datetime is refused
+           - a moment is always in UTC, and a naive datetime is rejected
            - a schedule is due at the same times as in Go
            - a schedule skips no day when clocks change at midnight
            - a boolean never equals a number
-           - text of any length is read or refused in time proportional to its length
+           - text of any length is parsed or rejected in time proportional to its length
 Never:     reads a clock, stores a quantity in a float, or guesses at malformed text
 """
 

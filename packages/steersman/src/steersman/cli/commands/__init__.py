@@ -4,7 +4,7 @@ Takes:     arguments
 Gives:     the result of another module's function on stdout; the rest on stderr
 Promises:  - every command describes its purpose with an example
            - help is shown before anything heavy is loaded
-           - a command that does not exist is refused with status 2
+           - a command that does not exist is rejected with status 2
 Never:     contains logic that a program would need
 """
 

@@ -5,7 +5,7 @@
 Takes:     command-line arguments, environment variables, a YAML file
 Gives:     ``ManagerSettings``, one frozen value
 Promises:  - arguments override the environment and the environment overrides the file
-           - an unknown key is refused with the one that was meant
+           - an unknown key is rejected with a similar known key
 Never:     reads anything after the operator has started
 """
 

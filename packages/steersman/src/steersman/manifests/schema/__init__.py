@@ -10,7 +10,7 @@
 
 Takes:     a class, and its source for the descriptions
 Gives:     a structural schema, as Kubernetes defines it
-Promises:  - what no schema can describe is refused with its field and the reason
+Promises:  - a type without a schema is rejected with its field and the reason
 Never:     instantiates the class
 """
 

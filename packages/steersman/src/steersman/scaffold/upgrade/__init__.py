@@ -7,7 +7,7 @@ Gives:     the files to write, and what was done to each
 Promises:  - an upgrade keeps what the author changed
            - a second upgrade changes nothing
            - a project of an older steersman has the names of this one after an upgrade
-           - a file that is not valid python is refused before anything is written
+           - a file that is not valid python is rejected before anything is written
 Never:     replaces a word only because it equals an old name: it must refer to a steersman name
 """
 
