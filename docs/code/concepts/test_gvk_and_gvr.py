@@ -25,7 +25,7 @@ def badly_named() -> type[sm.Resource]:
 
 
 def test_an_invalid_group_is_an_error_in_the_class_statement() -> None:
-    with pytest.raises(BadName, match=r"at least one dot, like app\.example\.com"):
+    with pytest.raises(BadName, match=r"at least one dot, such as app\.example\.com"):
         badly_named()
 
 

@@ -38,7 +38,7 @@ def named(kind: Any, name: str, **metadata: Any) -> Any:
         ({"verbs": "patch"}, 'they must be a tuple: verbs=("patch",)'),
         ({"verbs": ()}, 'they must be a tuple: verbs=("patch",)'),
         ({"names": "one"}, 'they must be a tuple: names=("one",)'),
-        ({"names": ("a/b",)}, "it is one path segment"),
+        ({"names": ("a/b",)}, "it must be one path segment"),
         (
             {"names": ("one",), "verbs": ("deletecollection",)},
             "names do not apply to deletecollection",

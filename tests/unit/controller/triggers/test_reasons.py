@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from steersman.controller.triggers.reasons import (
     MAX_PATHS,
-    MAX_WHYS,
+    MAX_REASONS,
     CollectedReasons,
     Reasons,
     changes,
@@ -71,13 +71,13 @@ def test_a_change_of_only_the_status_is_recognized(
 
 def test_the_first_of_many_reasons_are_stored_and_the_rest_counted() -> None:
     reasons = Reasons()
-    for number in range(MAX_WHYS + 30):
+    for number in range(MAX_REASONS + 30):
         reasons.note(WEB, reason(f"web-{number}"), float(number))
 
     taken = reasons.take(WEB)
 
     assert [each.about and each.about.name for each in taken.reasons] == [
-        f"web-{number}" for number in range(MAX_WHYS)
+        f"web-{number}" for number in range(MAX_REASONS)
     ]
     assert taken.left_out == 30
     assert taken.since_at == 0.0

@@ -57,9 +57,9 @@ class Caches:
         self._settings = settings or InformerSettings()
         self._options = tuple(options)
         self._transforms = {_kind_identity(each.kind): each.transform for each in self._options}
-        self._shared: dict[Hashable, _Shared] = {}
+        self._shared: dict[Hashable, _SharedInformer] = {}
         # The same by kind: a write concerns the informers of its kind.
-        self._by_kind: dict[GroupVersionKind, list[_Shared]] = {}
+        self._by_kind: dict[GroupVersionKind, list[_SharedInformer]] = {}
         self._inflight = InflightWrites()
         self._start: Start | None = None
 
@@ -127,7 +127,7 @@ class Caches:
         The initial lists of all kinds run concurrently. ``joined`` is called with the informers
         before they have synced.
         """
-        shares: dict[type[Any], _Shared] = {}
+        shares: dict[type[Any], _SharedInformer] = {}
         try:
             for kind, (scope, indexes) in wanted.items():
                 shares[kind] = shared = self._join(kind, scope)
@@ -171,7 +171,7 @@ class Caches:
                 shared.informer.record_response(answer, token)
         return answer
 
-    def _join(self, kind: type[Obj], scope: Scope) -> "_Shared":
+    def _join(self, kind: type[Obj], scope: Scope) -> "_SharedInformer":
         if self._start is None:
             raise NotWatched(
                 wanted=f"watch {kind.resource_type}",
@@ -195,12 +195,12 @@ class Caches:
             task = self._start(informer.run(), name=f"informer of {kind.resource_type}, {scope}")
             # A task that is cancelled before it begins does not run its ``finally``.
             task.add_done_callback(lambda _: informer.mark_ended())
-            shared = self._shared[identity] = _Shared(identity, informer, task)
+            shared = self._shared[identity] = _SharedInformer(identity, informer, task)
             self._by_kind.setdefault(kind.resource_type.gvk, []).append(shared)
         shared.users += 1
         return shared
 
-    def _leave(self, shared: "_Shared") -> None:
+    def _leave(self, shared: "_SharedInformer") -> None:
         shared.users -= 1
         if shared.users == 0:
             if self._shared.get(shared.identity) is shared:
@@ -217,7 +217,7 @@ def _kind_identity(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
     return Unstructured if issubclass(kind, Unstructured) else kind, kind.resource_type
 
 
-class _Shared:
+class _SharedInformer:
     __slots__ = ("identity", "informer", "task", "users")
 
     def __init__(

@@ -159,15 +159,15 @@ class _Import:
                 'Put what runs it under `if __name__ == "__main__":`.',
             )
         if isinstance(error, SteersmanError):
-            said = str(error).rstrip(".")
+            message = str(error).rstrip(".")
         else:
             text = error.msg if isinstance(error, SyntaxError) else str(error)
-            said = f"{type(error).__name__}: {text}".rstrip(": ")
-        said = " ".join(said.split())
-        if len(said) > MAX_ERROR_LENGTH:
-            said = f"{said[: MAX_ERROR_LENGTH - 1]}…"
+            message = f"{type(error).__name__}: {text}".rstrip(": ")
+        message = " ".join(message.split())
+        if len(message) > MAX_ERROR_LENGTH:
+            message = f"{message[: MAX_ERROR_LENGTH - 1]}…"
         return self._bad(
-            f"importing it fails: {said}{self._where(error)}", "Correct it and try again."
+            f"importing it fails: {message}{self._where(error)}", "Correct it and try again."
         )
 
     def _where(self, error: BaseException) -> str:

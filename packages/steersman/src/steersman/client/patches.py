@@ -11,7 +11,7 @@ APPLY: Final = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Merging:
+class _ObjectPatch:
     body: Mapping[str, Any]
 
     def __repr__(self) -> str:
@@ -19,7 +19,7 @@ class _Merging:
         return f"<{type(self).__name__} of {', '.join(self.body)}>"
 
 
-class MergePatch(_Merging):
+class MergePatch(_ObjectPatch):
     """A JSON merge patch (RFC 7386): each value replaces a field, and ``None`` removes a field.
 
     A list is always replaced completely.
@@ -29,7 +29,7 @@ class MergePatch(_Merging):
     content_type: ClassVar[str] = "application/merge-patch+json"
 
 
-class StrategicMergePatch(_Merging):
+class StrategicMergePatch(_ObjectPatch):
     """A strategic merge patch: the API server merges lists of built-in kinds by their keys.
 
     The server rejects this type of patch for custom resources.

@@ -75,12 +75,12 @@ class _Meta(msgspec.Struct, rename="camel"):
     annotations: dict[str, str] | None = None
 
 
-class _Versioned(msgspec.Struct):
+class _ObjectVersion(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
 _LINE = msgspec.json.Decoder(_Line)
-_VERSIONED = msgspec.json.Decoder(_Versioned)
+_OBJECT_VERSION = msgspec.json.Decoder(_ObjectVersion)
 _BOOKMARK = b'{"type":"BOOKMARK"'
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -146,11 +146,11 @@ def _event(data: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEven
             try:
                 obj = codec.decode(kind, line.object, wanted=wanted)
             except InvalidObject as error:
-                version = _decoded(_VERSIONED, line.object, wanted).metadata.resource_version
+                version = _decoded(_OBJECT_VERSION, line.object, wanted).metadata.resource_version
                 return DecodeFailure(error, version, gone)
             return ObjectDeleted(obj) if gone else ObjectWritten(obj, line.type == "ADDED")
         case "BOOKMARK":
-            meta = _decoded(_VERSIONED, line.object, wanted).metadata
+            meta = _decoded(_OBJECT_VERSION, line.object, wanted).metadata
             ends = (meta.annotations or {}).get(_INITIAL_EVENTS_END) == "true"
             return Bookmark(meta.resource_version, ends)
         case "ERROR":

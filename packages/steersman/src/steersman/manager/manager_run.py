@@ -476,13 +476,13 @@ class ManagerRun:
             yield
 
     def _checks(self) -> Sequence[Check]:
-        def said(is_so: bool, why_not: str) -> Callable[[], str | None]:
-            return lambda: None if is_so else why_not
+        def ready_if(is_ready: bool, reason: str) -> Callable[[], str | None]:
+            return lambda: None if is_ready else reason
 
         informers = self._caches.informers if self._caches is not None else ()
         return (
-            Check("running", said(not self._stopping.is_set(), "the operator is stopping")),
-            Check("permissions", said(self._is_permitted, "some permissions are missing")),
+            Check("running", ready_if(not self._stopping.is_set(), "the operator is stopping")),
+            Check("permissions", ready_if(self._is_permitted, "some permissions are missing")),
             *server_checks(self._server),
             *cache_checks(self._startup, informers),
             *self._readyz.checks(before="the check has not run yet"),

@@ -397,10 +397,10 @@ def _sample_in(project: Project, stored: DeclaredKind, *, version: str) -> str |
     sample.
     """
     text = read_text(project.directory / f"samples/{Path(stored.path).stem}.yaml")
-    said = f"apiVersion: {stored.group}/{stored.version}\n"
-    if text is None or said not in text:
+    line = f"apiVersion: {stored.group}/{stored.version}\n"
+    if text is None or line not in text:
         return None
-    return text.replace(said, f"apiVersion: {stored.group}/{version}\n")
+    return text.replace(line, f"apiVersion: {stored.group}/{version}\n")
 
 
 def _label(text: str) -> str:
@@ -414,8 +414,8 @@ def _of(foreign: Foreign) -> list[str]:
 
 def _stand_in(foreign: Foreign) -> list[str]:
     gvk = foreign.gvk
-    said = (f'group="{gvk.group}"', f'version="{gvk.version}"', f'kind="{gvk.kind}"')
-    return ["sm.CustomResource[Anything, Anything]", *said, *_where(foreign)]
+    keywords = (f'group="{gvk.group}"', f'version="{gvk.version}"', f'kind="{gvk.kind}"')
+    return ["sm.CustomResource[Anything, Anything]", *keywords, *_where(foreign)]
 
 
 def _where(foreign: Foreign) -> list[str]:

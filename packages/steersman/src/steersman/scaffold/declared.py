@@ -91,8 +91,8 @@ def bases_of(declared: DeclaredKind, source: str) -> tuple[str, Sequence[str], s
     ]
     if kept:
         rest.append(f"crd=sm.Crd(\n{''.join(kept)}    )")
-    said = ast.get_source_segment(source, node.body[0]) if ast.get_docstring(node) else None
-    return base, rest, said or f'"""{declared.kind}."""'
+    docstring = ast.get_source_segment(source, node.body[0]) if ast.get_docstring(node) else None
+    return base, rest, docstring or f'"""{declared.kind}."""'
 
 
 def _whole_lines(source: str, node: _STATEMENT) -> str:
@@ -109,23 +109,23 @@ def _declared(path: str, source: str) -> Iterator[DeclaredKind]:
     for node in parsed(path, source).body:
         if not isinstance(node, ast.ClassDef):
             continue
-        said = {
+        keywords = {
             each.arg: each.value.value
             for each in node.keywords
             if isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
         }
-        if "group" in said and "version" in said:
+        if "group" in keywords and "version" in keywords:
             yield DeclaredKind(
                 path=path,
                 class_name=node.name,
-                group=said["group"],
-                version=said["version"],
-                kind=said.get("kind", node.name),
-                of_another=_says_no_crd(node),
+                group=keywords["group"],
+                version=keywords["version"],
+                kind=keywords.get("kind", node.name),
+                of_another=_has_no_crd(node),
             )
 
 
-def _says_no_crd(node: ast.ClassDef) -> bool:
+def _has_no_crd(node: ast.ClassDef) -> bool:
     return any(
         each.arg == "crd" and isinstance(each.value, ast.Constant) and each.value.value is None
         for each in node.keywords

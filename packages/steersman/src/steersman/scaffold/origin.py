@@ -98,13 +98,13 @@ def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]
             return Origin()
         name, wheel = repacked(found)
         return Origin(source=UNRELEASED, wheels={name: wheel})
-    said = json.loads(text)
-    url = str(said["url"])
-    if said.get("dir_info", {}).get("editable"):
+    direct_url = json.loads(text)
+    url = str(direct_url["url"])
+    if direct_url.get("dir_info", {}).get("editable"):
         name, wheel = build(Path(unquote(urlsplit(url).path)))
     else:
         name, wheel = repacked(found)
-    return Origin(source=_source(url, said), wheels={name: wheel})
+    return Origin(source=_source(url, direct_url), wheels={name: wheel})
 
 
 def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
@@ -212,10 +212,10 @@ def _files(found: Distribution) -> Iterator[tuple[str, bytes]]:
         yield path, Path(str(found.locate_file(path))).read_bytes()
 
 
-def _source(url: str, said: Mapping[str, Any]) -> str:
-    if vcs := said.get("vcs_info"):
+def _source(url: str, direct_url: Mapping[str, Any]) -> str:
+    if vcs := direct_url.get("vcs_info"):
         return f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
-    hashes = said.get("archive_info", {}).get("hashes", {})
+    hashes = direct_url.get("archive_info", {}).get("hashes", {})
     return f"{url}#sha256={hashes['sha256']}" if "sha256" in hashes else url
 
 

@@ -90,6 +90,14 @@ def with_served_version(source: str, class_name: str, served: str) -> str | None
     return _with_item(source, _Brackets.of(source, others, others.elts), served)
 
 
+def import_statement(module: str, names: Sequence[str]) -> str:
+    """Return one statement that imports ``names`` in this order, on several lines if it is long."""
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= LINE_LENGTH:
+        return line
+    return f"from {module} import (\n" + "".join(f"    {each},\n" for each in names) + ")"
+
+
 def import_line(module: str, names: Sequence[str]) -> str:
     """Return the import of ``names`` from ``module``, formatted as a formatter would.
 
@@ -97,11 +105,8 @@ def import_line(module: str, names: Sequence[str]) -> str:
     """
     ordered = sorted(set(names), key=_import_order)
     plain = [each for each in ordered if " as " not in each]
-    line = f"from {module} import {', '.join(plain)}"
-    if len(line) > LINE_LENGTH:
-        line = f"from {module} import (\n" + "".join(f"    {each},\n" for each in plain) + ")"
     by_first_name = {each: f"from {module} import {each}" for each in ordered if each not in plain}
-    by_first_name[plain[0]] = line
+    by_first_name[plain[0]] = import_statement(module, plain)
     return "\n".join(by_first_name[each] for each in sorted(by_first_name, key=_import_order))
 
 

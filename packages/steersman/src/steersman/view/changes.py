@@ -12,10 +12,10 @@ class ChangeLines:
     """Formats one line for each object that has changed since the previous call of ``lines``."""
 
     def __init__(self) -> None:
-        self._said: dict[ObjectRef, tuple[str, str]] = {}
+        self._shown: dict[ObjectRef, tuple[str, str]] = {}
 
     def __repr__(self) -> str:
-        return f"<ChangeLines of {len(self._said)} objects>"
+        return f"<ChangeLines of {len(self._shown)} objects>"
 
     def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
         """Yield a line for each object of ``grown`` that is new, changed or re-created.
@@ -29,12 +29,12 @@ class ChangeLines:
             of = f", of {owner.gvk.kind} {owner.name}" if owner is not None else ""
             now[obj.ref] = (obj.uid, f"{obj.ref}{of}: {state_of(obj)}")
         for ref, (uid, text) in now.items():
-            before, said = self._said.get(ref, (uid, ""))
+            before, shown = self._shown.get(ref, (uid, ""))
             if before != uid:
                 yield printable(f"{text}, re-created")
-            elif said != text:
+            elif shown != text:
                 yield printable(text)
-        for ref in self._said:
+        for ref in self._shown:
             if ref not in now:
                 yield printable(f"{ref} is gone")
-        self._said = now
+        self._shown = now

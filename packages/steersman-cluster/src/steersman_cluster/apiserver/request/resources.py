@@ -37,12 +37,12 @@ _REGISTRIES = {
     "replicationcontrollers": "controllers",
     "services": "services/specs",
 }
-_OWN_WORDS = {
+_UNSUPPORTED_LABEL_MESSAGES = {
     "Job": 'field label "{}" not supported for Job',
     "ResourceSlice": ("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}"),
 }
 
-_APART = frozenset(("apiVersion", "kind", "metadata", "status"))
+_NON_CONTENT_FIELDS = frozenset(("apiVersion", "kind", "metadata", "status"))
 
 # The webhook responses that a request has received, by the key of the call. A failed call is a
 # response, too.
@@ -170,7 +170,7 @@ class ServedResource:
         """The error message for a field that selectors of this kind do not support."""
         if self.custom or self.gvk.kind in _SHORT_OF_WORDS:
             return NOT_SUPPORTED
-        return _OWN_WORDS.get(self.gvk.kind, NOT_KNOWN)
+        return _UNSUPPORTED_LABEL_MESSAGES.get(self.gvk.kind, NOT_KNOWN)
 
     @cached_property
     def status_resets(self) -> FieldSet:
@@ -234,10 +234,10 @@ class ServedResource:
 
         Some metadata is not replaced, either. A write of the status changes only the status.
         """
-        for name in [name for name in obj if name not in _APART and name not in old]:
+        for name in [name for name in obj if name not in _NON_CONTENT_FIELDS and name not in old]:
             del obj[name]
         for name, value in old.items():
-            if name not in _APART:
+            if name not in _NON_CONTENT_FIELDS:
                 obj[name] = value
         if "f:metadata" in self.status_resets and not self.status_resets["f:metadata"]:
             kept = ("managedFields", "resourceVersion")
@@ -251,8 +251,10 @@ class ServedResource:
             parts = self.strategy.generation_fields
             return any(not same_json(_part(obj, part), _part(old, part)) for part in parts)
         # Without a status subresource, the status is a field like all others.
-        apart = _APART if self.strategy.has_status else _APART - {"status"}
-        names = (obj.keys() | old.keys()) - apart
+        excluded = (
+            _NON_CONTENT_FIELDS if self.strategy.has_status else _NON_CONTENT_FIELDS - {"status"}
+        )
+        names = (obj.keys() | old.keys()) - excluded
         return any(not same_json(obj.get(name), old.get(name)) for name in names)
 
     def place(self, namespace: str, name: str) -> str:

@@ -91,7 +91,7 @@ class Kubeconfig:
         user = self._entries.users.get(chosen.content.user or "")
         if user is None and chosen.content.user:
             raise self._dangling(chosen.name, "user", chosen.content.user)
-        reading = _Reading(cluster, user, trust=trust, environ=environ, observe=observe)
+        reading = _EntryReader(cluster, user, trust=trust, environ=environ, observe=observe)
         return reading.config(
             source=f"context {name} of {chosen.origin.source}",
             namespace=chosen.content.namespace or "default",
@@ -118,7 +118,7 @@ class Kubeconfig:
         return f"<Kubeconfig {self._entries.source}: {len(self._entries.contexts)} contexts>"
 
 
-class _Reading:
+class _EntryReader:
     """A reader of one cluster and one user."""
 
     def __init__(

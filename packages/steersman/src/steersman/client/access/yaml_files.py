@@ -94,7 +94,7 @@ _HARMLESS_TAGS: Final = {
 }
 
 
-class _Anchored(msgspec.Struct, frozen=True):
+class _AnchoredNode(msgspec.Struct, frozen=True):
     value: Value
     nodes: int
     height: int
@@ -111,7 +111,7 @@ class _Reader:
         self._events = events
         self._source = source
         self._limits = limits
-        self._anchors: dict[str, _Anchored] = {}
+        self._anchors: dict[str, _AnchoredNode] = {}
         self._nodes = 0
         self._deepest = 0
 
@@ -144,7 +144,7 @@ class _Reader:
         nodes, max_depth = self._nodes, self._deepest
         self._deepest = depth
         value = self._counted(event, depth)
-        self._anchors[anchor] = _Anchored(value, self._nodes - nodes, self._deepest - depth)
+        self._anchors[anchor] = _AnchoredNode(value, self._nodes - nodes, self._deepest - depth)
         self._deepest = max(max_depth, self._deepest)
         return value
 

@@ -7,13 +7,13 @@ from steersman.errors import NoLifespanValue
 T = TypeVar("T")
 
 
-class _Nothing:
+class _NoLifespan:
     def __repr__(self) -> str:
         return "<no lifespan>"
 
 
 #: The value without a lifespan; not ``None``, because a lifespan may yield ``None``.
-NO_LIFESPAN: Final = _Nothing()
+NO_LIFESPAN: Final = _NoLifespan()
 
 
 def lifespan_value(value: object, kind: type[T]) -> T:

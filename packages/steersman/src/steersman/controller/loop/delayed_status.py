@@ -24,7 +24,7 @@ class DelayedStatuses:
     def __init__(self, *, delay_seconds: float, clock: Clock) -> None:
         self._delay_seconds = delay_seconds
         self._clock = clock
-        self._waiting: dict[ObjectKey, _Delayed] = {}
+        self._waiting: dict[ObjectKey, _DelayedStatus] = {}
 
     def __len__(self) -> int:
         """The number of objects with a delayed status."""
@@ -71,11 +71,11 @@ class DelayedStatuses:
         if await context.report_status(obj, outcome.status, can_wait=can_wait):
             self.forget(key)
             return outcome
-        self._waiting[key] = _Delayed(due_at, context.reasons)
+        self._waiting[key] = _DelayedStatus(due_at, context.reasons)
         return Later(after_seconds=wait_seconds)
 
 
-class _Delayed(NamedTuple):
+class _DelayedStatus(NamedTuple):
     """The time until which a status may wait, and the reasons of the reconcile that returned it."""
 
     due_at: float

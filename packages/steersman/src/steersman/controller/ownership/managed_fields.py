@@ -212,10 +212,10 @@ def held_part(fields: Fields, value: Any) -> Any:
 
 def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return ``body`` without apiVersion, kind, name and namespace, which no field manager owns."""
-    said = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}
-    metadata = said.pop("metadata", None) or {}
-    of_it = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
-    return {**said, "metadata": of_it} if of_it else said
+    content = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}
+    metadata = content.pop("metadata", None) or {}
+    rest = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
+    return {**content, "metadata": rest} if rest else content
 
 
 def _item_step(fields: Fields, item: Any) -> str:

@@ -18,7 +18,7 @@ from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ReconcileReason
 
 # More reasons are not useful, and each keeps an old version of an object in memory.
-MAX_WHYS = 8
+MAX_REASONS = 8
 
 MAX_PATHS = 10
 
@@ -46,16 +46,16 @@ class Reasons:
     """The reasons for the next reconcile of each key: the first few, and the number of others."""
 
     def __init__(self) -> None:
-        self._collected: dict[ObjectKey, _Collected] = {}
+        self._collected: dict[ObjectKey, _CollectedReasons] = {}
 
     def note(self, key: ObjectKey, why: ReconcileReason, now_at: float) -> None:
         """Add the reason ``why`` for a reconcile of ``key``."""
         collected = self._collected.get(key)
         if collected is None:
-            self._collected[key] = _Collected([why], now_at)
+            self._collected[key] = _CollectedReasons([why], now_at)
         elif why.about is not None and _is_noted(why, collected.reasons):
             return  # one change, of an object that is both owned and watched
-        elif len(collected.reasons) < MAX_WHYS:
+        elif len(collected.reasons) < MAX_REASONS:
             collected.reasons.append(why)
         else:
             collected.left_out += 1
@@ -84,7 +84,7 @@ def _is_noted(why: ReconcileReason, reasons: Iterable[ReconcileReason]) -> bool:
     return False
 
 
-class _Collected:
+class _CollectedReasons:
     __slots__ = ("left_out", "reasons", "since_at")
 
     def __init__(self, reasons: list[ReconcileReason], since_at: float) -> None:

@@ -176,7 +176,7 @@ class AppliedState:
         return next(differing_paths(fields_in(entry.fields), there, wanted), None) is None
 
 
-_COMPARED_APART: Final = frozenset(("status", "metadata"))
+_COMPARED_SEPARATELY: Final = frozenset(("status", "metadata"))
 
 
 def _looks_unchanged(
@@ -214,10 +214,10 @@ def _content(obj: Resource | Unstructured, name: str) -> Any:
 
 def _contents(obj: Resource | Unstructured) -> Any:
     if isinstance(obj, Unstructured):
-        return {name: value for name, value in obj.body.items() if name not in _COMPARED_APART}
+        return {name: value for name, value in obj.body.items() if name not in _COMPARED_SEPARATELY}
     fields: tuple[str, ...] = obj.__struct_fields__  # type: ignore[attr-defined]
     values = zip(fields, astuple(obj), strict=True)  # type: ignore[arg-type]
-    return [value for name, value in values if name not in _COMPARED_APART]
+    return [value for name, value in values if name not in _COMPARED_SEPARATELY]
 
 
 def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:

@@ -195,8 +195,8 @@ class _Reader:
         if not schema.get("properties") or schema.get(_PRESERVE):
             return mapping_of(ANY)
         text: Schema = {"type": "string"}
-        said = _object(schema, "properties")
-        properties = {"apiVersion": text, "kind": text, "metadata": {}, **said}
+        declared = _object(schema, "properties")
+        properties = {"apiVersion": text, "kind": text, "metadata": {}, **declared}
         required = ["apiVersion", "kind", *required_of(schema)]
         return self._part(place, {**schema, "properties": properties, "required": required})
 
@@ -234,7 +234,8 @@ def _not_filled_in(schema: Schema) -> list[str]:
     return [
         wire
         for wire in required_of(schema)
-        if not isinstance(said := properties.get(wire), Mapping) or said.get("default") is None
+        if not isinstance(declared := properties.get(wire), Mapping)
+        or declared.get("default") is None
     ]
 
 

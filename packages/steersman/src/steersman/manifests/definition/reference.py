@@ -79,7 +79,7 @@ def _kind(definition: Definition, document: Document, anchors: _Anchors) -> str:
         f"- Group: {_code(definition.group)}",
         f"- Names for kubectl: {_codes(dict.fromkeys(words))}",
         f"- Scope: {'namespaced' if definition.namespaced else 'cluster'}",
-        f"- Versions: {', '.join(map(_standing, definition.versions))}",
+        f"- Versions: {', '.join(map(_version_notes, definition.versions))}",
     ]
     if categories := definition.words("categories"):
         facts.insert(2, f"- Categories: {_codes(categories)}")
@@ -90,12 +90,12 @@ def _kind(definition: Definition, document: Document, anchors: _Anchors) -> str:
     return "\n\n".join(parts)
 
 
-def _standing(version: Version) -> str:
-    said = [word for word, holds in (("stored", version.stored),) if holds]
-    said += [] if version.served else ["not served"]
+def _version_notes(version: Version) -> str:
+    notes = [word for word, holds in (("stored", version.stored),) if holds]
+    notes += [] if version.served else ["not served"]
     if version.deprecated:
-        said.append(f"deprecated: {version.warning}" if version.warning else "deprecated")
-    return f"{version.name} ({'; '.join(said)})" if said else version.name
+        notes.append(f"deprecated: {version.warning}" if version.warning else "deprecated")
+    return f"{version.name} ({'; '.join(notes)})" if notes else version.name
 
 
 def _heading(level: int, title: str, anchor: str) -> str:
@@ -171,12 +171,12 @@ class _Page:
 
     def _link(self, schema: Schema, path: str) -> str:
         """Return a link to the table of the object; identical schemas share one table."""
-        said = json.dumps(schema, sort_keys=True, default=str)
-        if said not in self.known:
+        encoded = json.dumps(schema, sort_keys=True, default=str)
+        if encoded not in self.known:
             anchor = self.anchors.of(self.definition.kind, self.version.name, path)
-            self.known[said] = anchor
+            self.known[encoded] = anchor
             self.waiting.append((path, anchor, schema))
-        return f"[object](#{self.known[said]})"
+        return f"[object](#{self.known[encoded]})"
 
     def _beyond_fields(self) -> Iterator[str]:
         version = self.version

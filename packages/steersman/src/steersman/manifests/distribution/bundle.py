@@ -20,12 +20,12 @@ from typing import Any, Final
 
 from steersman.manifests.distribution.catalog import is_mature
 from steersman.manifests.distribution.cluster_service_version import cluster_service_version
-from steersman.manifests.documents import MADE, Document, yaml_of
+from steersman.manifests.documents import GENERATED, Document, yaml_of
 from steersman.manifests.files import Tree
 from steersman.manifests.install import InstallManifests, parts_of
 from steersman.manifests.installation import Installation
 
-_HEAD: Final = f"# {MADE}\n"
+_HEAD: Final = f"# {GENERATED}\n"
 
 _PREFIX: Final = "operators.operatorframework.io.bundle"
 
@@ -45,8 +45,10 @@ def bundle_tree(
     otherwise ``stable``.
     """
     parts = parts_of(installation)
-    said = installation.bundle
-    offered_in = channel or said.channel or ("stable" if is_mature(installation) else "candidate")
+    settings = installation.bundle
+    offered_in = (
+        channel or settings.channel or ("stable" if is_mature(installation) else "candidate")
+    )
     annotations = {
         f"{_PREFIX}.mediatype.v1": "registry+v1",
         f"{_PREFIX}.manifests.v1": "manifests/",
@@ -56,7 +58,7 @@ def bundle_tree(
         f"{_PREFIX}.channel.default.v1": offered_in,
     }
     csv = cluster_service_version(
-        installation, parts, replaces=replaces or said.replaces, icon=icon or said.icon
+        installation, parts, replaces=replaces or settings.replaces, icon=icon or settings.icon
     )
     documents = {
         f"{installation.name}.clusterserviceversion": csv,

@@ -32,7 +32,7 @@ from steersman.manifests.distribution.scopes import (
     by_place,
     in_each,
 )
-from steersman.manifests.documents import MADE, Document, optional_document, yaml_of
+from steersman.manifests.documents import GENERATED, Document, optional_document, yaml_of
 from steersman.manifests.files import Tree
 from steersman.manifests.install import parts_of
 from steersman.manifests.installation import Installation
@@ -110,8 +110,8 @@ class _Chart:
         self._name = installation.name
         # The chart contains everything; values turn parts off. An author's additions that a cluster
         # may need to change are defaults of values.
-        said = installation.deploy
-        adds = replace(said, env=(), egress=None, pod_labels={}, pod_annotations={})
+        deploy = installation.deploy
+        adds = replace(deploy, env=(), egress=None, pod_labels={}, pod_annotations={})
         self._full = replace(installation, metrics=True, namespaces=(), deploy=adds)
         self._parts = parts_of(self._full)
         self._fullname = f'{{{{ include "{self._name}.fullname" $ }}}}'
@@ -142,14 +142,14 @@ class _Chart:
         }
         tree = {
             "Chart.yaml": self._chart(),
-            "values.yaml": f"# {MADE}\n#\n{values_text(self._installation, parts)}",
+            "values.yaml": f"# {GENERATED}\n#\n{values_text(self._installation, parts)}",
             "values.schema.json": schema_text(self._installation, parts),
             "templates/_helpers.tpl": self._helpers(),
             "templates/NOTES.txt": self._notes(),
         }
         for path, text in templates.items():
             if text:
-                tree[f"templates/{path}"] = f"{{{{- /* {MADE} */ -}}}}\n{text}"
+                tree[f"templates/{path}"] = f"{{{{- /* {GENERATED} */ -}}}}\n{text}"
         return tree
 
     def _chart(self) -> str:
@@ -170,7 +170,7 @@ class _Chart:
                 {"name": name, "email": email} if email else {"name": name}
                 for name, email in installation.maintainers
             ]
-        return f"# {MADE}\n{yaml_of([chart])}"
+        return f"# {GENERATED}\n{yaml_of([chart])}"
 
     def _helpers(self) -> str:
         return _HELPERS.replace("NAME", self._name).replace("LEASE", self._lease_name)
@@ -242,12 +242,12 @@ class _Chart:
         template = dict(spec["template"])
         pod = dict(template["spec"])
         (container,) = pod["containers"]
-        said = self._installation.deploy
+        deploy = self._installation.deploy
         # Keys that the author sets are in the values; a duplicate key is not valid YAML.
-        labels = _without(template["metadata"]["labels"], said.pod_labels)
+        labels = _without(template["metadata"]["labels"], deploy.pod_labels)
         template["metadata"] = {
             "labels": {**labels, OptionalExpression("$.Values.podLabels"): None},
-            "annotations": self._annotations("$.Values.podAnnotations", said.pod_annotations),
+            "annotations": self._annotations("$.Values.podAnnotations", deploy.pod_annotations),
         }
         template["spec"] = {
             **pod,

@@ -13,14 +13,14 @@ resources and leaves these files unchanged.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from steersman.manifests.documents import MADE, Document, optional_document, yaml_of
+from steersman.manifests.documents import GENERATED, Document, optional_document, yaml_of
 from steersman.manifests.files import Tree, in_folder
 from steersman.manifests.install import InstallManifests, parts_of
 from steersman.manifests.installation import Installation
 
 _FILE: Final = "kustomization.yaml"
 
-_HEAD: Final = f"# {MADE}\n"
+_HEAD: Final = f"# {GENERATED}\n"
 
 
 def crd_tree(installation: Installation) -> Tree:

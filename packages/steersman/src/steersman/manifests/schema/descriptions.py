@@ -93,8 +93,8 @@ def _classes_in(source: str) -> Mapping[str, tuple[_Source, ...]]:
     except SyntaxError:
         return found
     for name, node in _classes_below(tree, ""):
-        said = _Source(ast.get_docstring(node, clean=False), _fields(node.body))
-        found[name] = (said, *found.get(name, ()))
+        described = _Source(ast.get_docstring(node, clean=False), _fields(node.body))
+        found[name] = (described, *found.get(name, ()))
     return found
 
 

@@ -85,19 +85,19 @@ def _type_names(hints: list[Any]) -> str:
 def _merged(rules: list[Rule], place: Place) -> Rule:
     if len(rules) < 2:
         return rules[0] if rules else _NO_RULE
-    said: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
     for rule in rules:
         for field in fields(Rule):
             value = getattr(rule, field.name)
             if value == field.default:
                 continue
-            if said.setdefault(field.name, value) != value:
+            if constraints.setdefault(field.name, value) != value:
                 raise place.refused(
-                    f"two rules set its {field.name}, {said[field.name]!r} and {value!r}",
+                    f"two rules set its {field.name}, {constraints[field.name]!r} and {value!r}",
                     "Remove one of them.",
                 )
     try:
-        return Rule(**said)
+        return Rule(**constraints)
     except ValueError as error:
         raise place.refused(str(error), "Change one of its rules.") from None
 

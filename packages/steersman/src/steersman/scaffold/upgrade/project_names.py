@@ -11,7 +11,7 @@ from steersman.errors import ProjectError
 from steersman.manifests import generated_paths
 from steersman.scaffold.file_writer import read_text
 from steersman.scaffold.upgrade.python_source import (
-    Renamed,
+    RenamedFile,
     imported_elsewhere,
     renamed_python,
 )
@@ -75,7 +75,7 @@ class ProjectNames:
         returned unchanged.
         """
         if _is_python(path):
-            done = _parsed(path, text, self._renamed_python) or Renamed(text)
+            done = _parsed(path, text, self._renamed_python) or RenamedFile(text)
         else:
             programs = [each for each in (self.package, self.package.replace("_", "-")) if each]
             if path.endswith(".md"):
@@ -92,7 +92,7 @@ class ProjectNames:
             for line in lines
         )
 
-    def _renamed_python(self, text: str) -> Renamed:
+    def _renamed_python(self, text: str) -> RenamedFile:
         return renamed_python(text, self.renames, exported=self.exported)
 
 

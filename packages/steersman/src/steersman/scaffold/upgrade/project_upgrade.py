@@ -160,9 +160,9 @@ class _Merger:
             )
         # The number of conflicts, up to 127; higher values are errors.
         if not 0 <= finished.returncode <= 127:
-            said = finished.stderr.decode(errors="replace").strip()
+            message = finished.stderr.decode(errors="replace").strip()
             raise ProjectError(
-                problem=f"git could not merge {path}: {said or finished.returncode}",
+                problem=f"git could not merge {path}: {message or finished.returncode}",
                 what_now="Nothing was changed. Check that it is a text file, and try again.",
             )
         return finished.stdout.decode("utf-8"), finished.returncode > 0

@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from steersman.scaffold.source_editor import import_statement
 from steersman.scaffold.upgrade.object_types import DERIVED, GENERIC, ObjectTypes
 from steersman.scaffold.upgrade.rename_map import PACKAGES, RenameMap, is_ours
 from steersman.scaffold.upgrade.syntax_facts import (
@@ -30,7 +31,6 @@ from steersman.scaffold.upgrade.syntax_facts import (
     alias_text,
     annotation_strings,
     bound_names,
-    import_lines,
     inside,
     root_of,
     stored_names,
@@ -44,7 +44,7 @@ Spanned: TypeAlias = ast.expr | ast.stmt | ast.alias | ast.keyword | ast.pattern
 
 
 @dataclass
-class Renamed:
+class RenamedFile:
     """The new text of a file, and the old and new form of each name that was replaced."""
 
     text: str
@@ -53,13 +53,13 @@ class Renamed:
 
 def renamed_python(
     text: str, renames: RenameMap, *, exported: Collection[str] = frozenset()
-) -> Renamed:
+) -> RenamedFile:
     """Return ``text``, a Python file, with current names; ``SyntaxError`` if it is invalid.
 
     ``exported`` are the names that other files of the project import from any of its modules.
     """
     if not any(package in text for package in PACKAGES):
-        return Renamed(text)
+        return RenamedFile(text)
     return _File(text, renames, exported).renamed()
 
 
@@ -109,7 +109,7 @@ class _File:
         self._extra_imports: set[str] = set()
         self._replaced: set[int] = set()  # nodes inside replaced nodes
 
-    def renamed(self) -> Renamed:
+    def renamed(self) -> RenamedFile:
         for node in self._imports:
             if isinstance(node, ast.ImportFrom):
                 self._rename_from(node)
@@ -120,7 +120,7 @@ class _File:
         source = self._source
         for (start, end), new in sorted(self._edits.items(), reverse=True):
             source = source[:start] + new + source[end:]
-        return Renamed(self._mark + source.decode("utf-8"), self._names)
+        return RenamedFile(self._mark + source.decode("utf-8"), self._names)
 
     # Imports
 
@@ -154,7 +154,9 @@ class _File:
         self._split(
             node,
             [
-                import_lines(module, [alias_text(name, asname) for _, name, asname in entries])
+                import_statement(
+                    module, [alias_text(name, asname) for _, name, asname in entries]
+                ).split("\n")
                 for module, entries in groups.items()
             ],
         )

@@ -5,18 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_WIDTH: Final = 100
 
 
 def alias_text(name: str, asname: str | None) -> str:
     return f"{name} as {asname}" if asname and asname != name else name
-
-
-def import_lines(module: str, names: list[str]) -> list[str]:
-    line = f"from {module} import {', '.join(names)}"
-    if len(line) <= _WIDTH:
-        return [line]
-    return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
 
 
 def root_of(node: ast.expr) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from steersman.scaffold.upgrade.python_source import Renamed, renamed_python
+from steersman.scaffold.upgrade.python_source import RenamedFile, renamed_python
 from steersman.scaffold.upgrade.rename_map import RenameMap
 
 _DOTTED: Final = re.compile(r"(?<![\w./@-])(?:steersman|steersman_cluster)(?:\.\w+)+(?![\w/@-])")
@@ -29,7 +29,7 @@ _SERIES: Final = "(?:_bucket|_sum|_count|_total|_created)?"
 
 def renamed_text(
     text: str, renames: RenameMap, *, path: str = "", programs: Iterable[str] = ()
-) -> Renamed:
+) -> RenamedFile:
     """Return ``text`` with current names; ``path`` determines the type of the file.
 
     ``programs`` are the commands, besides ``steersman``, that accept steersman's options.
@@ -46,7 +46,7 @@ def renamed_text(
         text = re.sub(pattern, _noted(names, lambda found: renames.metrics[found[0]]), text)
     if renames.flags:
         text = _with_flags(text, renames, names, everywhere=_is_yaml(path), programs=programs)
-    return Renamed(text, names)
+    return RenamedFile(text, names)
 
 
 def _noted(

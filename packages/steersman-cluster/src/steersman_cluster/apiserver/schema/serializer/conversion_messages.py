@@ -18,7 +18,7 @@ _KINDS: Final = {
 }
 _SCALARS: Final = {"string": "string", "boolean": "bool", "number": "float64"}
 # Types with their own JSON decoders and error messages.
-_OWN_WORDS: Final = frozenset(("quantity", "int-or-string", "date-time", "micro-time", "byte"))
+_OWN_DECODERS: Final = frozenset(("quantity", "int-or-string", "date-time", "micro-time", "byte"))
 
 
 def misconverted(value: Any, schema: Schema) -> str:
@@ -30,7 +30,7 @@ def misconverted(value: Any, schema: Schema) -> str:
 
 
 def _mismatches(value: Any, schema: Schema) -> Iterator[str]:
-    if value is None or schema.preserve_unknown or schema.format in _OWN_WORDS:
+    if value is None or schema.preserve_unknown or schema.format in _OWN_DECODERS:
         return
     kind = _KINDS[type(value)]
     if schema.type == "array":
