@@ -8,7 +8,7 @@ import pytest
 from steersman_cluster.apiserver.discovery import OpenApi, Swagger, installed_descriptions
 from steersman_cluster.testing import RealControlPlane
 from tests.embedded import EmbeddedServer
-from tests.unit.apiserver.discovery.served import (
+from tests.unit.apiserver.discovery.sample_documents import (
     AGGREGATED,
     BUILTIN,
     SCHEMAS,

@@ -14,7 +14,12 @@ from tests.unit.apiserver.custom.definition_samples import (
     definition_samples,
     version,
 )
-from tests.unit.apiserver.custom.validation import StatelessServer, WriteResult, bare, rejected
+from tests.unit.apiserver.custom.stateless_server import (
+    StatelessServer,
+    WriteResult,
+    bare,
+    rejected,
+)
 from tests.unit.apiserver.custom.value_samples import (
     INTEGER,
     STRING,

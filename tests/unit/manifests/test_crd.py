@@ -18,7 +18,7 @@ from steersman.kinds import (
     ScalePaths,
 )
 from steersman.manifests import as_document, crd_of, crds_of
-from tests.unit.apiserver.custom.validation import StatelessServer
+from tests.unit.apiserver.custom.stateless_server import StatelessServer
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_with_parts_of
 from tests.unit.manifests.everything import Everything, GoneEverything, OldEverything
 from tests.unit.manifests.kinds_of_one_field import kind_with

@@ -32,7 +32,7 @@ def a_webhook(**more: Any) -> Webhook:
     return webhooks_of([configuration])[0]
 
 
-def answered(document: Any, *, status: int = 200, **headers: str) -> ReviewResponse:
+def response_with(document: Any, *, status: int = 200, **headers: str) -> ReviewResponse:
     body = document if isinstance(document, bytes) else msgspec.json.encode(document)
     return ReviewResponse("the-uid", WebhookResponse(status, headers, body))
 
@@ -99,7 +99,7 @@ def test_every_field_of_a_response_is_decoded() -> None:
     patch = b64encode(b"[]").decode()
     sent = review(warnings=["one"], patch=patch, patchType="JSONPatch", status={"code": 7})
 
-    verdict = response_of(answered(sent), a_webhook(), mutating=True)
+    verdict = response_of(response_with(sent), a_webhook(), mutating=True)
 
     assert verdict == AdmissionResponse(
         allowed=True,
@@ -132,7 +132,7 @@ def test_every_field_of_a_response_is_decoded() -> None:
 )
 def test_an_inconsistent_review_is_rejected(document: Any, why: str) -> None:
     with pytest.raises(CallFailed) as raised:
-        response_of(answered(document), a_webhook(), mutating=True)
+        response_of(response_with(document), a_webhook(), mutating=True)
 
     assert str(raised.value) == f"received invalid webhook response: {why}"
 
@@ -140,7 +140,7 @@ def test_an_inconsistent_review_is_rejected(document: Any, why: str) -> None:
 @pytest.mark.parametrize("more", [{"patch": "W10="}, {"patchType": "JSONPatch"}])
 def test_a_validating_webhook_cannot_return_a_patch(more: Any) -> None:
     with pytest.raises(CallFailed, match=r"validating webhook may not return response\.patch"):
-        response_of(answered(review(**more)), a_webhook(), mutating=False)
+        response_of(response_with(review(**more)), a_webhook(), mutating=False)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_validating_webhook_cannot_return_a_patch(more: Any) -> None:
 )
 def test_a_document_that_is_not_a_review_is_rejected(document: Any, why: str) -> None:
     with pytest.raises(CallFailed, match=rf"^failed to call webhook: .*{why}"):
-        response_of(answered(document), a_webhook(), mutating=True)
+        response_of(response_with(document), a_webhook(), mutating=True)
 
 
 def test_an_unreachable_webhook_is_a_failed_call() -> None:
@@ -177,7 +177,7 @@ def test_a_v1beta1_review_is_validated_less_strictly() -> None:
     old = a_webhook(admissionReviewVersions=["v1beta1"])
     document = {"response": {"uid": "other", "allowed": True, "patch": "W10="}}
 
-    assert response_of(answered(document), old, mutating=True).patch_type == "JSONPatch"
+    assert response_of(response_with(document), old, mutating=True).patch_type == "JSONPatch"
 
 
 @pytest.mark.parametrize(

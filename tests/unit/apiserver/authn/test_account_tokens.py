@@ -25,7 +25,7 @@ class TokenIssuer:
         self.account = self.stored.account("default", "robot")
         self.tokens = ServiceAccountTokens(self.stored.store)
 
-    def make(self, **bound: dict[str, Any]) -> str:
+    def issue(self, **bound: dict[str, Any]) -> str:
         return self.tokens.issue(self.claims(**bound))
 
     def claims(self, **bound: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ class TokenIssuer:
             token_id="t-1",
         )
 
-    def show(self, token: str) -> Bearer | TokenRejected | None:
+    def authenticate(self, token: str) -> Bearer | TokenRejected | None:
         return self.tokens.bearer(token, audiences=(ISSUER,))
 
 
@@ -49,47 +49,47 @@ def issuer() -> TokenIssuer:
 
 
 def test_a_token_authenticates_its_service_account(issuer: TokenIssuer) -> None:
-    shown = issuer.show(issuer.make())
+    outcome = issuer.authenticate(issuer.issue())
 
-    assert isinstance(shown, Bearer)
-    assert shown.user.name == "system:serviceaccount:default:robot"
-    assert shown.user.uid == "u-1"
-    assert shown.user.groups == ("system:serviceaccounts", "system:serviceaccounts:default")
-    assert shown.user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t-1",)}
+    assert isinstance(outcome, Bearer)
+    assert outcome.user.name == "system:serviceaccount:default:robot"
+    assert outcome.user.uid == "u-1"
+    assert outcome.user.groups == ("system:serviceaccounts", "system:serviceaccounts:default")
+    assert outcome.user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t-1",)}
 
 
 def test_a_service_account_token_is_valid_only_while_its_account_exists(
     issuer: TokenIssuer,
 ) -> None:
-    token = issuer.make()
+    token = issuer.issue()
 
     issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
-    gone = issuer.show(token)
+    gone = issuer.authenticate(token)
     issuer.stored.account("default", "robot", uid="u-2")
-    another = issuer.show(token)
+    another = issuer.authenticate(token)
 
     assert gone == TokenRejected('serviceaccounts "robot" not found')
     assert another == TokenRejected("service account UID (u-2) does not match claim (u-1)")
 
 
 def test_a_token_expires_a_minute_after_its_expiration_time(issuer: TokenIssuer) -> None:
-    token = issuer.make()
+    token = issuer.issue()
 
     issuer.stored.clock.advance(660)
-    just_in_time = issuer.show(token)
+    just_in_time = issuer.authenticate(token)
     issuer.stored.clock.advance(1)
-    too_late = issuer.show(token)
+    too_late = issuer.authenticate(token)
 
     assert isinstance(just_in_time, Bearer)
     assert too_late == TokenRejected("service account token has expired")
 
 
 def test_a_token_from_the_future_is_not_yet_valid(issuer: TokenIssuer) -> None:
-    token = issuer.make()
+    token = issuer.issue()
 
     issuer.stored.clock.advance(-61)
 
-    assert issuer.show(token) == TokenRejected("service account token is not valid yet")
+    assert issuer.authenticate(token) == TokenRejected("service account token is not valid yet")
 
 
 @pytest.mark.parametrize("kind", BINDABLE)
@@ -99,13 +99,13 @@ def test_a_token_is_invalid_after_its_bound_object_is_deleted(
     namespace = "" if kind == "node" else "default"
     bound = {"metadata": {"name": "it", "namespace": namespace, "uid": "b-1"}}
     issuer.stored.keep(BINDABLE[kind], bound)
-    token = issuer.make(**{kind: bound})
+    token = issuer.issue(**{kind: bound})
 
-    before = issuer.show(token)
+    before = issuer.authenticate(token)
     issuer.stored.drop(BINDABLE[kind], "it", namespace=namespace)
-    after = issuer.show(token)
+    after = issuer.authenticate(token)
     issuer.stored.keep(BINDABLE[kind], {"metadata": {**bound["metadata"], "uid": "b-2"}})
-    another = issuer.show(token)
+    another = issuer.authenticate(token)
 
     assert isinstance(before, Bearer)
     assert after == TokenRejected("service account token has been invalidated")
@@ -114,14 +114,14 @@ def test_a_token_is_invalid_after_its_bound_object_is_deleted(
 
 
 def test_a_token_is_valid_for_a_minute_after_its_account_is_deleted(issuer: TokenIssuer) -> None:
-    token = issuer.make()
+    token = issuer.issue()
     ending = {**issuer.account["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
     issuer.stored.keep(ACCOUNTS, {"metadata": ending})
 
     issuer.stored.clock.advance(60)
-    before = issuer.show(token)
+    before = issuer.authenticate(token)
     issuer.stored.clock.advance(1)
-    after = issuer.show(token)
+    after = issuer.authenticate(token)
 
     assert isinstance(before, Bearer)
     assert after == TokenRejected("service account default/robot has been deleted")
@@ -131,17 +131,17 @@ def test_the_node_of_a_bound_pod_need_not_exist(issuer: TokenIssuer) -> None:
     pod = {"metadata": {"name": "web", "namespace": "default", "uid": "p-1"}}
     issuer.stored.keep(BINDABLE["pod"], pod)
 
-    shown = issuer.show(issuer.make(pod=pod, node={"metadata": {"name": "gone"}}))
+    outcome = issuer.authenticate(issuer.issue(pod=pod, node={"metadata": {"name": "gone"}}))
 
-    assert isinstance(shown, Bearer)
-    assert shown.user.extra["authentication.kubernetes.io/node-name"] == ("gone",)
+    assert isinstance(outcome, Bearer)
+    assert outcome.user.extra["authentication.kubernetes.io/node-name"] == ("gone",)
 
 
 def part(content: object) -> str:
     return urlsafe_b64encode(msgspec.json.encode(content)).decode().rstrip("=")
 
 
-STRANGE: list[Callable[[str, str, str], str]] = [
+OTHER_FORMATS: list[Callable[[str, str, str], str]] = [
     lambda head, claims, signature: f"{head}.{claims}",
     lambda head, claims, signature: f"{head}.{claims}.{signature}.{signature}",
     lambda head, claims, signature: f"{head}.{claims}.!",
@@ -152,14 +152,14 @@ STRANGE: list[Callable[[str, str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize("strange", STRANGE)
+@pytest.mark.parametrize("alter", OTHER_FORMATS)
 def test_a_token_of_another_format_is_ignored(
-    strange: Callable[[str, str, str], str], issuer: TokenIssuer
+    alter: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
-    assert issuer.show(strange(*issuer.make().split("."))) is None
+    assert issuer.authenticate(alter(*issuer.issue().split("."))) is None
 
 
-FORGED: list[Callable[[str, str, str], str]] = [
+FORGERIES: list[Callable[[str, str, str], str]] = [
     lambda head, claims, signature: f"{part({'alg': 'none'})}.{claims}.",
     lambda head, claims, signature: f"{part({'alg': 'HS256'})}.{claims}.{signature}",
     lambda head, claims, signature: f"{head}.{claims}.",
@@ -168,48 +168,48 @@ FORGED: list[Callable[[str, str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize("forged", FORGED)
+@pytest.mark.parametrize("forge", FORGERIES)
 def test_a_token_with_an_invalid_signature_is_rejected(
-    forged: Callable[[str, str, str], str], issuer: TokenIssuer
+    forge: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
     why = "go-jose/go-jose: error in cryptographic primitive"
 
-    assert issuer.show(forged(*issuer.make().split("."))) == TokenRejected(why)
+    assert issuer.authenticate(forge(*issuer.issue().split("."))) == TokenRejected(why)
 
 
 def test_a_token_with_modified_claims_is_rejected(issuer: TokenIssuer) -> None:
-    head, _, signature = issuer.make().split(".")
+    head, _, signature = issuer.issue().split(".")
     claims = part({**issuer.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
 
-    assert isinstance(issuer.show(f"{head}.{claims}.{signature}"), TokenRejected)
+    assert isinstance(issuer.authenticate(f"{head}.{claims}.{signature}"), TokenRejected)
 
 
 def test_a_token_of_another_server_is_rejected(issuer: TokenIssuer) -> None:
-    token = TokenIssuer().make()
+    token = TokenIssuer().issue()
 
-    before_any_of_our_own = issuer.show(token)
-    issuer.make()
-    after = issuer.show(token)
+    before_any_of_our_own = issuer.authenticate(token)
+    issuer.issue()
+    after = issuer.authenticate(token)
 
     assert before_any_of_our_own == after == TokenRejected("invalid signature, no keys found")
 
 
 def test_a_token_for_other_audiences_is_rejected(issuer: TokenIssuer) -> None:
-    shown = issuer.tokens.bearer(issuer.make(), audiences=("a", "b"))
+    outcome = issuer.tokens.bearer(issuer.issue(), audiences=("a", "b"))
 
-    assert shown == TokenRejected(
+    assert outcome == TokenRejected(
         'token audiences ["https://kubernetes.default.svc"] is invalid for the target audiences'
         ' ["a" "b"]'
     )
 
 
 def test_a_token_is_validated_again_although_its_signature_is_cached(issuer: TokenIssuer) -> None:
-    token = issuer.make()
-    issuer.show(token)
+    token = issuer.issue()
+    issuer.authenticate(token)
 
     issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
 
-    assert isinstance(issuer.show(token), TokenRejected)
+    assert isinstance(issuer.authenticate(token), TokenRejected)
     assert token not in repr(vars(issuer.tokens))
 
 
@@ -241,7 +241,7 @@ ODD_CLAIMS: dict[str, object] = {
 def test_a_claim_of_another_type_makes_a_token_invalid(claim: str, issuer: TokenIssuer) -> None:
     token = issuer.tokens.issue({**issuer.claims(), claim: ODD_CLAIMS[claim]})
 
-    assert not isinstance(issuer.show(token), Bearer)
+    assert not isinstance(issuer.authenticate(token), Bearer)
 
 
 ODD_REFERENCES: list[object] = [
@@ -258,20 +258,20 @@ ODD_REFERENCES: list[object] = [
 def test_a_token_without_a_service_account_is_rejected(about: object, issuer: TokenIssuer) -> None:
     token = issuer.tokens.issue({**issuer.claims(), "kubernetes.io": about})
 
-    assert isinstance(issuer.show(token), TokenRejected)
+    assert isinstance(issuer.authenticate(token), TokenRejected)
 
 
 def test_a_single_audience_need_not_be_a_list(issuer: TokenIssuer) -> None:
-    shown = issuer.show(issuer.tokens.issue({**issuer.claims(), "aud": ISSUER}))
+    outcome = issuer.authenticate(issuer.tokens.issue({**issuer.claims(), "aud": ISSUER}))
 
-    assert isinstance(shown, Bearer)
-    assert shown.audiences == (ISSUER,)
+    assert isinstance(outcome, Bearer)
+    assert outcome.audiences == (ISSUER,)
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_deeply_nested_token_is_ignored(place: int, issuer: TokenIssuer) -> None:
-    parts = issuer.make().split(".")
+    parts = issuer.issue().split(".")
     abyss = b'{"iss":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     parts[place] = urlsafe_b64encode(abyss).decode().rstrip("=")
 
-    assert issuer.show(".".join(parts)) is None
+    assert issuer.authenticate(".".join(parts)) is None

@@ -24,20 +24,20 @@ def authenticator(**tokens: str) -> Authenticator:
     return Authenticator(users, ServiceAccountTokens(StoredObjects().store))
 
 
-def showing(header: str | None) -> Request:
+def request_with(header: str | None) -> Request:
     headers = () if header is None else (("Authorization", header),)
     return Request(method="GET", path="/", headers=headers)
 
 
 def test_a_token_authenticates_its_user() -> None:
-    user = authenticator(jane=TOKEN).user(showing(f"Bearer {TOKEN}"), None)
+    user = authenticator(jane=TOKEN).user(request_with(f"Bearer {TOKEN}"), None)
 
     assert (user.name, user.groups) == ("jane", ("devs", "system:authenticated"))
 
 
 def test_an_unknown_token_is_unauthorized() -> None:
     with pytest.raises(StatusError) as raised:
-        authenticator(jane=TOKEN).user(showing("Bearer other"), None)
+        authenticator(jane=TOKEN).user(request_with("Bearer other"), None)
 
     assert (raised.value.code, raised.value.message) == (401, "Unauthorized")
 
@@ -46,19 +46,19 @@ def test_an_unknown_token_is_unauthorized() -> None:
     "header", [None, "", "Bearer", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer  {TOKEN}"]
 )
 def test_a_request_without_a_token_is_anonymous(header: str | None) -> None:
-    assert authenticator(jane=TOKEN).user(showing(header), None) == ANONYMOUS
+    assert authenticator(jane=TOKEN).user(request_with(header), None) == ANONYMOUS
 
 
 @pytest.mark.parametrize("header", [f"bearer {TOKEN}", f"BEARER {TOKEN} more", f" Bearer {TOKEN}"])
 def test_the_authorization_scheme_is_case_insensitive(header: str) -> None:
-    assert authenticator(jane=TOKEN).user(showing(header), None).name == "jane"
+    assert authenticator(jane=TOKEN).user(request_with(header), None).name == "jane"
 
 
 @pytest.mark.parametrize("header", [None, f"Bearer {TOKEN}", "Bearer other"])
 def test_a_certificate_takes_precedence_over_a_token(header: str | None) -> None:
     certificate = CertificateIdentity(common_name="kim", organizations=("ops",))
 
-    user = authenticator(jane=TOKEN).user(showing(header), certificate)
+    user = authenticator(jane=TOKEN).user(request_with(header), certificate)
 
     assert (user.name, user.groups) == ("kim", ("ops", "system:authenticated"))
 
@@ -66,7 +66,7 @@ def test_a_certificate_takes_precedence_over_a_token(header: str | None) -> None
 def test_the_credential_id_of_a_certificate_is_its_fingerprint() -> None:
     certificate = CertificateIdentity(common_name="kim", fingerprint="0123")
 
-    user = authenticator(jane=TOKEN).user(showing(None), certificate)
+    user = authenticator(jane=TOKEN).user(request_with(None), certificate)
 
     assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=0123",)}
 
@@ -75,8 +75,8 @@ def test_a_certificate_without_a_common_name_is_ignored() -> None:
     nameless = CertificateIdentity(common_name="", organizations=("system:masters",))
     known = authenticator(jane=TOKEN)
 
-    assert known.user(showing(None), nameless) == ANONYMOUS
-    assert known.user(showing(f"Bearer {TOKEN}"), nameless).name == "jane"
+    assert known.user(request_with(None), nameless) == ANONYMOUS
+    assert known.user(request_with(f"Bearer {TOKEN}"), nameless).name == "jane"
 
 
 def test_a_static_token_has_only_the_audience_of_the_server() -> None:
@@ -103,7 +103,7 @@ def test_a_token_is_compared_in_constant_time_and_never_stored_in_plain_text(
     monkeypatch.setattr(hmac, "compare_digest", compare)
     known = authenticator(ann="first", jane=TOKEN, kim="third")
 
-    known.user(showing("Bearer first"), None)
+    known.user(request_with("Bearer first"), None)
 
     assert len(compared) == 3  # the first one matches, and the others are compared all the same
     assert TOKEN.encode() not in [each for pair in compared for each in pair]

@@ -38,10 +38,10 @@ class TokenIssuer:
         self.stored.account("default", "robot")
         issuing = TokenIssuers(signing=KEY, verifying=(KEY,), audiences=("api",))
         self.tokens = ServiceAccountTokens(self.stored.store, issuing)
-        self.made = self.make(CLAIMS)
-        self.keep(self.made)
+        self.token = self.issue(CLAIMS)
+        self.keep(self.token)
 
-    def make(self, claims: dict[str, Any]) -> str:
+    def issue(self, claims: dict[str, Any]) -> str:
         return self.tokens.issue(claims)
 
     def keep(self, token: str, **about: Any) -> None:
@@ -49,7 +49,7 @@ class TokenIssuer:
         metadata = {"name": "token", "namespace": "default", **about}
         self.stored.keep(SECRETS, {"metadata": metadata, "data": data})
 
-    def show(self, token: str, *audiences: str) -> Bearer | TokenRejected | None:
+    def authenticate(self, token: str, *audiences: str) -> Bearer | TokenRejected | None:
         return self.tokens.bearer(token, audiences=audiences or ("api",))
 
 
@@ -58,46 +58,49 @@ def issuer() -> TokenIssuer:
     return TokenIssuer()
 
 
-def reason_of(shown: Bearer | TokenRejected | None) -> str:
-    assert isinstance(shown, TokenRejected)
-    return shown.why
+def reason_of(outcome: Bearer | TokenRejected | None) -> str:
+    assert isinstance(outcome, TokenRejected)
+    return outcome.why
 
 
 def test_a_secret_token_authenticates_its_service_account(issuer: TokenIssuer) -> None:
-    shown = issuer.show(issuer.made)
+    outcome = issuer.authenticate(issuer.token)
 
-    assert isinstance(shown, Bearer)
-    assert shown.user.name == "system:serviceaccount:default:robot"
-    assert (shown.user.uid, shown.user.extra) == ("u-1", {})
-    assert shown.audiences == ("api",)
+    assert isinstance(outcome, Bearer)
+    assert outcome.user.name == "system:serviceaccount:default:robot"
+    assert (outcome.user.uid, outcome.user.extra) == ("u-1", {})
+    assert outcome.audiences == ("api",)
 
 
 def test_a_secret_token_has_only_the_audience_of_the_server(issuer: TokenIssuer) -> None:
-    assert "is invalid for the target audiences" in reason_of(issuer.show(issuer.made, "others"))
+    assert "is invalid for the target audiences" in reason_of(
+        issuer.authenticate(issuer.token, "others")
+    )
 
 
 def test_a_secret_token_is_invalid_after_its_secret_changes(issuer: TokenIssuer) -> None:
     issuer.keep("another")
-    assert reason_of(issuer.show(issuer.made)) == "Token does not match server's copy"
+    assert reason_of(issuer.authenticate(issuer.token)) == "Token does not match server's copy"
 
     issuer.stored.drop(SECRETS, "token", namespace="default")
-    assert reason_of(issuer.show(issuer.made)) == "Token has been invalidated"
+    assert reason_of(issuer.authenticate(issuer.token)) == "Token has been invalidated"
 
 
 def test_a_secret_token_is_invalid_after_its_account_is_deleted(issuer: TokenIssuer) -> None:
     issuer.stored.account("default", "robot", uid="u-2")
     assert (
-        reason_of(issuer.show(issuer.made)) == "ServiceAccount UID (u-2) does not match claim (u-1)"
+        reason_of(issuer.authenticate(issuer.token))
+        == "ServiceAccount UID (u-2) does not match claim (u-1)"
     )
 
     issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
-    assert reason_of(issuer.show(issuer.made)) == 'serviceaccounts "robot" not found'
+    assert reason_of(issuer.authenticate(issuer.token)) == 'serviceaccounts "robot" not found'
 
 
 def test_a_secret_token_that_was_marked_invalid_is_rejected(issuer: TokenIssuer) -> None:
-    issuer.keep(issuer.made, labels={INVALID_SINCE: "2026-01-01"})
+    issuer.keep(issuer.token, labels={INVALID_SINCE: "2026-01-01"})
 
-    assert "has been marked invalid" in reason_of(issuer.show(issuer.made))
+    assert "has been marked invalid" in reason_of(issuer.authenticate(issuer.token))
 
 
 @pytest.mark.parametrize(
@@ -113,10 +116,12 @@ def test_a_secret_token_that_was_marked_invalid_is_rejected(issuer: TokenIssuer)
 def test_a_secret_token_with_invalid_claims_is_rejected(
     issuer: TokenIssuer, claim: str, value: str, reason: str
 ) -> None:
-    assert reason_of(issuer.show(issuer.make({**CLAIMS, claim: value}))) == reason
+    assert reason_of(issuer.authenticate(issuer.issue({**CLAIMS, claim: value}))) == reason
 
 
 def test_a_secret_token_signed_by_another_key_is_rejected(issuer: TokenIssuer) -> None:
     stranger = ServiceAccountTokens(issuer.stored.store)
 
-    assert reason_of(issuer.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"
+    assert (
+        reason_of(issuer.authenticate(stranger.issue(CLAIMS))) == "invalid signature, no keys found"
+    )

@@ -93,7 +93,7 @@ def test_a_file_may_contain_several_verifying_keys() -> None:
 @pytest.mark.parametrize(
     "pem",
     [b"", b"nonsense", private_pem(ed25519.Ed25519PrivateKey.generate())],
-    ids=["nothing", "nonsense", "another kind"],
+    ids=["empty", "not PEM", "unsupported algorithm"],
 )
 def test_a_file_without_a_key_is_rejected(pem: bytes) -> None:
     with pytest.raises(ValueError, match="does not contain"):

@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.custom.definition_resources import served
 from steersman_cluster.apiserver.request.resources import ScalePaths
 from steersman_cluster.apiserver.schema.node import Schema
 from tests.unit.apiserver.custom.definition_samples import definition, of, version
-from tests.unit.apiserver.custom.validation import StatelessServer
+from tests.unit.apiserver.custom.stateless_server import StatelessServer
 from tests.unit.apiserver.custom.value_samples import (
     INTEGER,
     MAP_LIST,

@@ -16,7 +16,7 @@ from tests.unit.apiserver.custom.definition_samples import (
     selectable,
     version,
 )
-from tests.unit.apiserver.custom.validation import NOW, NOWHERE, StatelessServer
+from tests.unit.apiserver.custom.stateless_server import NOW, NOWHERE, StatelessServer
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields
 
 

@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.discovery import (
     installed_descriptions,
 )
 from steersman_cluster.apiserver.discovery.descriptions import NO_DESCRIPTIONS, descriptions_in
-from tests.unit.apiserver.discovery.served import BUILTIN, SCHEMAS, ZOO, content, custom
+from tests.unit.apiserver.discovery.sample_documents import BUILTIN, SCHEMAS, ZOO, content, custom
 
 JSON = "application/json"
 POD, POD_LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"

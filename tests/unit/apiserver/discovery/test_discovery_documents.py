@@ -5,7 +5,14 @@ import pytest
 from steersman_cluster.apiserver.discovery import Discovery
 from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from tests.unit.apiserver.discovery.served import AGGREGATED, SCALE, ZOO, content, custom, discovery
+from tests.unit.apiserver.discovery.sample_documents import (
+    AGGREGATED,
+    SCALE,
+    ZOO,
+    content,
+    custom,
+    discovery,
+)
 
 
 def test_a_document_is_created_once_when_it_is_first_requested() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.discovery import OpenApiDocument, Swagger
-from tests.unit.apiserver.discovery.served import BUILTIN, ZOO, content, custom, open_api
+from tests.unit.apiserver.discovery.sample_documents import BUILTIN, ZOO, content, custom, open_api
 
 META = "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.apiserver.discovery.served import BUILTIN, ZOO, content, custom, open_api
+from tests.unit.apiserver.discovery.sample_documents import BUILTIN, ZOO, content, custom, open_api
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 ZEBRA = {

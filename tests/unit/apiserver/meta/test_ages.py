@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from steersman_cluster.apiserver.meta.ages import Ages, between, human_duration
-from tests.unit.apiserver.tables.shown_tables import NOW
+from tests.unit.apiserver.tables.table_samples import NOW
 
 LENGTHS: dict[str, dict[str, float]] = {
     "<invalid>": {"seconds": -2},

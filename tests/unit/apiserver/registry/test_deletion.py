@@ -85,13 +85,13 @@ POLICIES: dict[str, tuple[list[str], dict[str, Any], list[str]]] = {
     "background removes both": (["orphan", "x"], {"propagation": "Background"}, ["x"]),
     "foreground": (["x"], {"propagation": "Foreground"}, ["x", "foregroundDeletion"]),
     "orphan": (["x"], {"propagation": "Orphan"}, ["x", "orphan"]),
-    "one for the other": (
+    "a policy replaces the other finalizer": (
         ["foregroundDeletion"],
         {"propagation": "Orphan"},
         ["orphan"],
     ),
-    "the old way to orphan": (["x"], {"orphan_dependents": True}, ["x", "orphan"]),
-    "the old way not to": (["orphan", "x"], {"orphan_dependents": False}, ["x"]),
+    "orphanDependents is true": (["x"], {"orphan_dependents": True}, ["x", "orphan"]),
+    "orphanDependents is false": (["orphan", "x"], {"orphan_dependents": False}, ["x"]),
 }
 
 
@@ -156,7 +156,7 @@ def test_the_deletion_does_not_modify_its_argument(immediate: ServedResource) ->
     assert found == obj(finalizers=["x"])
 
 
-REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+REJECTED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown policy": (
         {"propagationPolicy": "Backwards"},
         'propagationPolicy: Unsupported value: "Backwards": supported values: "Foreground",'
@@ -167,16 +167,16 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
         'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation'
         " cannot be both set",
     ),
-    "half a dry run": (
+    "an unknown dry run": (
         {"dryRun": ["Half"]},
         'dryRun: Unsupported value: ["Half"]: supported values: "All"',
     ),
 }
 
 
-@pytest.mark.parametrize("case", REFUSED_OPTIONS)
+@pytest.mark.parametrize("case", REJECTED_OPTIONS)
 def test_invalid_options_are_rejected(case: str) -> None:
-    written, why = REFUSED_OPTIONS[case]
+    written, why = REJECTED_OPTIONS[case]
 
     with pytest.raises(StatusError) as raised:
         DeleteOptions.written(written)

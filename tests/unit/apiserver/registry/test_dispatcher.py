@@ -6,7 +6,7 @@ from tests.embedded import EmbeddedServer
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
-NOT_THERE = {
+NOT_FOUND = {
     ("GET", "/api/v1/gadgets"),
     ("GET", "/api/v2/pods"),
     ("GET", "/apis/apps/v1beta1/deployments"),
@@ -18,7 +18,7 @@ NOT_THERE = {
 }
 
 
-@pytest.mark.parametrize(("method", "path"), sorted(NOT_THERE))
+@pytest.mark.parametrize(("method", "path"), sorted(NOT_FOUND))
 async def test_a_resource_that_is_not_served_is_not_found(
     method: str, path: str, api: EmbeddedServer
 ) -> None:

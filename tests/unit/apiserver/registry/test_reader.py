@@ -15,14 +15,14 @@ def token(**fields: object) -> str:
 
 
 BAD_TOKENS = {
-    "no base64": "!!!",
-    "no JSON": base64.urlsafe_b64encode(b"nonsense").decode(),
-    "no map": base64.urlsafe_b64encode(b"[]").decode(),
+    "not base64": "!!!",
+    "not JSON": base64.urlsafe_b64encode(b"nonsense").decode(),
+    "not an object": base64.urlsafe_b64encode(b"[]").decode(),
     "another version": token(v="meta.k8s.io/v2"),
     "no revision": token(rv=0),
-    "a revision in letters": token(rv="five"),
-    "no beginning": token(start=""),
-    "a way out": token(start="../../secrets/default/db\0"),
+    "a revision that is not a number": token(rv="five"),
+    "no start key": token(start=""),
+    "a start key outside the prefix": token(start="../../secrets/default/db\0"),
 }
 
 

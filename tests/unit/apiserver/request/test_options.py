@@ -70,7 +70,7 @@ def test_list_options_are_read_from_the_query() -> None:
     )
 
 
-REFUSED_LISTS = {
+REJECTED_LISTS = {
     "resourceVersionMatch=Exact": (
         "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion"
         " is provided"
@@ -105,12 +105,12 @@ REFUSED_LISTS = {
 }
 
 
-@pytest.mark.parametrize("query", REFUSED_LISTS)
+@pytest.mark.parametrize("query", REJECTED_LISTS)
 def test_contradictory_list_options_are_rejected(query: str) -> None:
     with pytest.raises(StatusError) as raised:
         ListOptions.of(request_info(f"/?{query}"))
 
-    message = f'ListOptions.meta.k8s.io "" is invalid: {REFUSED_LISTS[query]}'
+    message = f'ListOptions.meta.k8s.io "" is invalid: {REJECTED_LISTS[query]}'
     assert (raised.value.code, raised.value.message) == (422, message)
 
 
@@ -144,7 +144,7 @@ def test_write_options_have_the_defaults_of_kube_apiserver() -> None:
     )
 
 
-REFUSED_WRITES = {
+REJECTED_WRITES = {
     "dryRun=Some": 'dryRun: Unsupported value: ["Some"]: supported values: "All"',
     "fieldValidation=Maybe": (
         'fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict",'
@@ -158,12 +158,12 @@ REFUSED_WRITES = {
 }
 
 
-@pytest.mark.parametrize("query", REFUSED_WRITES)
+@pytest.mark.parametrize("query", REJECTED_WRITES)
 def test_invalid_write_options_are_rejected(query: str) -> None:
     with pytest.raises(StatusError) as raised:
         WriteOptions.of(request_info(f"/?{query}"), kind="PatchOptions")
 
-    message = f'PatchOptions.meta.k8s.io "" is invalid: {REFUSED_WRITES[query]}'
+    message = f'PatchOptions.meta.k8s.io "" is invalid: {REJECTED_WRITES[query]}'
     assert (raised.value.code, raised.value.message) == (422, message)
 
 

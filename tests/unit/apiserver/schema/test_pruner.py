@@ -25,7 +25,7 @@ def object_meta() -> Schema:
     return BuiltinSchemas.read().named(OBJECT_META)
 
 
-def left(schema: dict[str, Any], value: Any) -> tuple[Any, list[str]]:
+def pruned(schema: dict[str, Any], value: Any) -> tuple[Any, list[str]]:
     obj = {"x": value}
     unknown = prune(obj, compile_schema(fields(x=schema), object_meta=Schema(type="object")))
     return obj.get("x"), unknown
@@ -51,18 +51,18 @@ def left(schema: dict[str, Any], value: Any) -> tuple[Any, list[str]]:
 def test_unknown_fields_and_stray_nulls_are_removed(
     schema: dict[str, Any], given: Any, kept: Any, unknown: list[str]
 ) -> None:
-    assert left(schema, given) == (kept, unknown)
+    assert pruned(schema, given) == (kept, unknown)
 
 
 @pytest.mark.parametrize("schema", [INTEGER, ANYTHING], ids=["known", "unknown"])
 def test_whole_floats_become_integers_as_in_go(schema: dict[str, Any]) -> None:
-    kept, _ = left(values(schema), {"a": 1.0, "b": 1.5, "c": 10**20})
+    kept, _ = pruned(values(schema), {"a": 1.0, "b": 1.5, "c": 10**20})
 
     assert [type(kept[key]) for key in "abc"] == [int, float, float]
 
 
 def test_unknown_paths_are_sorted() -> None:
-    _, unknown = left(fields(), {"c": 1, "a": 1, "b": 1})
+    _, unknown = pruned(fields(), {"c": 1, "a": 1, "b": 1})
 
     assert unknown == ["x.a", "x.b", "x.c"]
 

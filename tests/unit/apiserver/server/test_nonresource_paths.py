@@ -82,18 +82,18 @@ async def test_the_openapi_index_contains_the_urls_of_its_documents(api: Embedde
     assert "io.k8s.api.core.v1.Pod" in found["components"]["schemas"]
 
 
-NOWHERE = {
+NOT_FOUND = {
     "/nowhere": ("text/plain; charset=utf-8", b"404 page not found\n"),
     "/apis/nowhere.example.com/v1": ("text/plain; charset=utf-8", b"404 page not found\n"),
 }
 
 
-@pytest.mark.parametrize("path", NOWHERE)
+@pytest.mark.parametrize("path", NOT_FOUND)
 async def test_an_unknown_page_is_not_found(path: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", path)
 
     assert answer.status == 404
-    assert (answer.header("content-type"), answer.body) == NOWHERE[path]
+    assert (answer.header("content-type"), answer.body) == NOT_FOUND[path]
 
 
 async def test_a_document_does_not_allow_post(api: EmbeddedServer) -> None:

@@ -88,11 +88,11 @@ async def test_a_rejection_is_returned_as_a_response(api: EmbeddedServer) -> Non
 async def test_a_request_whose_guard_raises_is_not_sent() -> None:
     echo = Echo(Reply(status=200))
 
-    def refuse() -> None:
+    def fail() -> None:
         raise PermissionError
 
     with pytest.raises(PermissionError):
-        async with InProcessTransport(echo).open(Request(method="PUT", path="/x", guard=refuse)):
+        async with InProcessTransport(echo).open(Request(method="PUT", path="/x", guard=fail)):
             pass
 
     assert echo.certificates == []

@@ -131,11 +131,11 @@ def test_a_write_that_cannot_be_acknowledged_is_rolled_back(
     log = RevisionLog(journal)
     log.append(Key("pods", "default/first"), {}, expected=0)
 
-    def refuse(descriptor: int, content: bytes, offset: int) -> int:
+    def fail(descriptor: int, content: bytes, offset: int) -> int:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patched:
-        patched.setattr(os, "pwrite", refuse)
+        patched.setattr(os, "pwrite", fail)
         with pytest.raises(WriteFailed, match="Input/output error"):
             log.append(WEB, {}, expected=0)
     next_ = log.append(Key("pods", "default/next"), {}, expected=0)

@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.table_columns import Cell, Printer
 from steersman_cluster.apiserver.tables import custom_printer
 from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
-from tests.unit.apiserver.tables.shown_tables import ABOUT, AGE, NOW
+from tests.unit.apiserver.tables.table_samples import ABOUT, AGE, NOW
 
 
 def column(type_: str, path: str = ".spec.value", **more: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.strategy import Object
-from tests.unit.apiserver.tables.shown_tables import ABOUT, AGE, printer_of, shown
+from tests.unit.apiserver.tables.table_samples import ABOUT, AGE, printer_of, shown
 
 RUNNING: Object = {"running": {}}
 COMPLETED: Object = {"terminated": {"exitCode": 0, "reason": "Completed"}}

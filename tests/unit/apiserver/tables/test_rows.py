@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
 from tests.embedded import EmbeddedServer
-from tests.unit.apiserver.tables.shown_tables import printer_of, shown
+from tests.unit.apiserver.tables.table_samples import printer_of, shown
 
 CELLS = yaml.safe_load(Path(__file__).with_name("cells.yaml").read_text(encoding="utf-8"))
 ROWS = [

@@ -11,7 +11,7 @@ from steersman_cluster.testing import Component
 from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox
 
 WORKING = "touch ready; exec sleep 600"
-DEAF_TO_SIGTERM = f"trap '' TERM; {WORKING}"
+IGNORES_SIGTERM = f"trap '' TERM; {WORKING}"
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def test_a_component_is_stopped_when_its_block_raises(place: Sandbox) -> None:
 
 
 def test_a_component_that_ignores_sigterm_is_killed_after_a_grace_period(place: Sandbox) -> None:
-    with component(place, DEAF_TO_SIGTERM, grace_seconds=0.01).running() as deaf:
-        with deaf.stopped():
-            assert deaf.pid is None
+    with component(place, IGNORES_SIGTERM, grace_seconds=0.01).running() as running:
+        with running.stopped():
+            assert running.pid is None
 
 
 def test_a_crashed_component_is_restarted_after_the_block(place: Sandbox) -> None:

@@ -271,7 +271,7 @@ def test_an_update_is_complete_when_all_pods_are_ready_in_the_new_revision() -> 
         (pod(0), pod(1, is_ready=False)),
         (pod(0), pod(1), pod(2)),
     ],
-    ids=["one is old", "one is not ready", "one is too many"],
+    ids=["one is old", "one is not ready", "one is surplus"],
 )
 def test_during_an_update_the_old_revision_is_the_current_one(
     pods: tuple[core_v1.Pod, ...],

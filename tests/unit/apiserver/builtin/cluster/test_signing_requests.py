@@ -15,15 +15,15 @@ WRONG = {
     "no PEM": ({"request": "bm8="}, ["spec.request"]),
     "no usages": ({"usages": []}, ["spec.usages"]),
     "an unknown usage": ({"usages": ["dancing"]}, ["spec.usages[0]"]),
-    "a usage twice": ({"usages": ["any", "any"]}, ["spec.usages[1]"]),
+    "a duplicate usage": ({"usages": ["any", "any"]}, ["spec.usages[1]"]),
     "no signer": ({"signerName": ""}, ["spec.signerName"]),
     "no path": ({"signerName": "example.com"}, ["spec.signerName"]),
     "two paths": ({"signerName": "example.com/a/b"}, ["spec.signerName"]),
     "no domain": ({"signerName": "example/a"}, ["spec.signerName"]),
-    "a bad domain": ({"signerName": "Example_.com/a"}, ["spec.signerName"]),
-    "a bad path": ({"signerName": "example.com/A_"}, ["spec.signerName"]),
-    "an old signer": ({"signerName": "kubernetes.io/legacy-unknown"}, ["spec.signerName"]),
-    "a short life": ({"expirationSeconds": 599}, ["spec.expirationSeconds"]),
+    "an invalid domain": ({"signerName": "Example_.com/a"}, ["spec.signerName"]),
+    "an invalid path": ({"signerName": "example.com/A_"}, ["spec.signerName"]),
+    "a legacy signer": ({"signerName": "kubernetes.io/legacy-unknown"}, ["spec.signerName"]),
+    "a short lifetime": ({"expirationSeconds": 599}, ["spec.expirationSeconds"]),
 }
 
 

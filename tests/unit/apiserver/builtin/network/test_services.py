@@ -19,7 +19,7 @@ def updated(old: Object, **spec: Any) -> Object:
     return handler.update(new, old, namespace="default", subresource="")
 
 
-def refusal_of(**spec: Any) -> str:
+def error_message_of(**spec: Any) -> str:
     with pytest.raises(StatusError) as raised:
         created(**spec)
     return raised.value.message.removeprefix('Service "web" is invalid: ')
@@ -143,7 +143,7 @@ def test_a_full_port_range_is_an_internal_error() -> None:
 def test_an_invalid_service_is_rejected_with_the_message_of_kube_apiserver(
     spec: Object, message: str
 ) -> None:
-    assert refusal_of(**spec) == message
+    assert error_message_of(**spec) == message
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def rejection(obj: Object) -> list[str]:
     return sentences_of(raised.value)
 
 
-def refusal_of_change(old: Object, **spec: Any) -> str:
+def error_of_change(old: Object, **spec: Any) -> str:
     changed = {**old, "spec": {**old["spec"], **spec}}
     with pytest.raises(StatusError) as raised:
         KindHandler("v1", "pods").update(changed, old, namespace="default", subresource="")
@@ -193,7 +193,7 @@ def test_each_error_in_a_pod_contains_its_path(spec: Object, errors: list[str]) 
 def test_a_change_of_an_immutable_field_is_rejected_with_a_diff() -> None:
     old = created(pod())
 
-    message = refusal_of_change(old, nodeSelector={"a": "b"})
+    message = error_of_change(old, nodeSelector={"a": "b"})
 
     assert message.endswith(
         "(allow it to be set to 1 if it was previously negative)\n"

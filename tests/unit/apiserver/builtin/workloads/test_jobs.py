@@ -24,7 +24,7 @@ def created(**spec: Any) -> Object:
     return KindHandler("batch/v1", "jobs").create(body, namespace="default")
 
 
-def refusal_of_change(old: Object, **spec: Any) -> Object:
+def error_of_change(old: Object, **spec: Any) -> Object:
     new = {**old, "spec": {**old["spec"], **spec}}
     with pytest.raises(StatusError) as raised:
         KindHandler("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
@@ -86,7 +86,7 @@ def test_the_template_of_a_running_job_is_immutable() -> None:
     container = {"name": "app", "image": "nginx:2"}
     template = old["spec"]["template"]
 
-    cause = refusal_of_change(
+    cause = error_of_change(
         old, template={**template, "spec": {**template["spec"], "containers": [container]}}
     )
 

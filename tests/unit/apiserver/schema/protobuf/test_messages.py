@@ -72,7 +72,7 @@ def rejection(expectations: BodyDecoders, body: bytes) -> str:
     return raised.value.message
 
 
-def unfit(expectations: BodyDecoders, *parts: bytes) -> str:
+def conversion_error(expectations: BodyDecoders, *parts: bytes) -> str:
     prefix = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
     error = rejection(expectations, enveloped(*CONFIG_MAP, *parts))
     assert error.startswith(prefix)
@@ -308,7 +308,7 @@ def test_an_object_of_another_kind_is_rejected(expectations: BodyDecoders) -> No
 def test_an_invalid_message_is_rejected(
     expectations: BodyDecoders, written: bytes, why: str
 ) -> None:
-    assert unfit(expectations, written) == why
+    assert conversion_error(expectations, written) == why
 
 
 def test_a_message_that_is_nested_too_deeply_is_rejected(expectations: BodyDecoders) -> None:
@@ -327,7 +327,7 @@ def test_a_message_that_is_nested_too_deeply_is_rejected(expectations: BodyDecod
 def test_a_timestamp_outside_the_supported_years_is_rejected(
     expectations: BodyDecoders, seconds: int
 ) -> None:
-    said = unfit(expectations, message(1, message(8, number(1, seconds))))
+    said = conversion_error(expectations, message(1, message(8, number(1, seconds))))
 
     assert said == "Time: year outside of range [0,9999]"
 
