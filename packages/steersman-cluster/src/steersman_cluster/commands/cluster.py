@@ -120,7 +120,9 @@ Examples:
     help="Number of simulated nodes.",
 )
 @click.option(
-    "--no-workloads", is_flag=True, help="Run the API server only, without nodes and controllers."
+    "--no-workloads",
+    is_flag=True,
+    help="Run only the API server, without nodes, scheduler and controllers.",
 )
 @click.option(
     "--without",

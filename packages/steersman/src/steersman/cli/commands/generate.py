@@ -73,9 +73,8 @@ def generate(context: click.Context, check: bool, force: bool, output: str | Non
     generated file was edited by hand, prints the difference, writes nothing and fails; --force
     overwrites the file.
 
-    Most subcommands write one part of these files. They also accept a TARGET (module:attribute, a
-    module or a file), and then print to stdout. With a TARGET, chart and bundle write to the
-    directory that their option --into names.
+    Most subcommands write one part of these files. With a TARGET (module:attribute, a module or a
+    file), chart and bundle write to the directory of --into, and other subcommands print to stdout.
     """
     if context.invoked_subcommand is not None:
         if check or force or output:
@@ -102,7 +101,7 @@ Examples:
     "--against",
     type=click.Path(exists=True, path_type=Path),
     metavar="OLD",
-    help="Compare with the CRDs in OLD (a file or directory); list breaking changes, fail if any.",
+    help="Compare with the CRDs in OLD (file or directory); list breaking changes, fail if any.",
 )
 def crd(
     target: str | None, output: str | None, check: bool, force: bool, against: Path | None
