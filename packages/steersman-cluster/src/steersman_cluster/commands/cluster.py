@@ -132,7 +132,7 @@ Examples:
     help="Disable one part of the cluster, such as scheduler; repeatable.",
 )
 @click.option(
-    "--force", is_flag=True, help="Start even when running in a Pod, which is refused by default."
+    "--force", is_flag=True, help="Start even in a Pod, where the command fails by default."
 )
 @click.option(
     "-o",

@@ -72,7 +72,7 @@ Examples:
     help="Minimum level of the operator's log lines.",
 )
 @click.option(
-    "--force", is_flag=True, help="Start even when running in a Pod, which is refused by default."
+    "--force", is_flag=True, help="Start even in a Pod, where the command fails by default."
 )
 def dev(
     target: str | None,
@@ -88,9 +88,9 @@ def dev(
 ) -> None:
     """Run an operator on an embedded cluster, with reload.
 
-    TARGET is module:attribute, a module, or a file; it is optional in a project. The cluster
-    runs in this process, with the operator's CRDs installed. The operator runs in another process,
-    which restarts when one of its files is saved. Ctrl-C stops both.
+    TARGET is module:attribute, a module, or a file. In a project, the default is the project's
+    operator. The cluster runs in this process, with the operator's CRDs installed. The operator
+    runs in another process, which restarts when one of its files is saved. Ctrl-C stops both.
     """
     import asyncio
     from random import SystemRandom

@@ -177,9 +177,9 @@ Example:
 def upgrade(output: str | None) -> None:
     """Upgrade the project to the installed version of steersman.
 
-    Your changes are kept. Renamed steersman APIs are updated in your source files; run `ruff check
-    --fix` afterwards to sort the imports. If you and steersman changed the same line, the file
-    contains both versions with git's conflict markers, and the exit status is 1.
+    Merges the new project files with your changes. If you and steersman changed the same line, the
+    file contains both versions with git's conflict markers, and the exit status is 1. Replaces
+    renamed steersman APIs in your source files; run `ruff check --fix` afterwards to sort imports.
     """
     from steersman.scaffold import Project, installed_origin, upgrade_project
 

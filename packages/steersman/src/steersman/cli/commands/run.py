@@ -55,8 +55,9 @@ Examples:
 def run(target: str | None, install_crds: bool, **given: Any) -> None:
     """Run an operator against a cluster.
 
-    TARGET is module:attribute, a module, or a file; it is optional in a project. An option
-    with a variable in brackets can also be set in the environment or in the --config file.
+    TARGET is module:attribute, a module, or a file. In a project, the default is the project's
+    operator. An option with a variable in brackets can also be set by this environment variable or
+    in the --config file.
     """
     import asyncio
     from random import SystemRandom
