@@ -37,7 +37,7 @@ class Status(apps_v1.DeploymentStatus):
 # Any kind with this spec and this status. The functions below work with all of them.
 App: TypeAlias = sm.CustomResource[Spec, Status]
 
-VALIDATIONS = (
+CEL = (
     sm.Cel(
         "self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",
         message="the name is also the name of a Service: use at most 63 characters, and no dots",
@@ -57,11 +57,7 @@ CRD = sm.Crd(
 
 
 class AppService(
-    sm.CustomResource[Spec, Status],
-    group="app.example.com",
-    version="v1",
-    crd=CRD,
-    validations=VALIDATIONS,
+    sm.CustomResource[Spec, Status], group="app.example.com", version="v1", crd=CRD, validations=CEL
 ):
     """Runs an image in a Deployment, and exposes it on a port of every node."""
 

@@ -4,7 +4,7 @@ import steersman as sm
 from steersman import changed
 from steersman.kinds import apps_v1, core_v1
 
-from opdemo.appservice import CRD, VALIDATIONS, Spec, Status, reconcile
+from opdemo.appservice import CEL, CRD, Spec, Status, reconcile
 
 
 class WebService(
@@ -12,7 +12,7 @@ class WebService(
     group="app.example.com",
     version="v1",
     crd=CRD,
-    validations=VALIDATIONS,
+    validations=CEL,
 ):
     """Runs an image in a Deployment, and exposes it on a port of every node."""
 
