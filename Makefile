@@ -57,7 +57,7 @@ PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test docs fuzz control-plane test-real test-deep demo release bench bench-check bench-cluster generate constraints clean
+.PHONY: help install check test docs fuzz control-plane test-real test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -143,6 +143,9 @@ $(BENCH_READY): $(PROJECTS) constraints.txt bench/requirements.txt
 	sed '/--hash/d; s/ *\\$$//' constraints.txt > $(BENCH_VENV)/constraints.txt
 	$(BENCH_VENV)/bin/python -m pip install -q -c $(BENCH_VENV)/constraints.txt -r bench/requirements.txt
 	touch $@
+
+api-snapshot: $(TEST) ## record the public API, after a change of it
+	$(BIN)/python -m tests.architecture.public_api.snapshot
 
 generate: control-plane ## generate the built-in kinds from a real API server
 	$(BIN)/python -m tools.openapi

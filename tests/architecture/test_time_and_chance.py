@@ -27,7 +27,7 @@ ALLOWED_LOOP_USES = {
 }
 
 # Modules with clocks and random generators, and the names that may be imported from them.
-AMBIENT = {
+CLOCKS_AND_RANDOMNESS = {
     "random": {"Random", "SystemRandom"},  # created where the program starts
     "time": set[str](),
     "uuid": {"UUID"},
@@ -69,8 +69,8 @@ LIBRARY_USERS = {
 
 def is_forbidden(name: str) -> bool:
     module, _, thing = name.partition(".")
-    if thing and module in AMBIENT:
-        return thing.partition(".")[0] not in AMBIENT[module]
+    if thing and module in CLOCKS_AND_RANDOMNESS:
+        return thing.partition(".")[0] not in CLOCKS_AND_RANDOMNESS[module]
     return name in FORBIDDEN_CALLS
 
 
@@ -84,7 +84,7 @@ def is_loop(node: ast.expr) -> bool:
             return False
 
 
-def ambient_uses(module: Module) -> Iterator[str]:
+def forbidden_uses(module: Module) -> Iterator[str]:
     if module.path == CLOCK:
         return
     allowed = ALLOWED_LOOP_USES.get(module.path, set[str]())
@@ -108,7 +108,7 @@ def library_uses(module: Module) -> Iterator[str]:
 
 
 def not_arguments(module: Module) -> Iterator[str]:
-    yield from ambient_uses(module)
+    yield from forbidden_uses(module)
     yield from library_uses(module)
 
 
