@@ -28,7 +28,7 @@ Examples:
     type=click.Path(exists=True, path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="Apply the objects in this file or directory.",
+    help="Also apply the objects in this file or directory, at the start and after each save.",
 )
 @click.option(
     "--for",

@@ -75,7 +75,10 @@ class PendingWork:
         return max((each for each in self._due.values() if each <= at), default=None)
 
     def due_to(self, actor: str, controller: str) -> Iterator[tuple[ObjectRef, float]]:
-        """Yield each object that ``controller`` of ``actor`` has requeued, with its due time."""
+        """Yield each object that a controller of ``actor`` has requeued, with its due time.
+
+        ``actor`` is the name of an operator or another program in the simulation.
+        """
         for (who, what, ref), due_at in self._due.items():
             if who == actor and what == controller:
                 yield ref, due_at

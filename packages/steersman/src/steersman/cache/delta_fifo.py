@@ -105,8 +105,8 @@ class NotDecoded(msgspec.Struct, frozen=True):
 class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
     """A delta for a list: the differences between the list and the known objects.
 
-    ``rewound`` is true if the list is older than the previous position and is valid nevertheless,
-    because the server's history was reset, for example by a restore of a backup.
+    ``rewound`` is true if the server's history was reset, for example by a restore of a backup:
+    resource versions from before the reset must not be compared with later ones.
     """
 
     deltas: list[Delta[Obj]]

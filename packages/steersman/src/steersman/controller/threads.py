@@ -88,8 +88,9 @@ class ThreadPool:
     ) -> "Job[T]":
         """Run ``function`` in a free thread, and return its job.
 
-        The function starts after the previous thread of ``holder`` has ended. ``ended`` returns the
-        error for calls to the context after the job's task has ended.
+        The function starts after all earlier functions of the same ``holder`` have ended. A thread
+        cannot be stopped: if the task that waits for the job has ended, each further call of the
+        function to its context raises the error that ``ended`` returns.
         """
         for before in [job for job in self._jobs if job.holder == holder]:
             await before.ended()

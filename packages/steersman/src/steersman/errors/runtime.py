@@ -127,10 +127,10 @@ class UndeclaredWrite(Undeclared):
 
 
 class NotOurs(SteersmanError):
-    """An existing object, or some of its fields, cannot be taken over from another owner.
+    """An object that a controller wants to own already exists, and is not its own.
 
-    ``actual_controller`` names the object's controlling owner, if there is one. ``fields`` are the
-    fields that another field manager owns.
+    Either another owner controls the object (``actual_controller``), or no owner controls it and
+    the controller has not applied it before, or another field manager owns some ``fields``.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class ReconcileTimedOut(SteersmanError):
 
 
 class ContextEnded(SteersmanError):
-    """A context was used after its reconcile timed out, was stopped, or lost leadership."""
+    """A context was used after its reconcile had ended, for example by a timeout."""
 
     def __init__(self, *, controller: str, ref: str) -> None:
         self.controller = controller

@@ -126,10 +126,10 @@ class ManagerEnvironment:
       in a thread.
     - ``loop_check_seconds`` is the interval of the checks of the event loop, of readiness and of
       liveness.
-    - ``stall_seconds`` is how late such a check must be before a thread records what blocks the
-      event loop. With ``inf``, no such thread runs.
+    - ``stall_seconds``: if the event loop runs a check this much later than planned, a separate
+      thread records the code that blocks the loop. With ``inf``, there is no such thread.
     - ``server_probe`` defines whether a silent API server is probed. Without the probe, a silent
-      connection is closed only after the ``silence_seconds`` of its watch.
+      connection is closed only after ``ReflectorSettings.silence_seconds``.
     """
 
     connect: Callable[[], AbstractAsyncContextManager[Transport]]

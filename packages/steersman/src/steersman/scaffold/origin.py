@@ -66,7 +66,7 @@ class Origin:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Return the wheels by their paths in a project."""
+        """Return a mapping from the path of each wheel in a project to its content."""
         return {f"{VENDOR}/{name}": wheel for name, wheel in self.wheels.items()}
 
 

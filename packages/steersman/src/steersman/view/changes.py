@@ -18,7 +18,7 @@ class ChangeLines:
         return f"<ChangeLines of {len(self._shown)} objects>"
 
     def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
-        """Yield a line for each object of ``grown`` that is new, changed or re-created.
+        """Yield a line for each object in the trees ``grown`` that is new, changed or re-created.
 
         Also yield a line for each object that has been deleted since the previous call.
         """

@@ -34,9 +34,10 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     idle: int = 0
 
     def merged_with(self, later: "Reconciled") -> "Reconciled":
-        """Return the reconcile to show after ``later``: ``later`` itself if it changed anything.
+        """Return the reconcile that the view shows once ``later`` has also finished.
 
-        Otherwise return this reconcile, with ``later`` counted in ``idle``.
+        This is ``later``, unless ``later`` changed nothing and had the same outcome. In that case
+        it is this reconcile with ``idle`` one higher, if this reconcile changed something.
         """
         is_idle = not later.did and not later.error and later.outcome == self.outcome
         return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later

@@ -29,8 +29,8 @@ class ReflectorStore(Protocol[Obj_contra]):
 
         ``decode_failures`` are the errors for the listed objects that cannot be decoded. The store
         must not change ``objects``. If ``rewound`` is true, the server's history was reset, for
-        example by a restore of a backup, and earlier versions cannot be compared with ``version``
-        and later ones.
+        example by a restore of a backup: resource versions from before the reset must not be
+        compared with later ones.
         """
         ...
 

@@ -36,8 +36,8 @@ def is_older(version: str, than: str) -> bool:
 def is_far_ahead(version: str, of: str) -> bool:
     """Whether ``version`` is too far ahead of ``of`` to be the version of the next event.
 
-    Such a version is wrong, or the history was advanced on purpose, as by a restore from a backup.
-    A new list shows which of the two is true.
+    Either such a version is wrong, or the server's revisions were raised on purpose, as by
+    ``etcdutl snapshot restore --bump-revision``. A new list shows which of the two is true.
     """
     if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS]:
         return False  # nearly always

@@ -381,8 +381,8 @@ class Context:
         """End the context: each later read or write through the context raises ``ContextEnded``.
 
         Unfinished writes in tasks that the reconcile function did not await are cancelled, because
-        the next reconcile of the object may follow immediately. ``asyncio.gather`` leaves such
-        tasks running when one of its tasks fails.
+        the next reconcile of the object may follow immediately. Such tasks exist, for example,
+        after one task of an ``asyncio.gather`` has failed.
         """
         self._is_ended = True
         for task in self._writing:

@@ -350,16 +350,17 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         _address,
         _ADDRESS,
         "HOST:PORT",
-        "Address of /healthz, /livez and /readyz; empty disables them. In a Pod, use :8081, because"
-        " the kubelet connects from outside the Pod.",
+        "Address of /healthz, /livez and /readyz (default: a loopback port); empty disables them."
+        " In a Pod, use :8081, because the kubelet connects from outside the Pod.",
     ),
     Setting(
         "metrics_address",
         _address,
         _ADDRESS,
         "HOST:PORT",
-        "Address of /metrics; empty disables it. An address that is not loopback uses HTTPS and"
-        " requires the RBAC permission to get /metrics.",
+        "Address of /metrics (default: a loopback port); empty disables it. On another address than"
+        " loopback, metrics are served over HTTPS, only to clients with the RBAC permission to get"
+        " /metrics.",
     ),
     Setting("tls_cert_file", _path, _FILE, "FILE", "TLS certificate of /metrics (PEM)."),
     Setting("tls_key_file", _path, _FILE, "FILE", "Private key of the TLS certificate (PEM)."),
