@@ -1,8 +1,7 @@
 """Drops all packets of a connection, as an unresponsive network does.
 
-A proxy that stops reading, or is paused, is not enough: its kernel still acknowledges packets. So a
-filter on the receiving socket makes the kernel drop them. That needs no privileges, and affects
-nothing else.
+The kernel of a proxy that stops reading still acknowledges packets. A filter on the receiving
+socket makes the kernel drop them. It needs no privileges and affects no other socket.
 """
 
 import ctypes
@@ -13,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-# From <asm-generic/socket.h>; Python has no name for it.
+# From <asm-generic/socket.h>; Python's ``socket`` does not define it.
 _SO_ATTACH_FILTER = 26
 
-# One instruction of the classic packet filter: return 0, which drops the packet.
-_RETURN_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
+# One instruction of classic BPF: return 0, which drops the packet.
+_DROP_PACKET = struct.pack("HBBI", 0x06, 0, 0, 0)
 
 KEEPALIVE: Mapping[str, int] = {
     "idle": socket.TCP_KEEPIDLE,
@@ -27,26 +26,27 @@ KEEPALIVE: Mapping[str, int] = {
 }
 
 
-def swallow_packets(receiver: socket.socket) -> None:
-    """Drop all packets to this socket from now on; a sender gets no error."""
-    program = ctypes.create_string_buffer(_RETURN_NOTHING, len(_RETURN_NOTHING))
-    filter_of_one = struct.pack("HP", 1, ctypes.addressof(program))
-    receiver.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_of_one)
+def drop_received_packets(receiving_socket: socket.socket) -> None:
+    """Drop all packets to this socket from now on; the sender gets no error."""
+    program = ctypes.create_string_buffer(_DROP_PACKET, len(_DROP_PACKET))
+    attached_filter = struct.pack("HP", 1, ctypes.addressof(program))
+    receiving_socket.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, attached_filter)
 
 
-def keepalive_of(watchful: socket.socket) -> dict[str, int]:
+def keepalive_settings(client_socket: socket.socket) -> dict[str, int]:
     """The keepalive settings of a socket."""
     options = {
-        name: watchful.getsockopt(socket.IPPROTO_TCP, option) for name, option in KEEPALIVE.items()
+        name: client_socket.getsockopt(socket.IPPROTO_TCP, option)
+        for name, option in KEEPALIVE.items()
     }
-    return {"on": watchful.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE), **options}
+    return {"on": client_socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE), **options}
 
 
-def hurry(watchful: socket.socket, *, after_seconds: int) -> None:
+def shorten_keepalive(client_socket: socket.socket, *, after_seconds: int) -> None:
     """Shorten the timeouts after which the kernel reports a dead connection."""
     sooner = {"idle": 1, "interval": 1, "user_timeout": after_seconds * 1000}
     for name, value in sooner.items():
-        watchful.setsockopt(socket.IPPROTO_TCP, KEEPALIVE[name], value)
+        client_socket.setsockopt(socket.IPPROTO_TCP, KEEPALIVE[name], value)
 
 
 @contextmanager

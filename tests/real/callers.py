@@ -1,4 +1,4 @@
-"""HTTP callers with any token, client certificate and headers."""
+"""HTTP callers with a chosen token, client certificate and headers."""
 
 import ssl
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import HttpCaller
 
-SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 
 
 @contextmanager
@@ -21,11 +21,11 @@ def open_caller(
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[HttpCaller]:
     """A caller with ``token``, with a client certificate, or anonymous."""
-    given, address = cluster.credentials, urlsplit(cluster.url)
-    tls = ssl.create_default_context(cafile=given.ca_file)
+    credentials, url = cluster.credentials, urlsplit(cluster.url)
+    tls = ssl.create_default_context(cafile=credentials.ca_file)
     if certificate:
-        tls.load_cert_chain(given.client_certificate_file, given.client_key_file)
-    shown = {} if token is None else {"Authorization": f"Bearer {token}"}
-    connection = HTTPSConnection(str(address.hostname), address.port, timeout=SECONDS, context=tls)
-    with HttpCaller(connection, headers={**shown, **(headers or {})}) as caller:
+        tls.load_cert_chain(credentials.client_certificate_file, credentials.client_key_file)
+    authorization = {} if token is None else {"Authorization": f"Bearer {token}"}
+    connection = HTTPSConnection(str(url.hostname), url.port, timeout=TIMEOUT_SECONDS, context=tls)
+    with HttpCaller(connection, headers={**authorization, **(headers or {})}) as caller:
         yield caller

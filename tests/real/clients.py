@@ -1,4 +1,4 @@
-"""Clients of the real API server, by any transport, as any user with a token."""
+"""Clients of the API server for the admin, or for a user with a token."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,9 +22,9 @@ async def connected(
     token: str | None = None,
     login: Login | None = None,
 ) -> AsyncIterator[Client]:
-    """A client during the block: of the admin, or of the user of ``token`` or ``login``.
+    """A client for the admin, or for the user of ``token`` or ``login``, during the block.
 
-    ``server`` is another address of the same API server.
+    ``server`` overrides the address of the API server.
     """
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe

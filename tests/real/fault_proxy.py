@@ -1,4 +1,4 @@
-"""A proxy in front of a real API server that behaves like a broken or hostile server."""
+"""An HTTP proxy to an API server that injects faults."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -25,10 +25,10 @@ MAX_BYTES = 2**30
 
 
 class FaultProxy:
-    """Passes requests on as the cluster's admin, unless the test wants something else.
+    """Forwards requests as the cluster's admin, unless a test injects a fault.
 
-    ``answer`` gives a reply in the server's place, or none. ``garble`` changes the pieces of
-    watches. While it ``hangs``, nothing is answered and no watch says anything.
+    ``answer`` returns a reply instead of the server's, or None. ``transform_watch`` changes the
+    chunks of watches. While ``hangs`` is true, requests get no response, and watches no events.
     """
 
     def __init__(self, server: Transport) -> None:
@@ -36,12 +36,12 @@ class FaultProxy:
         self.port = 0
         self.requests: list[Request] = []
         self.answer: Callable[[Request], Reply | None] = lambda _: None
-        self.garble: Callable[[bytes], bytes] = bytes
+        self.transform_watch: Callable[[bytes], bytes] = bytes
         self.hangs = False
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
+        """The address of the proxy."""
         return f"http://127.0.0.1:{self.port}"
 
     async def handle(self, request: Request, *, certificate: CertificateIdentity | None) -> Reply:
@@ -51,26 +51,28 @@ class FaultProxy:
             await asyncio.Event().wait()
         if (reply := self.answer(request)) is not None:
             return reply
-        kept = [each for each in request.headers if each[0].lower() in ("accept", "content-type")]
-        onward = Request(
+        headers = [
+            each for each in request.headers if each[0].lower() in ("accept", "content-type")
+        ]
+        forwarded = Request(
             method=request.method,
             path=request.path,
             query=request.query,
-            headers=tuple(kept),
+            headers=tuple(headers),
             body=request.body,
         )
         if ("watch", "true") in request.query:
-            return Reply(status=200, headers=_JSON, stream=self._watch(onward))
-        async with self._server.open(onward) as response:
+            return Reply(status=200, headers=_JSON, stream=self._watch(forwarded))
+        async with self._server.open(forwarded) as response:
             body = await response.read(limit_bytes=MAX_BYTES)
             return Reply(status=response.status, headers=_JSON, body=body)
 
     async def _watch(self, request: Request) -> AsyncGenerator[bytes, None]:
         async with self._server.open(request) as response:
-            async for piece in response.chunks():
+            async for chunk in response.chunks():
                 if self.hangs:
                     await asyncio.Event().wait()
-                yield self.garble(piece)
+                yield self.transform_watch(chunk)
 
 
 _JSON = (("Content-Type", "application/json"),)
@@ -78,7 +80,7 @@ _JSON = (("Content-Type", "application/json"),)
 
 @asynccontextmanager
 async def fault_proxy(cluster: ControlPlane) -> AsyncIterator[FaultProxy]:
-    """A proxy to the cluster, while the block runs."""
+    """A proxy to the cluster, during the block."""
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
     )
@@ -90,8 +92,8 @@ async def fault_proxy(cluster: ControlPlane) -> AsyncIterator[FaultProxy]:
             yield proxy
 
 
-class Operated:
-    """An operator that runs behind a proxy, and what it observes."""
+class ProxiedOperator:
+    """An operator behind a proxy, and its observations."""
 
     def __init__(self, proxy: FaultProxy, namespace: str) -> None:
         self._proxy = proxy
@@ -100,16 +102,16 @@ class Operated:
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @asynccontextmanager
-    async def _reach(self) -> AsyncIterator[Transport]:
+    async def _connect(self) -> AsyncIterator[Transport]:
         async with NetworkTransport(
             server=self._proxy.url, tls=lambda: None, clock=SystemClock()
         ) as transport:
             yield transport
 
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:
-        """Operate until stopped."""
+        """Run until ``stop`` is set."""
         environment = ManagerEnvironment(
-            connect=self._reach,
+            connect=self._connect,
             namespace=self._namespace,
             hostname="here",
             server=self._proxy.url,
@@ -121,19 +123,19 @@ class Operated:
 
 
 @asynccontextmanager
-async def operated(
+async def running_operator(
     proxy: FaultProxy,
     namespace: str,
     *controllers: object,
     informers: InformerSettings | None = None,
     **settings: object,
-) -> AsyncIterator[Operated]:
-    """An operator behind the proxy, while the block runs."""
-    operator = Operated(proxy, namespace)
+) -> AsyncIterator[ProxiedOperator]:
+    """An operator that runs behind the proxy during the block."""
+    operator = ProxiedOperator(proxy, namespace)
     manager = Manager(controllers=controllers, informers=informers)  # type: ignore[arg-type]
-    given = {"metrics_address": "", "namespaces": (namespace,), "grace_seconds": 2.0, **settings}
+    chosen = {"metrics_address": "", "namespaces": (namespace,), "grace_seconds": 2.0, **settings}
     async with asyncio.TaskGroup() as group:
-        group.create_task(operator.run(manager, ManagerSettings(**given)))  # type: ignore[arg-type]
+        group.create_task(operator.run(manager, ManagerSettings(**chosen)))  # type: ignore[arg-type]
         try:
             yield operator
         finally:

@@ -1,4 +1,4 @@
-"""A kubelet that serves logs, and nothing else."""
+"""A stand-in for a kubelet that serves only logs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -11,19 +11,19 @@ from steersman.kinds import core_v1, meta_v1
 from tests.certificates import Authority
 from tests.raw_server import Received, raw_server, server_tls
 
-# From the path and the query of a request to the pieces of a log.
-Log: TypeAlias = Callable[[str, dict[str, str]], AsyncIterator[bytes]]
+# Returns the chunks of a log for the path and query of a request.
+LogHandler: TypeAlias = Callable[[str, dict[str, str]], AsyncIterator[bytes]]
 
 
 @asynccontextmanager
-async def kubelet(client: Client, log: Log) -> AsyncIterator[str]:
-    """The name of a Node whose kubelet serves ``log``, while the block runs."""
+async def kubelet(client: Client, serve_log: LogHandler) -> AsyncIterator[str]:
+    """Serve the logs of a new Node during the block, which gets the name of the Node."""
 
     async def response(request: Received, writer: asyncio.StreamWriter) -> None:
-        asked = urlsplit(request.line.split(" ")[1])
+        url = urlsplit(request.line.split(" ")[1])
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        async for piece in log(asked.path, dict(parse_qsl(asked.query))):
-            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        async for chunk in serve_log(url.path, dict(parse_qsl(url.query))):
+            writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
             await writer.drain()
         writer.write(b"0\r\n\r\n")
 

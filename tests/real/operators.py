@@ -1,4 +1,4 @@
-"""Operators in the test's process, on a cluster, as any user with a token."""
+"""Operators in the test process, as the admin or as a user with a token."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -30,49 +30,49 @@ Obj = TypeVar("Obj", bound=Resource)
 T = TypeVar("T", bound=Observation)
 
 WRITES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
-BESIDE = ("/leases", "/events", "reviews")
+UNCOUNTED_PATHS = ("/leases", "/events", "reviews")
 
-# Whatever is not being tested is switched off.
-ALONE: dict[str, Any] = {
+# Features that these tests do not need.
+DISABLED_FEATURES: dict[str, Any] = {
     "leader_election": False,
     "health_address": "",
     "metrics_address": "",
     "preflight": "off",
 }
 
-# Longer than anything takes here, shorter than a test may.
+# Shorter than the timeout of a test.
 WITHIN_SECONDS = 20.0
-# Nothing of what an operator does by itself takes longer than this to begin.
+# An idle operator starts no reconcile after this time.
 QUIET_SECONDS = 0.5
 POLL_SECONDS = 0.05
 
 
-class Listening:
-    """Carries requests, and notes which would write, and which of those have no answer yet."""
+class RecordingTransport:
+    """Sends requests, and records the writes and those that are in progress."""
 
-    def __init__(self, inner: Transport, noted: list[str], under_way: list[Request]) -> None:
+    def __init__(self, inner: Transport, writes: list[str], in_progress: list[Request]) -> None:
         self._inner = inner
-        self._noted = noted
-        self._under_way = under_way
+        self._writes = writes
+        self._in_progress = in_progress
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
-        """Send it."""
-        if request.method not in WRITES or any(each in request.path for each in BESIDE):
+        """Send the request."""
+        if request.method not in WRITES or any(each in request.path for each in UNCOUNTED_PATHS):
             async with self._inner.open(request) as response:
                 yield response
             return
-        self._noted.append(f"{request.method} {request.path}")
-        self._under_way.append(request)
+        self._writes.append(f"{request.method} {request.path}")
+        self._in_progress.append(request)
         try:
             async with self._inner.open(request) as response:
                 yield response
         finally:
-            self._under_way.remove(request)
+            self._in_progress.remove(request)
 
 
 class Operator:
-    """An operator while it runs: what it has observed, counted and written."""
+    """A running operator: its observations, metrics and writes."""
 
     def __init__(self, config: ClusterConfig, namespace: str) -> None:
         self._config = config
@@ -80,19 +80,19 @@ class Operator:
         self.seen = RecordingObserver()
         self.registry = new_registry()
         self.writes: list[str] = []
-        self._under_way: list[Request] = []
+        self._in_progress: list[Request] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @asynccontextmanager
-    async def _reach(self) -> AsyncIterator[Transport]:
+    async def _connect(self) -> AsyncIterator[Transport]:
         async with open_transport(self._config, clock=SystemClock(), observe=ignore) as transport:
-            yield Listening(transport, self.writes, self._under_way)
+            yield RecordingTransport(transport, self.writes, self._in_progress)
 
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:
-        """Operate until stopped."""
+        """Run until ``stop`` is set."""
         clock = FastClock()
         environment = ManagerEnvironment(
-            connect=self._reach,
+            connect=self._connect,
             namespace=self._namespace,
             hostname="here",
             clock=clock,
@@ -106,15 +106,15 @@ class Operator:
         """The observations of one kind."""
         return self.seen.of(kind)
 
-    def counted(self, metric: str, /, **labels: str) -> float:
+    def metric_value(self, metric: str, /, **labels: str) -> float:
         """The value of a metric."""
         return self.registry.get_sample_value(metric, labels) or 0.0
 
-    async def until(self, is_so: Callable[[], object]) -> None:
+    async def until(self, condition: Callable[[], object]) -> None:
         """Wait for observations until the condition is true."""
         try:
             async with SystemClock().timeout(WITHIN_SECONDS):
-                while not is_so():
+                while not condition():
                     await self.seen.more()
         except TimeoutError:
             last = self.of(ReconcileFinished)[-3:]
@@ -122,8 +122,8 @@ class Operator:
                 f"the condition was not met; the last reconciles were {last}"
             ) from None
 
-    async def looked(self, name: str, outcome: str = "done", *, after: int = 0) -> None:
-        """Wait until an object of this name was reconciled with this outcome."""
+    async def wait_for_reconcile(self, name: str, outcome: str = "done", *, after: int = 0) -> None:
+        """Wait until an object with this name is reconciled with this outcome."""
         await self.until(
             lambda: any(
                 each.ref.name == name and each.outcome == outcome
@@ -132,7 +132,7 @@ class Operator:
         )
 
     @property
-    def looks(self) -> int:
+    def reconcile_count(self) -> int:
         """The number of finished reconciles."""
         return len(self.of(ReconcileFinished))
 
@@ -141,28 +141,28 @@ class Operator:
         clock = SystemClock()
         async with clock.timeout(WITHIN_SECONDS):
             while True:
-                before = self.looks
+                before = self.reconcile_count
                 await clock.sleep(QUIET_SECONDS)
-                if before == self.looks > 0 and not self._under_way:
+                if before == self.reconcile_count > 0 and not self._in_progress:
                     return
 
 
 @asynccontextmanager
-async def operating(
+async def running_operator(
     cluster: ControlPlane,
     namespace: str,
     *controllers: Controller[Any],
     token: str | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:
-    """An operator that runs in this namespace during the block and stops gracefully after it."""
+    """An operator that runs in this namespace during the block, and then stops gracefully."""
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
     )
     if token is not None:
         config = replace(config, login=Token(token=token))
     operator = Operator(config, namespace)
-    chosen: dict[str, Any] = {**ALONE, "namespaces": (namespace,), **settings}
+    chosen: dict[str, Any] = {**DISABLED_FEATURES, "namespaces": (namespace,), **settings}
     async with asyncio.TaskGroup() as group:
         group.create_task(operator.run(Manager(controllers=controllers), ManagerSettings(**chosen)))
         try:
@@ -171,17 +171,17 @@ async def operating(
             operator.stop.set_result("test")
 
 
-async def becomes(
-    client: Client, kind: type[Obj], name: str, is_so: Callable[[Obj], bool], *, namespace: str
+async def wait_for_object(
+    client: Client, kind: type[Obj], name: str, condition: Callable[[Obj], bool], *, namespace: str
 ) -> Obj:
-    """The object, once it exists and meets the condition."""
+    """Wait until the object exists and meets the condition."""
     return await wait_for(
-        client, kind, name, is_so, namespace=namespace, within_seconds=WITHIN_SECONDS
+        client, kind, name, condition, namespace=namespace, within_seconds=WITHIN_SECONDS
     )
 
 
-async def event_about(client: Client, namespace: str, name: str, reason: str) -> events_v1.Event:
-    """The event with this reason about the object of this name, once it exists."""
+async def wait_for_event(client: Client, namespace: str, name: str, reason: str) -> events_v1.Event:
+    """Wait for an event with this reason about the object with this name."""
     clock = SystemClock()
     reasons: set[str | None] = set()
     try:
@@ -194,4 +194,6 @@ async def event_about(client: Client, namespace: str, name: str, reason: str) ->
                             return each
                 await clock.sleep(POLL_SECONDS)
     except TimeoutError:
-        raise AssertionError(f"no event says {reason}; they say {reasons}") from None
+        raise AssertionError(
+            f"no event has the reason {reason}; the reasons are {reasons}"
+        ) from None

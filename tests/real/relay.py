@@ -1,4 +1,4 @@
-"""A TCP proxy to the API server that a test can observe and cut; the bytes stay encrypted."""
+"""A TCP proxy to the API server whose connections a test can cut; TLS passes through."""
 
 import asyncio
 import socket
@@ -9,32 +9,32 @@ from urllib.parse import urlsplit
 
 from steersman.clock import SystemClock
 from tests.raw_server import listening
-from tests.real.black_hole import sockets_to, swallow_packets
+from tests.real.black_hole import drop_received_packets, sockets_to
 
 
 class Relay:
-    """Passes connections on to a server; ``url`` is where clients find it."""
+    """Forwards connections to a server."""
 
     def __init__(self, server: str) -> None:
         self._server = urlsplit(server)
         self._clients: set[asyncio.StreamWriter] = set()
-        self._deserted = asyncio.Event()
-        self._loses_answers = False
+        self._unused = asyncio.Event()
+        self._drops_responses = False
         self._refuses = False
-        self._is_patient = False
-        self._lost: set[asyncio.StreamWriter] = set()
+        self._retries_connecting = False
+        self._dropped: set[asyncio.StreamWriter] = set()
         self._bytes_left: int | None = None
         self.port = 0
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
+        """The address of the proxy."""
         return f"https://127.0.0.1:{self.port}"
 
     def cut(self) -> None:
         """Reset every connection, as a load balancer that crashes would."""
         for client in self._clients:
-            # What closes with no time to linger says no goodbye; it may be closed already.
+            # SO_LINGER 0 sends RST, not FIN. The socket may be closed already.
             with suppress(OSError):
                 client.get_extra_info("socket").setsockopt(
                     socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
@@ -43,7 +43,7 @@ class Relay:
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Reset every connection, and end each new one while the block runs."""
+        """Reset every connection, and close new ones, during the block."""
         self._refuses = True
         self.cut()
         try:
@@ -51,49 +51,49 @@ class Relay:
         finally:
             self._refuses = False
 
-    def wait_for_the_server(self) -> None:
-        """From now on, keep clients waiting while the server is away, as load balancers may."""
-        self._is_patient = True
+    def retry_connecting(self) -> None:
+        """From now on, hold new connections until the server accepts them."""
+        self._retries_connecting = True
 
-    def forget_connections(self, *, acknowledging: bool) -> None:
-        """Lose all that is sent on the connections there are, as a firewall that restarts does.
+    def drop_packets(self, *, acknowledge: bool) -> None:
+        """Drop all packets of existing connections, as a firewall that restarts does.
 
-        No peer is notified; new connections are served. ``acknowledging``: the packets still arrive
-        and are acknowledged, so that no kernel can know; otherwise they are dropped, which works
-        only for clients in this process.
+        Neither end is notified, and new connections work. With ``acknowledge``, the kernel still
+        acknowledges the packets, so neither kernel detects the loss. Without it, clients must be in
+        this process.
         """
-        self._lost |= self._clients
-        if not acknowledging:
-            # At both ends: what one of them sent last, it would send again and again.
-            with sockets_to(self.port) as far_ends:
-                near_ends = [each.get_extra_info("socket") for each in self._clients]
-                for each in (*near_ends, *far_ends):
-                    swallow_packets(each)
+        self._dropped |= self._clients
+        if not acknowledge:
+            # At both ends, because either would retransmit unacknowledged packets.
+            with sockets_to(self.port) as client_sockets:
+                own_sockets = [each.get_extra_info("socket") for each in self._clients]
+                for each in (*own_sockets, *client_sockets):
+                    drop_received_packets(each)
 
     def cut_after(self, count: int) -> None:
-        """End every connection once so many bytes more have come from the server, in all."""
+        """Reset all connections after the server has sent this many more bytes in total."""
         self._bytes_left = count
 
-    def lose_answers(self) -> None:
-        """From now on, end a connection once the server has answered, and keep the answer."""
-        self._loses_answers = True
+    def drop_responses(self) -> None:
+        """From now on, drop each response of the server and close its connection."""
+        self._drops_responses = True
 
-    async def deserted(self) -> None:
+    async def wait_until_unused(self) -> None:
         """Return once no client is connected."""
         while self._clients:
-            self._deserted.clear()
-            await self._deserted.wait()
+            self._unused.clear()
+            await self._unused.wait()
 
-    async def pass_on(
+    async def forward(
         self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter
     ) -> None:
-        """Serve one connection, until either end closes it."""
+        """Forward one connection until either end closes it."""
         if self._refuses:
             return
         try:
-            from_server, to_server = await self._reach_the_server()
+            from_server, to_server = await self._connect()
         except OSError:
-            return  # and with that, the connection is ended
+            return  # which closes the connection
         self._clients.add(to_client)
         try:
             async with asyncio.TaskGroup() as directions:
@@ -102,35 +102,38 @@ class Relay:
         finally:
             to_server.transport.abort()
             self._clients.remove(to_client)
-            self._lost.discard(to_client)
-            self._deserted.set()
+            self._dropped.discard(to_client)
+            self._unused.set()
 
-    async def _reach_the_server(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         while True:
             try:
                 return await asyncio.open_connection(self._server.hostname, self._server.port)
             except OSError:
-                if not self._is_patient:
+                if not self._retries_connecting:
                     raise
             await SystemClock().sleep(0.05)
 
     async def _pump(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: asyncio.StreamWriter
+        self,
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        opposite: asyncio.StreamWriter,
     ) -> None:
         with suppress(OSError):
-            while piece := await source.read(2**16):
-                if self._loses_answers and sink in self._clients:
+            while chunk := await source.read(2**16):
+                if self._drops_responses and sink in self._clients:
                     break
-                if self._lost & {sink, back}:
+                if self._dropped & {sink, opposite}:
                     continue
-                if sink in self._clients and self._is_spent(len(piece)):
+                if sink in self._clients and self._reaches_limit(len(chunk)):
                     break
-                sink.write(piece)
+                sink.write(chunk)
                 await sink.drain()
-        for stream in (sink, back):
+        for stream in (sink, opposite):
             stream.transport.abort()
 
-    def _is_spent(self, count: int) -> bool:
+    def _reaches_limit(self, count: int) -> bool:
         if self._bytes_left is None:
             return False
         self._bytes_left -= count
@@ -143,7 +146,7 @@ class Relay:
 
 @asynccontextmanager
 async def relay_to(server: str) -> AsyncIterator[Relay]:
-    """A relay on a free port of loopback, while the block runs."""
+    """A relay on a free port of the loopback interface, during the block."""
     relay = Relay(server)
-    async with listening(relay.pass_on) as relay.port:
+    async with listening(relay.forward) as relay.port:
         yield relay

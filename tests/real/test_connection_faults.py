@@ -101,7 +101,7 @@ async def test_a_write_whose_response_is_lost_is_not_retried(
         connected(control_plane, observe=lambda _: None, server=relay.url) as unlucky,
     ):
         await unlucky.list(core_v1.ConfigMap, namespace=namespace)
-        relay.lose_answers()
+        relay.drop_responses()
 
         with pytest.raises(Unreachable, match="read before writing again") as loss:
             await unlucky.create(unnamed)

@@ -31,7 +31,7 @@ from steersman_cluster.testing import ControlPlane
 from tests.cluster.test_probes import ask
 from tests.real.clients import connected
 from tests.real.definitions import GROUP, definition, install, of_type, version
-from tests.real.fault_proxy import FaultProxy, Operated, fault_proxy, operated
+from tests.real.fault_proxy import FaultProxy, ProxiedOperator, fault_proxy, running_operator
 from tests.real.objects import config_map, create_config_maps
 from tests.real.recording_observer import RecordingObserver
 
@@ -59,7 +59,7 @@ async def until(seen: RecordingObserver, is_so: Callable[[], object]) -> None:
             await seen.more()
 
 
-async def asked(operator: Operated, path: str) -> tuple[int, str]:
+async def asked(operator: ProxiedOperator, path: str) -> tuple[int, str]:
     address = next(each for each in operator.seen.of(Listening) if each.what == "probes").address
     return await ask(ListenAddress("127.0.0.1", int(address.rpartition(":")[2])), path)
 
@@ -72,7 +72,7 @@ async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive
 
     async with (
         fault_proxy(control_plane) as proxy,
-        operated(proxy, namespace, of_config_maps(), **settings) as operator,
+        running_operator(proxy, namespace, of_config_maps(), **settings) as operator,
     ):
         await until(operator.seen, lambda: operator.seen.of(ReadinessChanged))
         assert await asked(operator, "/readyz") == (200, "ok\n")
@@ -107,7 +107,7 @@ async def test_a_missing_definition_blocks_only_its_own_controller(
 
     async with (
         fault_proxy(control_plane) as proxy,
-        operated(proxy, namespace, ghosts, of_config_maps(), **PROBES) as operator,
+        running_operator(proxy, namespace, ghosts, of_config_maps(), **PROBES) as operator,
     ):
         await until(operator.seen, started)
         assert started() == ["configmap"]
@@ -132,7 +132,7 @@ async def test_a_retry_after_of_400_digits_is_a_minute(
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         proxy.answer = too_busy
-        async with operated(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
+        async with running_operator(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
             await until(operator.seen, lambda: operator.seen.of(WatchFailed))
 
     assert 60.0 <= operator.seen.of(WatchFailed)[0].wait_seconds < 62.0
@@ -155,7 +155,7 @@ async def test_an_endless_list_fails_and_is_retried_with_backoff(
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         proxy.answer = without_end
-        async with operated(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
+        async with running_operator(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
             await until(operator.seen, lambda: len(operator.seen.of(WatchFailed)) == 2)
         lists = [each for each in proxy.requests if each.path.endswith("/configmaps")]
 
@@ -186,7 +186,7 @@ async def test_a_decompression_bomb_is_refused_without_blocking_the_event_loop(
     async with fault_proxy(control_plane) as proxy:
         body = bomb()
         proxy.answer = lambda request: exploding(request, body)
-        async with operated(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
+        async with running_operator(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
             await until(operator.seen, lambda: operator.seen.of(WatchFailed))
 
     error = operator.seen.of(WatchFailed)[0].error
@@ -233,13 +233,13 @@ async def test_an_informer_survives_a_flood_of_events_with_far_future_revisions(
         )
         async with informer.running():
             most = 0
-            proxy.garble = flooding
+            proxy.transform_watch = flooding
             for flood in range(times):
                 while len(seen.of(OutOfOrder)) <= flood:
                     await patch(f"{flood} at {SystemClock().monotonic()}")
                     await SystemClock().sleep(0.1)
                 most = max(most, len(informer))
-            proxy.garble = bytes
+            proxy.transform_watch = bytes
             await patch("last")
 
             def is_last() -> bool:

@@ -30,7 +30,7 @@ from steersman.wire.sockets import (
     UNACKNOWLEDGED_SECONDS,
 )
 from steersman_cluster.testing import ControlPlane
-from tests.real.black_hole import hurry, keepalive_of, sockets_to
+from tests.real.black_hole import keepalive_settings, shorten_keepalive, sockets_to
 from tests.real.callers import open_caller
 from tests.real.clients import connected
 from tests.real.etcd_backup import restore, save
@@ -124,15 +124,15 @@ async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
         with sockets_to(relay.port) as sockets:
             assert len(sockets) >= 2
             for each in sockets:
-                assert keepalive_of(each) == {
+                assert keepalive_settings(each) == {
                     "on": 1,
                     "idle": SILENT_SECONDS,
                     "interval": PROBE_SECONDS,
                     "count": PROBES,
                     "user_timeout": UNACKNOWLEDGED_SECONDS * 1000,
                 }
-                hurry(each, after_seconds=2)
-        relay.forget_connections(acknowledging=False)
+                shorten_keepalive(each, after_seconds=2)
+        relay.drop_packets(acknowledge=False)
         await stir(client, namespace)
 
         async with started(
@@ -159,7 +159,7 @@ async def test_a_silent_connection_that_still_acknowledges_times_out_and_the_wat
         relay,
         followed,
     ):
-        relay.forget_connections(acknowledging=True)
+        relay.drop_packets(acknowledge=True)
         async with writing(client, namespace):
             await stir(client, namespace)
             cut = await followed.seen.first(WatchSilent)
@@ -341,7 +341,7 @@ async def test_the_cache_is_reset_to_a_restored_servers_state_with_older_revisio
         await followed.settled(client)
         # So that the next that is received after a good end may be the server with the other
         # history, which would be silent about a version that it has not reached.
-        relay.wait_for_the_server()
+        relay.retry_connecting()
         await asyncio.to_thread(save, control_plane)
         for number in range(LOST_WRITES):
             patch = MergePatch({"data": {"number": str(number)}})

@@ -8,11 +8,11 @@ import pytest
 
 from steersman.client import Client, LogOptions
 from steersman.errors import BadRequest, DeadlinePassed, InvalidResponse, NotFound
-from tests.real.kubelet import Log, kubelet
+from tests.real.kubelet import LogHandler, kubelet
 from tests.real.objects import pod
 
 
-def holding(*pieces: bytes) -> Log:
+def holding(*pieces: bytes) -> LogHandler:
     async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
         for piece in pieces:
             yield piece

@@ -26,7 +26,7 @@ from steersman.units import MicroTime
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import GROUP, Widget, definition, install, of_type, version, widget
 from tests.real.objects import config_map
-from tests.real.operators import Operator, event_about, operating
+from tests.real.operators import Operator, running_operator, wait_for_event
 from tests.real.rights import GROUP as RBAC
 from tests.real.rights import new_account
 
@@ -50,7 +50,7 @@ def first_error(operator: Operator) -> Exception | None:
 
 
 def errors_counted(operator: Operator, controller: str = "widget") -> float:
-    return operator.counted("controller_runtime_reconcile_errors_total", controller=controller)
+    return operator.metric_value("controller_runtime_reconcile_errors_total", controller=controller)
 
 
 async def test_a_reconcile_that_returns_the_wrong_thing(
@@ -61,14 +61,14 @@ async def test_a_reconcile_that_returns_the_wrong_thing(
 
     await client.create(widget(namespace, "web"))
 
-    async with operating(
+    async with running_operator(
         control_plane, namespace, sm.Controller(Widget, reconcile=reconcile)
     ) as operator:
-        await operator.looked("web", "failed")
-        event = await event_about(client, namespace, "web", "BadOutcome")
+        await operator.wait_for_reconcile("web", "failed")
+        event = await wait_for_event(client, namespace, "web", "BadOutcome")
         patch = MergePatch({"spec": {"color": "red"}})
         await client.patch(Widget, "web", patch, namespace=namespace)
-        await operator.looked("web", "done")
+        await operator.wait_for_reconcile("web", "done")
 
     error = first_error(operator)
     assert isinstance(error, BadOutcome)
@@ -97,12 +97,12 @@ async def test_a_mapping_that_raises(
         Widget, reconcile=reconcile, watches=(sm.Watch(ConfigMap, to=users),)
     )
     await client.create(widget(namespace, "web"))
-    async with operating(control_plane, namespace, controller) as operator:
-        await operator.looked("web")
+    async with running_operator(control_plane, namespace, controller) as operator:
+        await operator.wait_for_reconcile("web")
         await operator.wait_until_quiet()
         await client.create(config_map(namespace, "settings", key="value"))
         failed = await operator.seen.first(TriggerFailed)
-        event = await event_about(client, namespace, "settings", "MappingFailed")
+        event = await wait_for_event(client, namespace, "settings", "MappingFailed")
         assert "value" not in read
         # No client changes the ConfigMap again.
         is_broken = False
@@ -112,7 +112,7 @@ async def test_a_mapping_that_raises(
     assert "users" in failed.function
     assert event.type == "Warning"
     assert "hunter2" not in str(event.note)
-    assert operator.counted(
+    assert operator.metric_value(
         "steersman_controller_trigger_failures_total", controller="widget", role="mapping"
     ) == len(operator.of(TriggerFailed))
 
@@ -128,12 +128,12 @@ async def test_a_child_that_another_object_owns(
     await client.create(ConfigMap(metadata=meta, data={"size": "7"}))
     await client.create(widget(namespace, "web"))
 
-    async with operating(control_plane, namespace, owning()) as operator:
-        await operator.looked("web", "failed")
-        event = await event_about(client, namespace, "web", "NotOurs")
+    async with running_operator(control_plane, namespace, owning()) as operator:
+        await operator.wait_for_reconcile("web", "failed")
+        event = await wait_for_event(client, namespace, "web", "NotOurs")
         kept = await client.get(ConfigMap, "of-web", namespace=namespace)
         await client.delete(ConfigMap, "of-web", namespace=namespace)
-        await operator.looked("web", "done")
+        await operator.wait_for_reconcile("web", "done")
 
     error = first_error(operator)
     assert isinstance(error, NotOurs)
@@ -187,13 +187,13 @@ async def test_a_status_that_the_schema_refuses(
     meta = meta_v1.ObjectMeta(name="web", namespace=namespace)
     await client.create(Gadget(metadata=meta, spec=Part()))
 
-    async with operating(
+    async with running_operator(
         control_plane, namespace, sm.Controller(Gadget, reconcile=reconcile)
     ) as operator:
-        await operator.looked("web", "failed")
-        event = await event_about(client, namespace, "web", "Invalid")
+        await operator.wait_for_reconcile("web", "failed")
+        event = await wait_for_event(client, namespace, "web", "Invalid")
         await install(client, gadgets("Pending", "Running"))
-        await operator.looked("web", "done")
+        await operator.wait_for_reconcile("web", "done")
 
     error = first_error(operator)
     assert isinstance(error, Invalid)
@@ -230,12 +230,12 @@ async def test_a_permission_that_is_missing_during_reconcile(
     await grant(client, namespace, *reads)
     await client.create(widget(namespace, "web"))
 
-    async with operating(control_plane, namespace, owning(), token=token) as operator:
-        await operator.looked("web", "failed")
-        event = await event_about(client, namespace, "web", "Forbidden")
+    async with running_operator(control_plane, namespace, owning(), token=token) as operator:
+        await operator.wait_for_reconcile("web", "failed")
+        event = await wait_for_event(client, namespace, "web", "Forbidden")
         writes = rule("create", "patch", of="configmaps")
         await grant(client, namespace, *reads, writes)
-        await operator.looked("web", "done")
+        await operator.wait_for_reconcile("web", "done")
 
     error = first_error(operator)
     assert isinstance(error, Forbidden)
@@ -260,18 +260,20 @@ async def test_a_kind_that_is_forbidden_until_permission_is_granted(
     await grant(client, namespace, *rest)
     await client.create(widget(namespace, "web"))
 
-    async with operating(control_plane, namespace, owning(), token=token) as operator:
+    async with running_operator(control_plane, namespace, owning(), token=token) as operator:
         # Of what it may read a real server hears a moment later: its first failure may be another.
         await operator.until(lambda: watch_failures(operator, "configmaps"))
         stages = [each.stage for each in operator.of(StageReached)]
         children = rule("get", "list", "watch", "create", "patch", of="configmaps")
         await grant(client, namespace, *rest, children)
-        await operator.looked("web", "done")
+        await operator.wait_for_reconcile("web", "done")
 
     assert isinstance(watch_failures(operator, "configmaps")[0].error, Forbidden)
     assert stages == ["permissions checked"]
     assert (
-        operator.counted("steersman_watch_failures_total", resource="configmaps", error="Forbidden")
+        operator.metric_value(
+            "steersman_watch_failures_total", resource="configmaps", error="Forbidden"
+        )
         >= 1
     )
     await client.get(ConfigMap, "of-web", namespace=namespace)
@@ -288,7 +290,7 @@ async def test_a_lease_held_by_a_dead_process(
     await client.create(coordination_v1.Lease(metadata=meta, spec=spec))
     await client.create(widget(namespace, "web"))
 
-    async with operating(
+    async with running_operator(
         control_plane,
         namespace,
         owning(),
@@ -301,11 +303,11 @@ async def test_a_lease_held_by_a_dead_process(
         seen = await operator.seen.first(LeaderChanged)
         stages = [each.stage for each in operator.of(StageReached)]
         gained = await operator.seen.first(LeadershipGained)
-        await operator.looked("web", "done")
-        leads = operator.counted("leader_election_master_status", name="operator")
+        await operator.wait_for_reconcile("web", "done")
+        leads = operator.metric_value("leader_election_master_status", name="operator")
 
     assert seen.holder == "dead_1"
     assert "running" not in stages
     assert gained.waited_seconds > 1.5
     assert leads == 1
-    assert operator.counted("steersman_manager_leader_changes_total", name="operator") >= 1
+    assert operator.metric_value("steersman_manager_leader_changes_total", name="operator") >= 1

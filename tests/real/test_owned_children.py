@@ -11,7 +11,7 @@ from steersman.kinds import apps_v1, core_v1
 from steersman.observe import FieldConflictFound, HotLoop, ReconcileFinished
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, widget
-from tests.real.operators import Operator, becomes, operating
+from tests.real.operators import Operator, running_operator, wait_for_object
 
 Deployment = apps_v1.Deployment
 
@@ -46,29 +46,29 @@ class Scene:
 
     async def want(self, **spec: object) -> None:
         """Change the object, and wait until the operator has looked at it."""
-        looks = self.operator.looks
+        reconciles = self.operator.reconcile_count
         patch = MergePatch({"spec": spec})
         await self._client.patch(Widget, "web", patch, namespace=self._namespace)
-        await self.operator.looked("web", after=looks)
+        await self.operator.wait_for_reconcile("web", after=reconciles)
         await self.operator.wait_until_quiet()
 
     async def meddle(self, patch: MergePatch) -> None:
         """Change the child behind the operator's back, and wait until it has looked at that."""
-        looks = self.operator.looks
+        reconciles = self.operator.reconcile_count
         await self._client.patch(
             Deployment, "web", patch, namespace=self._namespace, field_manager="other"
         )
-        await self.operator.looked("web", after=looks)
+        await self.operator.wait_for_reconcile("web", after=reconciles)
         await self.operator.wait_until_quiet()
 
     async def roll_out(self, replicas: int) -> None:
         """Do what Kubernetes would, and wait until the operator has looked at that."""
-        looks = self.operator.looks
+        reconciles = self.operator.reconcile_count
         status = {"replicas": replicas, "readyReplicas": replicas, "updatedReplicas": replicas}
         await self._client.status(Deployment, "web", namespace=self._namespace).patch(
             MergePatch({"status": status}), field_manager="kubernetes"
         )
-        await self.operator.looked("web", after=looks)
+        await self.operator.wait_for_reconcile("web", after=reconciles)
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ async def scene(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> AsyncIterator[Scene]:
     await client.create(widget(namespace, "web", size=3, color="red", tags=("FAST", "SAFE")))
-    async with operating(control_plane, namespace, CONTROLLER) as operator:
-        await operator.looked("web")
-        await becomes(client, Deployment, "web", lambda _: True, namespace=namespace)
+    async with running_operator(control_plane, namespace, CONTROLLER) as operator:
+        await operator.wait_for_reconcile("web")
+        await wait_for_object(client, Deployment, "web", lambda _: True, namespace=namespace)
         await operator.wait_until_quiet()
         yield Scene(client, namespace, operator)
     assert operator.of(FieldConflictFound) == []

@@ -10,7 +10,7 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.observe import FieldConflictFound, HotLoop, ReconcileFinished
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
-from tests.real.operators import Operator, becomes, operating
+from tests.real.operators import Operator, running_operator, wait_for_object
 
 ConfigMap = core_v1.ConfigMap
 
@@ -49,7 +49,7 @@ class Party:
         )
 
 
-def have_both_looked(operator: Operator, *, after: int = 0) -> bool:
+def have_both_reconciled(operator: Operator, *, after: int = 0) -> bool:
     done = {each.controller for each in operator.of(ReconcileFinished)[after:] if not each.error}
     return done == {"left", "right"}
 
@@ -66,14 +66,18 @@ async def test_each_controller_writes_only_its_own_fields_status_and_children(
     left, right = Party("left"), Party("right")
     await client.create(widget(namespace, "web", size=3))
 
-    async with operating(control_plane, namespace, left.controller, right.controller) as operator:
-        await operator.until(lambda: have_both_looked(operator))
+    async with running_operator(
+        control_plane, namespace, left.controller, right.controller
+    ) as operator:
+        await operator.until(lambda: have_both_reconciled(operator))
         await operator.wait_until_quiet()
         shared = await client.get(ConfigMap, "shared", namespace=namespace)
         web = await client.get(Widget, "web", namespace=namespace)
         writes = len(operator.writes)
         await client.patch(Widget, "web", MergePatch({"spec": {"size": 5}}), namespace=namespace)
-        await becomes(client, Widget, "web", lambda obj: parts(obj)[0] == 5, namespace=namespace)
+        await wait_for_object(
+            client, Widget, "web", lambda obj: parts(obj)[0] == 5, namespace=namespace
+        )
         await operator.wait_until_quiet()
         now = await client.get(Widget, "web", namespace=namespace)
         left.may_end.set()
@@ -98,11 +102,13 @@ async def test_a_field_that_one_controller_gives_up_is_removed_and_the_others_st
     left, right = Party("left"), Party("right")
     await client.create(widget(namespace, "web"))
 
-    async with operating(control_plane, namespace, left.controller, right.controller) as operator:
-        await operator.until(lambda: have_both_looked(operator))
+    async with running_operator(
+        control_plane, namespace, left.controller, right.controller
+    ) as operator:
+        await operator.until(lambda: have_both_reconciled(operator))
         left.data = {"other": "2"}
         await client.patch(Widget, "web", MergePatch({"spec": {"size": 5}}), namespace=namespace)
-        shared = await becomes(
+        shared = await wait_for_object(
             client,
             ConfigMap,
             "shared",
@@ -121,19 +127,21 @@ async def test_the_object_is_removed_after_both_controllers_have_cleaned_up(
     left, right = Party("left"), Party("right")
     await client.create(widget(namespace, "web"))
 
-    async with operating(control_plane, namespace, left.controller, right.controller) as operator:
-        await operator.until(lambda: have_both_looked(operator))
+    async with running_operator(
+        control_plane, namespace, left.controller, right.controller
+    ) as operator:
+        await operator.until(lambda: have_both_reconciled(operator))
         await client.delete(Widget, "web", namespace=namespace)
         left.may_end.set()
-        held = await becomes(
+        held = await wait_for_object(
             client,
             Widget,
             "web",
             lambda obj: len(obj.metadata.finalizers or ()) == 1,
             namespace=namespace,
         )
-        looks = operator.looks
-        await operator.until(lambda: operator.looks > looks + 2)
+        reconciles = operator.reconcile_count
+        await operator.until(lambda: operator.reconcile_count > reconciles + 2)
         still = await client.get(Widget, "web", namespace=namespace)
         right.may_end.set()
         await wait_until_gone(client, Widget, "web", namespace=namespace, within_seconds=20.0)

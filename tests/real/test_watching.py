@@ -193,7 +193,7 @@ async def test_exiting_the_block_closes_the_connection(
         ) as events:
             await first(1, events)
 
-        await relay.deserted()
+        await relay.wait_until_unused()
 
 
 async def test_a_broken_watch_is_not_resumed_silently(

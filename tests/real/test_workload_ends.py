@@ -21,7 +21,7 @@ from tests.real.controller_scenarios import MERGE, SCENARIOS, Stage, accounts, m
 from tests.real.kubectl_sessions.kubelet import NODE
 from tests.real.service_scenarios import SERVICE_SCENARIOS
 from tests.real.test_controller_manager import difference, ends, flags
-from tests.real.workloads_beside import workloads_beside
+from tests.real.workload_process import workload_process
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -45,7 +45,7 @@ def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
         )
         embedded = until_the_end.enter_context(running_embedded_control_plane(clock=clock))
         until_the_end.enter_context(real.running_controllers("*", flags=flags(real)))
-        until_the_end.enter_context(workloads_beside(embedded, *OURS))
+        until_the_end.enter_context(workload_process(embedded, *OURS))
         for each in (real, embedded):
             make_node(each)
         _trust_node(embedded)

@@ -1,4 +1,4 @@
-"""A controller's writer, beside other clients that write to the same objects."""
+"""A controller's writer, for tests with other clients that write to the same objects."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,12 +17,12 @@ from tests.real.objects import config_map
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# Longer than it ever takes a watch to tell of a change.
+# Longer than a watch takes to deliver a change.
 WITHIN_SECONDS = 20.0
 
 
 class ControllerWriter:
-    """A writer, what it reads, and what it has sent."""
+    """A writer, its cache reader, and the writes that it has sent."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ControllerWriter:
 
     @property
     def verbs(self) -> list[str]:
-        """What was sent since the last time."""
+        """The verbs of the writes since the last read of this property."""
         verbs = [write.verb for write in self.sent]
         self.sent.clear()
         return verbs
@@ -70,16 +70,16 @@ class ControllerWriter:
         return await self.writer.apply_status(obj, status, report=self.report)
 
     def seen(self, obj: Obj) -> Obj | None:
-        """The object as the cache shows it."""
+        """The object in the cache."""
         return self.cached.get(type(obj), obj.name, namespace=obj.namespace)
 
     async def catch_up(self, obj: Obj) -> Obj | None:
-        """Wait until the cache shows the latest version; no other write may be going on."""
+        """Wait until the cache has the latest version; no other client may write meanwhile."""
         try:
-            now = await self.client.get(type(obj), obj.name, namespace=obj.namespace)
+            latest = await self.client.get(type(obj), obj.name, namespace=obj.namespace)
         except NotFound:
-            now = None
-        wanted = None if now is None else (now.uid, now.resource_version)
+            latest = None
+        wanted = None if latest is None else (latest.uid, latest.resource_version)
         async with SystemClock().timeout(WITHIN_SECONDS):
             while self._version_of(obj) != wanted:
                 self.changed.clear()
@@ -101,7 +101,7 @@ async def running_writer(
     labels: Labels = Labels(),
     **rest: Any,
 ) -> AsyncIterator[ControllerWriter]:
-    """A writer that reads these kinds from memory, while the block runs."""
+    """A writer that reads these kinds from a cache, during the block."""
     settings = InformerSettings(kept_managers=frozenset((manager,)), detect_mutations=True)
     caches = Caches(client, observe=observe, settings=settings, **rest)
     async with caches.running(), AsyncExitStack() as stack:

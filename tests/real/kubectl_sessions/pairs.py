@@ -19,7 +19,7 @@ from steersman_cluster.workloads import PARTS
 from tests.real.kubectl_sessions.comparison import comparable
 from tests.real.kubectl_sessions.runner import Outcome, Place, run_session
 from tests.real.kubectl_sessions.scripts import Session
-from tests.real.workloads_beside import workloads_beside
+from tests.real.workload_process import workload_process
 
 # All that our workloads stand for.
 CONTROLLERS = (
@@ -76,7 +76,7 @@ def embedded_with_workloads() -> Iterator[ControlPlane]:
     """The embedded server with our workloads, but no nodes: who tells the session runs Pods."""
     with embedded() as cluster:
         parts = [each for each in PARTS if each not in ("nodes", "scheduler")]
-        with workloads_beside(cluster, *parts):
+        with workload_process(cluster, *parts):
             yield cluster
 
 
@@ -85,7 +85,7 @@ def real_with_our_nodes() -> Iterator[ControlPlane]:
     """The real control plane and its controllers, whose Pods run on our nodes."""
     with (
         real_with_all_controllers() as cluster,
-        workloads_beside(cluster, "nodes", "scheduler", nodes=NODES),
+        workload_process(cluster, "nodes", "scheduler", nodes=NODES),
     ):
         yield cluster
 

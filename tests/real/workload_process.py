@@ -1,6 +1,6 @@
-"""steersman's workloads in a process beside a server, real or embedded.
+"""steersman's workload controllers in their own process, on the real or embedded server.
 
-Run as ``python -m tests.real.workloads_beside KUBECONFIG ROOT_CA NODES PART…``.
+Run as ``python -m tests.real.workload_process KUBECONFIG ROOT_CA NODES PART…``.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 
-# What it prints once its caches are full and all run.
+# The process prints this when its caches are synced and all controllers run.
 RUNNING = "running"
 
 ROOT = Path(__file__).parents[2]
@@ -31,19 +31,19 @@ _WARNING = 30
 
 
 @contextmanager
-def workloads_beside(cluster: ControlPlane, *parts: str, nodes: int = 0) -> Iterator[None]:
-    """Our workloads, or some of them, on a cluster while the block runs."""
-    given = (cluster.kubeconfig, cluster.credentials.ca_file, nodes, *parts)
+def workload_process(cluster: ControlPlane, *parts: str, nodes: int = 0) -> Iterator[None]:
+    """Run these parts of steersman's workloads on a cluster during the block."""
+    arguments = (cluster.kubeconfig, cluster.credentials.ca_file, nodes, *parts)
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.real.workloads_beside", *map(str, given)],
+        [sys.executable, "-m", "tests.real.workload_process", *map(str, arguments)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         encoding="utf-8",
     )
     try:
         assert process.stdout is not None
-        said = process.stdout.readline().strip()
-        assert said == RUNNING, f"our workloads ended with status {process.wait()}"
+        line = process.stdout.readline().strip()
+        assert line == RUNNING, f"steersman's workloads ended with status {process.wait()}"
         yield
     finally:
         process.terminate()
@@ -56,8 +56,8 @@ def workloads_beside(cluster: ControlPlane, *parts: str, nodes: int = 0) -> Iter
             process.stdout.close()
 
 
-async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
-    """Run them until SIGTERM."""
+async def run(kubeconfig: Path, settings: WorkloadSettings) -> None:
+    """Run the workloads until SIGTERM."""
     clock, ended = SystemClock(), asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, ended.set)
@@ -65,7 +65,7 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
         environ=os.environ, home=Path.home(), observe=ignore, kubeconfig=kubeconfig
     )
 
-    def tell(observation: Observation) -> None:
+    def report(observation: Observation) -> None:
         if isinstance(observation, StageReached) and observation.stage == RUNNING:
             sys.stdout.write(f"{RUNNING}\n")
             sys.stdout.flush()
@@ -76,18 +76,18 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
         connect=partial(open_transport, config, clock=clock, observe=ignore),
         clock=clock,
         rng=Random(),
-        observe=fan_out(tell, log_to(sys.stderr, clock=clock, level=_WARNING)),
+        observe=fan_out(report, log_to(sys.stderr, clock=clock, level=_WARNING)),
     ):
         await ended.wait()
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Do what the command line says."""
+    """Run the workloads of the command line."""
     kubeconfig, root_ca, nodes, *parts = arguments
     settings = WorkloadSettings(
         parts=tuple(parts), nodes=int(nodes), root_ca=Path(root_ca).read_text(encoding="utf-8")
     )
-    asyncio.run(work(Path(kubeconfig), settings))
+    asyncio.run(run(Path(kubeconfig), settings))
 
 
 if __name__ == "__main__":
