@@ -26,27 +26,27 @@ async def steps(ctx: DemoContext) -> None:
         "rename the Deployment to edge: the old one is deleted once the new one is ready"
     )
     await ctx.patch(AppService, "example-app", {"spec": {"deploymentName": "edge"}})
-    await ctx.gone(apps_v1.Deployment, "example-nginx")
+    await ctx.until_gone(apps_v1.Deployment, "example-nginx")
     await ctx.until(AppService, "example-app", sm.is_ready)
 
     await ctx.step("other-app asks for a Deployment of the same name: example-app keeps it")
     await ctx.apply(OTHER)
-    refused = await ctx.until(AppService, "other-app", lambda app: app.status is not None)
-    if refused.status is not None:
-        ctx.note(refused.status.conditions[0].message or "")
+    rejected = await ctx.until(AppService, "other-app", lambda app: app.status is not None)
+    if rejected.status is not None:
+        ctx.note(rejected.status.conditions[0].message or "")
 
     await ctx.step("give other-app's Deployment a free name")
     await ctx.patch(AppService, "other-app", {"spec": {"deploymentName": "other-nginx"}})
     await ctx.until(AppService, "other-app", sm.is_ready)
 
     await ctx.step("remove the name: the API server rejects it, and nothing changes")
-    await ctx.refused(ctx.patch(AppService, "other-app", {"spec": {"deploymentName": ""}}))
+    await ctx.expect_rejection(ctx.patch(AppService, "other-app", {"spec": {"deploymentName": ""}}))
 
     await ctx.step("delete both: the garbage collector deletes their Deployments")
     await ctx.delete(AppService, "example-app")
     await ctx.delete(AppService, "other-app")
-    await ctx.gone(apps_v1.Deployment, "edge")
-    await ctx.gone(apps_v1.Deployment, "other-nginx")
+    await ctx.until_gone(apps_v1.Deployment, "edge")
+    await ctx.until_gone(apps_v1.Deployment, "other-nginx")
 
 
 def has_two(deployment: apps_v1.Deployment) -> bool:

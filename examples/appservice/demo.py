@@ -47,12 +47,12 @@ async def steps(ctx: DemoContext) -> None:
 
     await ctx.step("delete the AppService: the WebService gets the name and the port")
     await ctx.delete(AppService, NAME)
-    await ctx.gone(AppService, NAME)
+    await ctx.until_gone(AppService, NAME)
     await ctx.until(WebService, NAME, lambda web: runs(web, size=2))
 
     await ctx.step("delete the WebService")
     await ctx.delete(WebService, NAME)
-    await ctx.gone(WebService, NAME)
+    await ctx.until_gone(WebService, NAME)
     await ctx.until_all(core_v1.Pod, lambda pods: not pods)
 
 

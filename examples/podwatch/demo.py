@@ -35,7 +35,7 @@ async def steps(ctx: DemoContext) -> None:
 
     await ctx.step("delete the Pod: its key is enqueued, and the cache no longer has it")
     await ctx.delete(core_v1.Pod, "web")
-    await ctx.gone(core_v1.Pod, "web")
+    await ctx.until_gone(core_v1.Pod, "web")
     await ctx.until_printed("Pod default/web does not exist anymore")
 
 

@@ -24,16 +24,16 @@ async def steps(ctx: DemoContext) -> None:
 
     await ctx.step("set replicas to two: the newest Pod is deleted")
     await ctx.patch(PodSet, "web", {"spec": {"replicas": 2}})
-    await ctx.gone(core_v1.Pod, "web-3")
+    await ctx.until_gone(core_v1.Pod, "web-3")
     await as_wanted(ctx)
 
     await ctx.step("delete web: its Pods are deleted one by one, and web after them")
     await ctx.delete(PodSet, "web")
-    await ctx.gone(core_v1.Pod, "web-2")
+    await ctx.until_gone(core_v1.Pod, "web-2")
     ctx.note("web-2 is deleted")
-    await ctx.gone(core_v1.Pod, "web-1")
+    await ctx.until_gone(core_v1.Pod, "web-1")
     ctx.note("web-1 is deleted")
-    await ctx.gone(PodSet, "web")
+    await ctx.until_gone(PodSet, "web")
 
 
 async def as_wanted(ctx: DemoContext) -> None:

@@ -25,7 +25,7 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.until(Robot, "robot-one", sm.is_ready)
 
     await ctx.step("set its replicas to -1: the API server rejects it")
-    await ctx.refused(ctx.patch(Robot, "robot-one", {"spec": {"replicas": -1}}))
+    await ctx.expect_rejection(ctx.patch(Robot, "robot-one", {"spec": {"replicas": -1}}))
 
     await ctx.step("scale its Deployment to one: the controller restores three")
     changed = await ctx.patch(apps_v1.Deployment, "robot-one", {"spec": {"replicas": 1}})
@@ -42,8 +42,8 @@ async def steps(ctx: DemoContext) -> None:
 
     await ctx.step("apply robot-two with the same Deployment: robot-one keeps it")
     await ctx.apply(ROBOT_TWO)
-    refused = await ctx.until(Robot, "robot-two", lambda found: found.status is not None)
-    ctx.note((refused.status and refused.status.conditions[0].message) or "")
+    rejected = await ctx.until(Robot, "robot-two", lambda found: found.status is not None)
+    ctx.note((rejected.status and rejected.status.conditions[0].message) or "")
 
     await ctx.step("delete robot-one: its Deployment is deleted, and robot-two gets the name")
     await ctx.delete(Robot, "robot-one")
@@ -51,7 +51,7 @@ async def steps(ctx: DemoContext) -> None:
 
     await ctx.step("delete robot-two: its Deployment and Pods are deleted")
     await ctx.delete(Robot, "robot-two")
-    await ctx.gone(apps_v1.Deployment, "robot-one")
+    await ctx.until_gone(apps_v1.Deployment, "robot-one")
     await ctx.until_all(core_v1.Pod, lambda pods: not pods)
 
 

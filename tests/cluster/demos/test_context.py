@@ -67,7 +67,7 @@ async def test_every_wait_of_a_demo_has_a_timeout(cluster: Cluster, ctx: DemoCon
         ctx.until(core_v1.ConfigMap, "a", lambda found: found.data == {"never": "so"}),
         ctx.until_all(core_v1.ConfigMap, lambda found: not found),
         ctx.until_printed("anything"),
-        ctx.gone(core_v1.ConfigMap, "a"),
+        ctx.until_gone(core_v1.ConfigMap, "a"),
     ):
         with pytest.raises(WaitTimeout, match=r"^waited 60 s for .* without success; last seen: "):
             await waiting
@@ -80,13 +80,13 @@ async def test_a_rejection_in_a_demo_is_a_rejection_by_the_server(
 ) -> None:
     await ctx.step("a name with a blank in it")
 
-    error = await ctx.refused(ctx.apply(settings("a", **{"no key": "x"})))
+    error = await ctx.expect_rejection(ctx.apply(settings("a", **{"no key": "x"})))
     with pytest.raises(NotRejected, match="in the step 'a name with a blank in it'"):
-        await ctx.refused(ctx.apply(settings("a")))
+        await ctx.expect_rejection(ctx.apply(settings("a")))
 
     assert isinstance(error, Invalid)
     (note,) = listener.notes
-    assert note.startswith('refused: ConfigMap "a" is invalid: data[no key]')
+    assert note.startswith('rejected: ConfigMap "a" is invalid: data[no key]')
 
 
 async def test_a_server_failure_is_not_a_rejection(ctx: DemoContext) -> None:
@@ -94,7 +94,7 @@ async def test_a_server_failure_is_not_a_rejection(ctx: DemoContext) -> None:
         raise Unavailable(wanted="get a", code=503, reason="ServiceUnavailable", message="busy")
 
     with pytest.raises(Unavailable):
-        await ctx.refused(failing())
+        await ctx.expect_rejection(failing())
 
 
 async def test_a_file_is_applied_as_by_kubectl(ctx: DemoContext, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ async def test_until_back_waits_for_an_object_with_another_uid(ctx: DemoContext)
     first = await ctx.patch(core_v1.ConfigMap, "a", {"data": {"size": "2"}})
 
     await ctx.delete(core_v1.ConfigMap, "a")
-    await ctx.gone(core_v1.ConfigMap, "a", uid=first.uid)
+    await ctx.until_gone(core_v1.ConfigMap, "a", uid=first.uid)
     await ctx.apply(settings("a"))
     again = await ctx.until_back(core_v1.ConfigMap, "a", not_uid=first.uid)
 

@@ -106,12 +106,12 @@ async def test_a_rejected_token_is_read_again_immediately(tmp_path: Path) -> Non
     path = tmp_path / "token"
     path.write_text("first")
     fixture = CredentialsFixture(login=TokenFile(path=path))
-    refused = await fixture.credentials.for_request()
+    rejected = await fixture.credentials.for_request()
 
-    assert await fixture.credentials.renew(refused) is False
+    assert await fixture.credentials.renew(rejected) is False
     path.write_text("second")
 
-    assert await fixture.credentials.renew(refused) is True
+    assert await fixture.credentials.renew(rejected) is True
     assert await fixture.authorization() == "Bearer second"
 
 
@@ -119,12 +119,12 @@ async def test_a_token_replaced_since_the_request_counts_as_renewed(tmp_path: Pa
     path = tmp_path / "token"
     path.write_text("first")
     fixture = CredentialsFixture(login=TokenFile(path=path))
-    refused = await fixture.credentials.for_request()
+    rejected = await fixture.credentials.for_request()
     path.write_text("second")
     fixture.clock.advance(FILE_SECONDS)
     await fixture.credentials.for_request()
 
-    assert await fixture.credentials.renew(refused) is True
+    assert await fixture.credentials.renew(rejected) is True
 
 
 async def test_while_a_file_is_unusable_the_last_token_is_used(tmp_path: Path) -> None:
@@ -193,9 +193,9 @@ async def test_a_pair_replaced_file_by_file_is_used_once_it_matches(tmp_path: Pa
     key.write_bytes(new.key)
     assert await fixture.credentials.renew(proof) is True
 
-    refused, renewed = fixture.observed
-    assert isinstance(refused, CredentialsNotRenewed)
-    assert isinstance(refused.error, CertificateRefused)
+    rejected, renewed = fixture.observed
+    assert isinstance(rejected, CredentialsNotRenewed)
+    assert isinstance(rejected.error, CertificateRefused)
     assert isinstance(renewed, CredentialsRenewed)
 
 

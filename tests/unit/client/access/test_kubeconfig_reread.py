@@ -92,10 +92,10 @@ async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(
 async def test_a_rejected_token_is_read_again_from_the_kubeconfig_immediately(
     fixture: KubeconfigFixture,
 ) -> None:
-    refused = await fixture.credentials.for_request()
+    rejected = await fixture.credentials.for_request()
     write_kubeconfig(fixture.path, token="second")
 
-    is_renewed = await fixture.credentials.renew(refused)
+    is_renewed = await fixture.credentials.renew(rejected)
 
     assert is_renewed
     assert await fixture.authorization() == "Bearer second"

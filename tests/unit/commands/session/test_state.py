@@ -162,13 +162,13 @@ def test_a_path_with_special_characters_is_quoted() -> None:
 def test_a_caption_is_shown_above_the_tree_with_all_its_notes() -> None:
     seen = running()
     seen.caption = "they want -1 of it"
-    seen.notes.append("refused: " + "should be greater than or equal to 0 " * 3)
+    seen.notes.append("rejected: " + "should be greater than or equal to 0 " * 3)
 
     lines = shown(seen, size=(60, 24))
 
     assert lines[3:7] == [
         "» they want -1 of it",
-        "  refused: should be greater than or equal to 0 should be",
+        "  rejected: should be greater than or equal to 0 should be",
         "  greater than or equal to 0 should be greater than or equal",
         "  to 0",
     ]

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from steersman.wire.messages import Reply
-from steersman.wire.server.replies import chunk, has_body, refusal, reply_head
+from steersman.wire.server.replies import chunk, error_reply, has_body, reply_head
 
 
 async def nothing() -> AsyncGenerator[bytes, None]:
@@ -68,7 +68,7 @@ def test_an_unknown_status_has_an_empty_reason() -> None:
 
 
 def test_a_rejection_closes_the_connection() -> None:
-    head, _, text = refusal(431).partition(b"\r\n\r\n")
+    head, _, text = error_reply(431).partition(b"\r\n\r\n")
 
     assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
     assert b"Connection: close" in head

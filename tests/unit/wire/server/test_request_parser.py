@@ -93,7 +93,7 @@ def test_a_target_is_a_path_and_a_query(
 def test_an_invalid_request_is_rejected_and_ends_parsing(said: bytes) -> None:
     parser = parsed(said, WHOLE)
 
-    assert (parser.refused, parser.is_over) == (400, True)
+    assert (parser.error_status, parser.is_over) == (400, True)
     assert not parser.requests
 
 
@@ -101,7 +101,7 @@ def test_requests_before_invalid_data_are_parsed() -> None:
     parser = parsed(WHOLE + b"\0nonsense")
 
     assert only(parser).request.body == b"body"
-    assert parser.refused == 400
+    assert parser.error_status == 400
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_an_endless_head_is_rejected(start: bytes, more: bytes) -> None:
         parser.feed(more)
         pieces += 1
 
-    assert parser.refused == 431
+    assert parser.error_status == 431
     assert pieces <= HEAD_BYTES // len(more) + 1
 
 
@@ -140,22 +140,22 @@ def test_trailers_and_chunk_extensions_have_a_length_limit(start: bytes, more: b
         parser.feed(more)
         pieces += 1
 
-    assert parser.refused == 431
+    assert parser.error_status == 431
     assert pieces <= HEAD_BYTES // len(more) + 1
 
 
 def test_an_oversized_head_in_one_chunk_is_rejected() -> None:
     field = b"X: " + b"x" * (HEAD_BYTES // 2) + b"\r\n"
 
-    assert parsed(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").refused == 431
-    assert parsed(b"GET / HTTP/1.1\r\n" + field + b"\r\n").refused is None
+    assert parsed(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").error_status == 431
+    assert parsed(b"GET / HTTP/1.1\r\n" + field + b"\r\n").error_status is None
 
 
 @pytest.mark.parametrize("said", [b"GET /\r\n\r\n", b"GET / HTTP/2.0\r\n\r\n"])
 def test_only_http_1_versions_are_accepted(said: bytes) -> None:
     parser = parsed(said)
 
-    assert parser.refused in {400, 505}
+    assert parser.error_status in {400, 505}
     assert not parser.requests
 
 
@@ -181,7 +181,7 @@ def test_bytes_of_a_body_do_not_count_for_the_head() -> None:
     for _ in range(2 * HEAD_BYTES // len(said)):
         parser.feed(said)
 
-    assert parser.refused is None
+    assert parser.error_status is None
 
 
 @pytest.mark.parametrize("size", [LARGEST - 1, LARGEST])
@@ -234,7 +234,7 @@ def test_an_upgrade_request_is_the_last_of_its_connection() -> None:
 
     found = only(parser)
     assert (found.request.path, found.is_last) == ("/a", True)
-    assert parser.refused is None
+    assert parser.error_status is None
 
 
 def test_expect_100_continue_waits_until_the_body_arrives() -> None:

@@ -55,7 +55,7 @@ class DemoContext:
     async def step(self, title: str) -> None:
         """End the previous step with a pause, then print ``title``, the title of the new step."""
         if self._title:
-            await self.look()
+            await self.pause()
         self._title = title
         self._output.clear()
         self._say(title)
@@ -64,7 +64,7 @@ class DemoContext:
         """Print ``text``, a remark on the current step, such as its result or the reason for it."""
         self._note(text)
 
-    async def look(self) -> None:
+    async def pause(self) -> None:
         """Pause, so that the viewer can read the result of the current step."""
         await self.client.clock.sleep(self._pause_seconds)
 
@@ -84,10 +84,10 @@ class DemoContext:
         )
 
     async def delete(self, kind: type[Obj], name: str) -> None:
-        """Delete the object ``name``, without waiting for its end; ``gone`` waits for that."""
+        """Request the deletion of the object ``name``; ``until_gone`` waits for its end."""
         await self.client.delete(kind, name, namespace=NAMESPACE)
 
-    async def refused(self, writing: Awaitable[object]) -> ApiError:
+    async def expect_rejection(self, writing: Awaitable[object]) -> ApiError:
         """Await ``writing``, which the server must reject, and print the server's message.
 
         Return the server's error. Raise ``NotRejected`` if the server accepts the request.
@@ -96,7 +96,7 @@ class DemoContext:
             await writing
         except ApiError as error:
             if error.code < 500:  # an error of the server is no rejection
-                self.note(f"refused: {error.message}")
+                self.note(f"rejected: {error.message}")
                 return error
             raise
         raise NotRejected(step=self._title)
@@ -157,7 +157,7 @@ class DemoContext:
                 f"a state of all {kind.resource_type.gvk.kind}s", f"{len(found)} of them"
             ) from None
 
-    async def gone(self, kind: type[Obj], name: str, *, uid: str = "") -> None:
+    async def until_gone(self, kind: type[Obj], name: str, *, uid: str = "") -> None:
         """Wait until the object ``name`` no longer exists.
 
         With ``uid``, it is sufficient that no object with this name has this uid.

@@ -70,7 +70,7 @@ class PolicyValidator:
             return
         objections = [each for policy in policies for each in self._objections(attributes, policy)]
         if objections:
-            raise _refusal(attributes, objections[0])
+            raise _denied(attributes, objections[0])
 
     def _objections(self, attributes: Attributes, policy: Policy) -> Iterable[PolicyViolation]:
         try:
@@ -231,17 +231,17 @@ def _misconfigured(
     return [PolicyViolation(policy, binding, f"failed to configure {what}: {why}")]
 
 
-def _refusal(attributes: Attributes, objection: PolicyViolation) -> StatusError:
+def _denied(attributes: Attributes, objection: PolicyViolation) -> StatusError:
     who = f"ValidatingAdmissionPolicy '{objection.policy.name}'"
     if objection.binding is not None:
         who += f" with binding '{objection.binding.name}'"
     message = f"{who} denied request: {objection.message}"
-    refusal = attributes.forbidden(message)
+    error = attributes.forbidden(message)
     return StatusError(
         _CODES.get(objection.reason, 422),
         objection.reason,
-        refusal.message,
-        details={**(refusal.details or {}), "causes": [{"message": message}]},
+        error.message,
+        details={**(error.details or {}), "causes": [{"message": message}]},
     )
 
 

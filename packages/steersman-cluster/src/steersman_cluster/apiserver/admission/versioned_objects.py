@@ -145,11 +145,11 @@ class VersionedObjects:
         expected = self._body_types.of(there, attributes.subresource)
         try:
             obj = decode(msgspec.json.encode(document), expected, content_type=JSON).obj
-        except StatusError as refusal:
-            if refusal.code == UNPROCESSABLE:
+        except StatusError as error:
+            if error.code == UNPROCESSABLE:
                 raise
-            found = _DECODER_PREFIX.fullmatch(refusal.message)
-            why = refusal.message if found is None else found["unread"] or found["unfit"]
+            found = _DECODER_PREFIX.fullmatch(error.message)
+            why = error.message if found is None else found["unread"] or found["unfit"]
             if why.startswith("converting "):
                 raise StatusError(500, "", why) from None
             raise internal_error(why) from None

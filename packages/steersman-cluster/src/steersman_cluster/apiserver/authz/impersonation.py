@@ -121,8 +121,8 @@ class Impersonation:
                 continue
             try:
                 self._check(mode, other, user, wanted)
-            except StatusError as refusal:
-                first = first or refusal
+            except StatusError as error:
+                first = first or error
                 continue
             if len(self._last) >= _CACHED_USERS:
                 self._last.clear()

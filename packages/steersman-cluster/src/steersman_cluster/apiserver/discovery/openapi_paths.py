@@ -224,8 +224,8 @@ class _Target(NamedTuple):
         }
         if self.resource.custom:
             return {**responses, "401": {"description": "Unauthorized"}}
-        refused = {"description": "Refused", "content": _json(STATUS)}
-        return {**responses, "default": refused}
+        error = {"description": "Error", "content": _json(STATUS)}
+        return {**responses, "default": error}
 
     def _content(self, name: str) -> Json:
         content = _json(name)

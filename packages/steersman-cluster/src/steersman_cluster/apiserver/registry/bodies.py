@@ -182,8 +182,8 @@ def patched_object(
         obj, complaints = decode(document, scope.expected(request), content_type=JSON, is_own=True)
         if request.is_pruned:
             complaints += _pruned(obj, request, scope)
-    except status_errors.StatusError as refusal:
-        if refusal.code != 400 or (found := _DECODER_PREFIX.fullmatch(refusal.message)) is None:
+    except status_errors.StatusError as error:
+        if error.code != 400 or (found := _DECODER_PREFIX.fullmatch(error.message)) is None:
             raise
         why = found["unread"] or found["unfit"]
         if language == STRATEGIC_PATCH:
@@ -201,8 +201,8 @@ def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) ->
     """Decode ``made``, the result of an apply; ``made`` may be changed in place."""
     try:
         obj, _ = canonical(made, scope.expected(request))
-    except status_errors.StatusError as refusal:
-        if (found := _DECODER_PREFIX.fullmatch(refusal.message)) is None:
+    except status_errors.StatusError as error:
+        if (found := _DECODER_PREFIX.fullmatch(error.message)) is None:
             raise
         raise _conversion_error(request, scope, made, found["unread"] or found["unfit"]) from None
     if request.is_pruned:

@@ -330,13 +330,13 @@ def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
 
 def _already_exists(request: APIRequest, obj: Object, current: Entry) -> status_errors.StatusError:
     about = obj["metadata"]
-    refusal = status_errors.already_exists(request.served.group_resource, about["name"])
+    error = status_errors.already_exists(request.served.group_resource, about["name"])
     if about.get("generateName"):
-        refusal.message += ", the server was not able to generate a unique name for the object"
-        refusal.details = {**(refusal.details or {}), "retryAfterSeconds": 1}
+        error.message += ", the server was not able to generate a unique name for the object"
+        error.details = {**(error.details or {}), "retryAfterSeconds": 1}
     if (current.value or {})["metadata"].get("deletionTimestamp"):
-        refusal.message = f"object is being deleted: {refusal.message}"
-    return refusal
+        error.message = f"object is being deleted: {error.message}"
+    return error
 
 
 def replace(

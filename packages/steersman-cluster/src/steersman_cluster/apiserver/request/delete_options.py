@@ -158,8 +158,8 @@ def _read(body: bytes, content_type: str, expected: BodyDecoder) -> Object:
                 ' in scheme "pkg/runtime/scheme.go:111"'
             )
         return canonical(written, expected).obj
-    except StatusError as refusal:
-        found = _DECODER_PREFIX.fullmatch(refusal.message)
+    except StatusError as error:
+        found = _DECODER_PREFIX.fullmatch(error.message)
         if found is None:
             raise
         raise status_errors.bad_request(found["unread"] or found["unfit"]) from None

@@ -83,13 +83,13 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
     return Reply(status=status, headers=_JSON, body=body)
 
 
-def error_reply(refusal: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """Return the reply for the error ``refusal``."""
-    found = refusal.status()
+def error_reply(error: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
+    """Return the reply for the error ``error``."""
+    found = error.status()
     body = encode_document(found) if language == PROTOBUF else msgspec.json.encode(found)
-    reply = document(refusal.code, body, language=language, pretty=pretty)
-    if refusal.retry_after_seconds:
-        after = (("retry-after", str(refusal.retry_after_seconds)),)
+    reply = document(error.code, body, language=language, pretty=pretty)
+    if error.retry_after_seconds:
+        after = (("retry-after", str(error.retry_after_seconds)),)
         reply = msgspec.structs.replace(reply, headers=reply.headers + after)
     return reply
 

@@ -274,9 +274,9 @@ class ApiServer:
                 if measurement is not None:
                     measurement.reach_path(info.path)
                 reply = self._nonresource_reply(request, info)
-        except StatusError as refusal:
-            reply = replies.error_reply(refusal, language=error_language(request), pretty=pretty)
-            if refusal.code == FORBIDDEN and not is_authorized:
+        except StatusError as error:
+            reply = replies.error_reply(error, language=error_language(request), pretty=pretty)
+            if error.code == FORBIDDEN and not is_authorized:
                 reply = replies.not_sniffed(reply)
         except RecursionError:
             reply = replies.error_reply(status_errors.bad_request(TOO_DEEP))
@@ -297,9 +297,9 @@ class ApiServer:
                 lists=info.verb in ("list", "watch"),
                 table=partial(table_of, info, served, clock=self.store.clock),
             )
-        except StatusError as refusal:
+        except StatusError as error:
             # An error without details comes from the resource, which warns before it rejects.
-            if served.deprecation and not served.custom and refusal.details is None:
+            if served.deprecation and not served.custom and error.details is None:
                 warnings.append(served.deprecation)
             raise
 
@@ -311,8 +311,8 @@ class ApiServer:
             try:
                 async for each in lines:
                     yield each
-            except StatusError as refusal:
-                yield encoder.failure(refusal.status())
+            except StatusError as error:
+                yield encoder.failure(error.status())
             except Exception as error:  # noqa: BLE001 - as above
                 yield encoder.failure(self._failure(request, error).status())
 

@@ -57,9 +57,9 @@ class DemoRun(DemoContext):
     async def run(self) -> None:
         """Run all steps in order."""
         await self._demo.steps(self)
-        await self.look()
+        await self.pause()
 
-    async def look(self) -> None:
+    async def pause(self) -> None:
         """Wait until the view shows the current objects, then pause."""
         await self._view.catch_up()
-        await super().look()
+        await super().pause()

@@ -186,19 +186,19 @@ async def _execute_plan(
     for node in plan.make_on[:_BURST]:
         try:
             made = await ctx.create(pod_for(node))
-        except ApiError as refusal:
-            if is_namespace_terminating(refusal):
+        except ApiError as failure:
+            if is_namespace_terminating(failure):
                 break  # no event: the namespace is being deleted
-            ctx.record("FailedCreate", f"Error creating: {refusal.message}", type="Warning")
-            error = refusal
+            ctx.record("FailedCreate", f"Error creating: {failure.message}", type="Warning")
+            error = failure
             break
         ctx.record("SuccessfulCreate", f"Created pod: {made.name}")
     for pod in plan.delete[:_BURST]:
         try:
             await ctx.delete(pod)
-        except ApiError as refusal:
-            ctx.record("FailedDelete", f"Error deleting: {refusal.message}", type="Warning")
-            error = error or refusal
+        except ApiError as failure:
+            ctx.record("FailedDelete", f"Error deleting: {failure.message}", type="Warning")
+            error = error or failure
             continue
         ctx.record("SuccessfulDelete", f"Deleted pod: {pod.name}")
     return error

@@ -87,9 +87,9 @@ class _Exchange:
         headers = self._headers + current.headers
         return self._inner.open(msgspec.structs.replace(self._request, headers=headers))
 
-    async def _is_renewed(self, refused: RequestCredentials) -> bool:
+    async def _is_renewed(self, rejected: RequestCredentials) -> bool:
         try:
-            return await self._credentials.renew(refused)
+            return await self._credentials.renew(rejected)
         except BaseException:
             # The block is never entered, so its exit would not return the connection.
             await self.__aexit__(*sys.exc_info())

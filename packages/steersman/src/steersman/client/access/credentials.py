@@ -54,8 +54,8 @@ class Credentials(Protocol):
         """Return the credentials for the next request; wait only if they must be renewed."""
         ...
 
-    async def renew(self, refused: RequestCredentials) -> bool:
-        """Try to replace ``refused``, the credentials of a request that was responded to with 401.
+    async def renew(self, rejected: RequestCredentials) -> bool:
+        """Try to replace ``rejected``, the credentials of a request that was responded to with 401.
 
         Return whether the credentials were replaced. Concurrent calls cause only one attempt.
         """
@@ -120,16 +120,16 @@ class ConfiguredCredentials:
             given = await self._plugin.current() if self._plugin else None
             return self._update(given)
 
-    async def renew(self, refused: RequestCredentials) -> bool:
-        """Try to replace ``refused``, the credentials of a request that was responded to with 401.
+    async def renew(self, rejected: RequestCredentials) -> bool:
+        """Try to replace ``rejected``, the credentials of a request that was responded to with 401.
 
         Return whether the credentials were replaced.
         """
         async with self._one_at_a_time:
-            if self._current is refused:
+            if self._current is rejected:
                 given = await self._plugin.renew() if self._plugin else None
                 self._update(given)
-            return self._current is not refused
+            return self._current is not rejected
 
     def tls(self) -> ssl.SSLContext | None:
         """The TLS context for connections that send the last credentials; ``None`` without TLS."""

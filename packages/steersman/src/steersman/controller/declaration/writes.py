@@ -1,7 +1,7 @@
 """``Writes``: a kind that a controller or a runnable writes, as one rule of a Role. No I/O.
 
 Both the generated RBAC and ``DeclaredAccess`` use ``Writes``: an undeclared write has no permission
-on the server, and is refused before it is sent.
+on the server, and is rejected before it is sent.
 """
 
 from collections.abc import Sequence

@@ -51,7 +51,7 @@ def chunk(piece: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 
-def refusal(status: int) -> bytes:
+def error_reply(status: int) -> bytes:
     """Return the complete reply, with ``status``, to received bytes that are not a request."""
     text = f"{_PHRASES[status]}\n".encode()
     headers = (("Content-Type", "text/plain; charset=utf-8"),)

@@ -28,7 +28,7 @@ class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestParser:
-    """Parses the bytes from a client; ``refused`` is the reply status for an invalid request.
+    """Parses the bytes from a client; ``error_status`` is the reply status for an invalid request.
 
     A body larger than ``max_body_bytes`` is cut off one byte after the limit. No further request of
     the connection is then read, because the rest of the body may take long to arrive.
@@ -47,7 +47,7 @@ class RequestParser:
         self._unparsed_bytes = 0  # since the parser last found something
         # The complete requests.
         self.requests: deque[ParsedRequest] = deque()
-        self.refused: int | None = None
+        self.error_status: int | None = None
         self.is_over = False  # further bytes are ignored
         self.is_cut_short = False  # before the last request was complete
         self.is_waiting = False  # the client expects 100 Continue
@@ -63,14 +63,14 @@ class RequestParser:
             # Other protocols are not supported: the request is processed as plain HTTP.
             self._end()
         except HttpParserError:
-            self._refuse(400)
+            self._reject(400)
         else:
             if self._unparsed_bytes > HEAD_BYTES:
-                self._refuse(431)
+                self._reject(431)
 
-    def _refuse(self, status: int) -> None:
+    def _reject(self, status: int) -> None:
         if not self.is_over:
-            self.refused = status
+            self.error_status = status
             self.is_over = True
 
     def _end(self) -> None:
@@ -97,20 +97,20 @@ class RequestParser:
         self._unparsed_bytes = 0
         self._head_bytes += size
         if self._head_bytes > HEAD_BYTES:
-            self._refuse(431)
+            self._reject(431)
 
     def on_headers_complete(self) -> None:
         self._is_head = False
         self._unparsed_bytes = 0
         self._version = self._parser.get_http_version()
         if self._version not in _VERSIONS:
-            self._refuse(505)
+            self._reject(505)
         lowered = [(name.lower(), value.lower()) for name, value in self._fields]
         if self._parser.should_upgrade() and any(
             name in _OF_BODIES and value != b"0" for name, value in lowered
         ):
             # The parser has consumed the body as data of the other protocol.
-            self._refuse(400)
+            self._reject(400)
         self.is_waiting = self._version == "1.1" and (b"expect", b"100-continue") in lowered
 
     def on_body(self, body: bytes) -> None:
@@ -132,7 +132,7 @@ class RequestParser:
     def _finish_request(self, *, is_last: bool) -> None:
         target = _split(self._target.decode("utf-8", "replace"))
         if target is None:
-            self._refuse(400)
+            self._reject(400)
             return
         path, query = target
         request = Request(

@@ -7,7 +7,14 @@ from hashlib import sha256
 from typing import Any, Final, Protocol, cast
 
 from steersman.wire.messages import CertificateIdentity, Reply, RequestHandler
-from steersman.wire.server.replies import CONTINUE, LAST_CHUNK, chunk, has_body, refusal, reply_head
+from steersman.wire.server.replies import (
+    CONTINUE,
+    LAST_CHUNK,
+    chunk,
+    error_reply,
+    has_body,
+    reply_head,
+)
 from steersman.wire.server.request_parser import ParsedRequest, RequestParser
 from steersman.wire.sockets import enable_keepalive
 
@@ -74,15 +81,15 @@ class ServerConnection(asyncio.BufferedProtocol):
             while not is_last and (parsed := await self._next()) is not None:
                 is_last = await self._answer(parsed)
                 del parsed  # free the memory: the next request may arrive much later
-            if parser.refused is not None and not is_last:
-                self._write(refusal(parser.refused))
+            if parser.error_status is not None and not is_last:
+                self._write(error_reply(parser.error_status))
                 await self._wait_for_close()
             elif parser.is_cut_short:
                 await self._wait_for_close()
         except Exception:
             # A bug in the handler or a stream; the loop's exception handler reports it.
             if self._is_answering and not self._has_begun:
-                self._write(refusal(500))
+                self._write(error_reply(500))
             raise
         finally:
             if self._transport is not None:
@@ -159,7 +166,7 @@ class ServerConnection(asyncio.BufferedProtocol):
     def _is_ending(self) -> bool:
         """Whether the connection ends after the current reply."""
         parser = self._parser
-        return parser.is_over and not parser.requests and parser.refused is None
+        return parser.is_over and not parser.requests and parser.error_status is None
 
     def _ignore_requests(self) -> None:
         """Ignore further requests during a stream, and only wait for the client to disconnect."""

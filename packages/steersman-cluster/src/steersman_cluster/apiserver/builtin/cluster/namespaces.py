@@ -32,7 +32,7 @@ def check_namespace(
     if found is None:
         raise status_errors.not_found(NAMESPACES, namespace)
     if creating and found["status"].get("phase") == "Terminating":
-        refusal = status_errors.forbidden(
+        error = status_errors.forbidden(
             resource,
             name,
             f"unable to create new content in namespace {namespace} because it is being terminated",
@@ -42,8 +42,8 @@ def check_namespace(
             "message": f"namespace {namespace} is being terminated",
             "field": "metadata.namespace",
         }
-        refusal.details = {**(refusal.details or {}), "causes": [cause]}
-        raise refusal
+        error.details = {**(error.details or {}), "causes": [cause]}
+        raise error
 
 
 def check_deletable(name: str) -> None:

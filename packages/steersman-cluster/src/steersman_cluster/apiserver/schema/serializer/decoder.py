@@ -53,8 +53,8 @@ class OtherVersion(status_errors.StatusError):
     ``obj`` is the decoded object, whose unknown fields are still reported.
     """
 
-    def __init__(self, refusal: status_errors.StatusError, obj: Object) -> None:
-        super().__init__(refusal.code, refusal.reason, refusal.message)
+    def __init__(self, error: status_errors.StatusError, obj: Object) -> None:
+        super().__init__(error.code, error.reason, error.message)
         self.obj = obj
 
 
