@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from bench.harness.go_programs import GoProgram
-from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, OURS, QUICK, SITE
+from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, ENVTEST_SUITE, QUICK, SITE
 
 CLIENT_GO_GREETER = GoProgram(
     name="greeter",
@@ -12,13 +12,13 @@ CLIENT_GO_GREETER = GoProgram(
     sources=Path(__file__).with_name("operators") / "client_go",
 )
 
-# What the page for those who come from Go shows beside ours.
+# The operators on docs/coming-from-go.md.
 COMING_FROM_GO = GoProgram(name="site", family="foreign", sources=COMING_FROM_GO_SOURCES)
 GO_PODWATCH = GoProgram(
     name="podwatch", family="foreign", sources=COMING_FROM_GO_SOURCES, package="./podwatch"
 )
 
-# What Helm makes of a chart, and what the Operator Framework says to a bundle.
+# Helm's rendering of a chart, and the Operator Framework's validation of a bundle.
 _PACKAGING = Path(__file__).with_name("packaging")
 CHART = GoProgram(name="chart", family="foreign", sources=_PACKAGING, package="./chart")
 BUNDLE = GoProgram(name="bundle", family="foreign", sources=_PACKAGING, package="./bundle")
@@ -26,5 +26,5 @@ BUNDLE = GoProgram(name="bundle", family="foreign", sources=_PACKAGING, package=
 if __name__ == "__main__":
     for program in (CLIENT_GO_GREETER, COMING_FROM_GO, GO_PODWATCH, CHART, BUNDLE):
         sys.stdout.write(f"{program.build()}\n")
-    for suite in (OURS, SITE, *QUICK):
+    for suite in (ENVTEST_SUITE, SITE, *QUICK):
         sys.stdout.write(f"{suite.build()}\n")

@@ -1,7 +1,7 @@
 """Test suites in Go that start their own control plane, from KUBEBUILDER_ASSETS.
 
-One is ours, the others are controller-runtime's own, taken from its module as they are.
-``python -m tests.real.foreign.go_suites`` runs all of them on both servers, and says what differs.
+``envtest_suite`` is in this directory; the others are controller-runtime's, unmodified.
+``python -m tests.real.foreign.go_suites`` runs them on both servers and prints the differences.
 """
 
 import json
@@ -28,7 +28,7 @@ from steersman_cluster.testing.control_plane.programs import (
 )
 
 SOURCES = Path(__file__).with_name("envtest_suite")
-# What the page for those who come from Go shows beside ours.
+# The operators on docs/coming-from-go.md.
 COMING_FROM_GO_SOURCES = Path(__file__).with_name("operators") / "controller_runtime"
 CONTROLLER_RUNTIME = "sigs.k8s.io/controller-runtime"
 
@@ -38,7 +38,7 @@ RUN_SECONDS = 400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Which tests passed, and what those said that failed."""
+    """The tests that passed, and the tests that failed, each with its message."""
 
     passed: frozenset[str]
     failed: Mapping[str, str]
@@ -46,7 +46,7 @@ class Outcome:
 
     def __or__(self, other: "Outcome") -> "Outcome":
         passed = self.passed | other.passed
-        failed = {name: said for name, said in other.failed.items() if name not in passed}
+        failed = {name: why for name, why in other.failed.items() if name not in passed}
         return Outcome(passed=passed, failed=failed, log=other.log)
 
 
@@ -57,11 +57,11 @@ class GoSuite:
         self.package = package
 
     def __str__(self) -> str:
-        return self.package.replace("/", "-") or "ours"
+        return self.package.replace("/", "-") or "envtest-suite"
 
     @property
     def program(self) -> Path:
-        """Where it is, once it is built."""
+        """The path of the built program."""
         if not self.package:
             return GoProgram(name=f"{self}.test", family="foreign", sources=SOURCES).path
         # go.mod determines all third-party code.
@@ -70,32 +70,32 @@ class GoSuite:
 
     @cached_property
     def home(self) -> Path:
-        """Where it is run: beside its test data."""
+        """The working directory, which has the test data."""
         if not self.package:
             return SOURCES
         found = _go("mod", "download", "-json", CONTROLLER_RUNTIME, at=SOURCES)
         return Path(json.loads(found)["Dir"]) / self.package
 
     def build(self) -> Path:
-        """Where it is; built first, where no client has."""
+        """Build the program unless it exists, and return its path."""
         program = self.program
         if program.exists():
             return program
         program.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".building-", dir=program.parent) as workshop:
-            unfinished = Path(workshop) / program.name
+        with TemporaryDirectory(prefix=".building-", dir=program.parent) as directory:
+            unfinished = Path(directory) / program.name
             flags = ("-mod=readonly", "-ldflags=-s -w", f"-o={unfinished}")
             _go("test", "-c", *flags, ".", at=self.home)
             unfinished.replace(program)
         return program
 
     def run(self, assets: Path, *, temporary: Path) -> Outcome:
-        """What comes of it with the programs in ``assets``."""
+        """Run the suite with the programs in ``assets``."""
         report = temporary / "report.json"
         report.unlink(missing_ok=True)
-        asked = [f"-ginkgo.json-report={report}"] if self.package else []
+        options = [f"-ginkgo.json-report={report}"] if self.package else []
         finished = subprocess.run(
-            [self.program, "-test.v", *asked],
+            [self.program, "-test.v", *options],
             cwd=self.home,
             env={**os.environ, ASSETS_VARIABLE: str(assets), "TMPDIR": str(temporary)},
             stdout=subprocess.PIPE,
@@ -103,40 +103,40 @@ class GoSuite:
             check=False,
             timeout=RUN_SECONDS,
         )
-        _end_what_is_left(temporary)
+        _stop_leftover_processes(temporary)
         log = finished.stdout.decode(errors="replace")
-        if asked and not report.exists():
+        if options and not report.exists():
             return Outcome(passed=frozenset(), failed={"the suite": log[-2000:]}, log=log)
-        results = list(_ginkgo(json.loads(report.read_bytes())) if asked else _plain(log))
+        results = list(_ginkgo(json.loads(report.read_bytes())) if options else _plain(log))
         failed = {name: why for name, why in results if why is not None}
         passed = frozenset(name for name, _ in results if name not in failed)
         return Outcome(passed=passed, failed=failed, log=log)
 
 
 class SiteSuite(GoSuite):
-    """The tests of the operator that the page for those who come from Go shows."""
+    """The tests of the operator on docs/coming-from-go.md."""
 
     def __str__(self) -> str:
         return "site"
 
     @property
     def program(self) -> Path:
-        """Where it is, once it is built."""
+        """The path of the built program."""
         return GoProgram(name="site.test", family="foreign", sources=COMING_FROM_GO_SOURCES).path
 
     @cached_property
     def home(self) -> Path:
-        """Where it is run: beside the definition of Sites."""
+        """The working directory, which has the definition of Sites."""
         return COMING_FROM_GO_SOURCES / "site"
 
 
-def _end_what_is_left(temporary: Path) -> None:
-    """Some suites forget what they have started, which has its files where they had theirs."""
+def _stop_leftover_processes(temporary: Path) -> None:
+    """Stop the servers that a suite started in its temporary directory and left running."""
     for each in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             command = each.read_bytes()
         except OSError:
-            continue  # it has ended by itself
+            continue  # the process has exited
         if f"={temporary}/k8s_test_framework_".encode() in command:
             os.kill(int(each.parent.name), signal.SIGTERM)
 
@@ -144,11 +144,11 @@ def _end_what_is_left(temporary: Path) -> None:
 def _go(*arguments: str, at: Path) -> str:
     go = shutil.which("go")
     if go is None:
-        raise SystemExit("error: test suites have to be built, and there is no `go`")
+        raise SystemExit("error: building the test suites requires `go`")
     return subprocess.run(
         [go, *arguments],
         cwd=at,
-        # A go.work in some directory above would put its own modules in place of these.
+        # A go.work in a parent directory would replace these modules.
         env={**os.environ, "GOWORK": "off"},
         stdout=subprocess.PIPE,
         check=True,
@@ -157,7 +157,7 @@ def _go(*arguments: str, at: Path) -> str:
 
 
 def _ginkgo(report: list[dict[str, Any]]) -> Iterator[tuple[str, str | None]]:
-    """Each test, and why it failed; None: it did not."""
+    """Each test, and the reason why it failed, or None."""
     for suite in report:
         for spec in suite["SpecReports"]:
             where = [*(spec["ContainerHierarchyTexts"] or ()), spec["LeafNodeText"]]
@@ -170,16 +170,16 @@ def _ginkgo(report: list[dict[str, Any]]) -> Iterator[tuple[str, str | None]]:
 
 def _plain(log: str) -> Iterator[tuple[str, str | None]]:
     for found in re.finditer(r"^--- (PASS|FAIL): (\w+)", log, flags=re.MULTILINE):
-        yield found[2], None if found[1] == "PASS" else _said_before(log, found.start())
+        yield found[2], None if found[1] == "PASS" else _lines_before(log, found.start())
 
 
-def _said_before(log: str, position: int) -> str:
+def _lines_before(log: str, position: int) -> str:
     return "\n".join(log[:position].splitlines()[-5:])
 
 
-OURS = GoSuite()
+ENVTEST_SUITE = GoSuite()
 SITE = SiteSuite()
-# Those of controller-runtime that ask most of a server for the time that they take.
+# The suites of controller-runtime that cover most of a server in the least time.
 QUICK = tuple(
     GoSuite(f"pkg/{name}")
     for name in ("builder", "client", "controller", "envtest", "internal/recorder", "webhook")
@@ -201,21 +201,23 @@ SLOW = tuple(
 
 
 def main() -> int:
-    """Run every suite on both; 0 if all that passes on the real one passes on ours."""
+    """Run all suites on both servers; 0 if all tests that pass on the real one pass embedded."""
     real = find_binaries(environ=os.environ).directory
     status = 0
     with TemporaryDirectory(prefix="steersman-suites-") as directory:
         temporary = Path(directory)
         embedded = write_assets(temporary / "assets", search_path=os.environ.get("PATH")).directory
-        for suite in (OURS, *QUICK, *SLOW):
+        for suite in (ENVTEST_SUITE, *QUICK, *SLOW):
             suite.build()
-            there = suite.run(real, temporary=temporary)
-            here = suite.run(embedded, temporary=temporary)
-            missing = sorted(there.passed - here.passed)
+            expected = suite.run(real, temporary=temporary)
+            found = suite.run(embedded, temporary=temporary)
+            missing = sorted(expected.passed - found.passed)
             status |= bool(missing)
-            sys.stdout.write(f"{suite}: {len(there.passed)} real, {len(missing)} fail embedded\n")
+            sys.stdout.write(
+                f"{suite}: {len(expected.passed)} real, {len(missing)} fail embedded\n"
+            )
             for name in missing:
-                sys.stdout.write(f"  {name}\n    {here.failed.get(name, 'not run')[:300]}\n")
+                sys.stdout.write(f"  {name}\n    {found.failed.get(name, 'not run')[:300]}\n")
             sys.stdout.flush()
     return status
 

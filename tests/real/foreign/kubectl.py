@@ -1,4 +1,4 @@
-"""kubectl in one namespace, on any server that has a kubeconfig."""
+"""kubectl in one namespace of a server."""
 
 import json
 import os
@@ -11,16 +11,16 @@ from typing import IO, Any, Protocol
 
 from steersman_cluster.testing import Program, find_binaries
 
-# Longer than anything here takes, on whatever machine; as kubectl spells it.
-PATIENCE = "--timeout=40s"
+# More than any command of these tests takes on a slow machine.
+TIMEOUT = "--timeout=40s"
 
-# How often a question is put that the server may answer from a cache. Each time takes as long as
-# kubectl takes to start; once is enough, nearly always.
+# How often a request is sent that the server may answer from a stale cache; one attempt is nearly
+# always enough.
 ATTEMPTS = 100
 
 
 class Server(Protocol):
-    """An API server, as far as clients that we did not write can tell."""
+    """An API server with a kubeconfig."""
 
     @property
     def kubeconfig(self) -> Path: ...
@@ -28,7 +28,7 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """What kubectl printed, where, and the status it ended with."""
+    """kubectl's output and exit status."""
 
     status: int
     stdout: str
@@ -37,20 +37,20 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """``kubectl`` itself; ``home`` has its cache, so that no client's settings are shared."""
+    """``kubectl``; its cache and settings are in ``home``."""
 
     server: Server
     namespace: str
     home: Path
 
     def __call__(self, *arguments: str, stdin: str | dict[str, Any] = "") -> str:
-        """What it prints; it must succeed. An object for ``stdin`` is a manifest."""
+        """Run kubectl, which must succeed, and return its output; ``stdin`` can be an object."""
         finished = self.run(*arguments, stdin=stdin)
         assert finished.status == 0, finished.stderr
         return finished.stdout
 
     def run(self, *arguments: str, stdin: str | dict[str, Any] = "") -> Finished:
-        """Whatever comes of it."""
+        """Run kubectl, which may fail."""
         finished = subprocess.run(
             self._command(arguments),
             input=stdin if isinstance(stdin, str) else json.dumps(stdin),
@@ -62,21 +62,21 @@ class Kubectl:
         return Finished(status=finished.returncode, stdout=finished.stdout, stderr=finished.stderr)
 
     def get(self, *what: str) -> Any:
-        """The object, or the list, decoded."""
+        """The decoded object or list."""
         return json.loads(self("get", *what, "--output=json"))
 
     def wait(self, what: str, until: str) -> None:
-        """Watch ``what`` until it is so, in the words of ``kubectl wait --for``."""
-        self("wait", what, f"--for={until}", PATIENCE)
+        """Run ``kubectl wait --for``."""
+        self("wait", what, f"--for={until}", TIMEOUT)
 
-    def until(self, said: str, *arguments: str) -> None:
-        """Ask again until it succeeds and prints ``said``."""
-        answers = (self.run(*arguments) for _ in range(ATTEMPTS))
-        assert any(answer.status == 0 and answer.stdout == said for answer in answers)
+    def until(self, output: str, *arguments: str) -> None:
+        """Repeat the command until it succeeds and prints ``output``."""
+        results = (self.run(*arguments) for _ in range(ATTEMPTS))
+        assert any(each.status == 0 and each.stdout == output for each in results)
 
     @contextmanager
     def started(self, *arguments: str) -> Iterator[IO[str]]:
-        """What it prints while the block runs, with whose end it ends."""
+        """Run kubectl during the block, and yield its output."""
         with subprocess.Popen(
             self._command(arguments), env=self._environ(), stdout=subprocess.PIPE, text=True
         ) as process:

@@ -73,13 +73,13 @@ def rendered(tree: Tree, directory: Path) -> list[dict[str, Any]]:
     return Chart(directory=directory, release="release", namespace="default").objects()
 
 
-def verdict_on_bundle(what: Installation, directory: Path, **options: Any) -> list[str]:
+def findings_in_bundle(what: Installation, directory: Path, **options: Any) -> list[str]:
     """Errors and warnings of the Operator Framework's validation."""
     _write(bundle_tree(what, **options), directory)
-    return verdict_on(directory)
+    return findings_in(directory)
 
 
-def verdict_on(directory: Path) -> list[str]:
+def findings_in(directory: Path) -> list[str]:
     """Errors and warnings for a directory that has a bundle."""
     return _run(BUNDLE.path, directory).splitlines()
 
@@ -97,5 +97,5 @@ def _write(tree: Tree, directory: Path) -> None:
     for path, text in tree.items():
         file = directory / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        # As bytes, so that line ends are not translated.
+        # As bytes, because text mode translates line ends.
         file.write_bytes(text.encode())

@@ -21,7 +21,7 @@ STOP_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """Turns Greetings of one namespace into ConfigMaps, in the way of ``name``."""
+    """An operator that turns the Greetings of one namespace into ConfigMaps."""
 
     name: str
     command: Callable[[str], Sequence[str | Path]]
@@ -31,12 +31,12 @@ class Operator:
 
     @property
     def finalizer(self) -> str:
-        """What it puts on a Greeting."""
+        """The finalizer that the operator adds to a Greeting."""
         return f"foreign.steersman.dev/{self.name}"
 
 
 def client_go(namespace: str, *arguments: str) -> Sequence[str | Path]:
-    """The command of the one with client-go, of which there can be several."""
+    """The command of the operator with client-go, which can run with several replicas."""
     return [CLIENT_GO_GREETER.path, f"-namespace={namespace}", *arguments]
 
 
@@ -63,14 +63,14 @@ LIGHTKUBE = Operator(
 
 @contextmanager
 def running(command: Sequence[str | Path], *, server: Server) -> Iterator[None]:
-    """Run an operator while the block does; what it says is shown if the test fails."""
-    with open_sandbox(prefix="steersman-foreign-") as inside:
-        log = inside.directory / "log"
-        process = inside.start(
+    """Run an operator during the block; pytest shows its output if the test fails."""
+    with open_sandbox(prefix="steersman-foreign-") as sandbox:
+        log = sandbox.directory / "log"
+        process = sandbox.start(
             command,
             log=log,
             environ={
-                "HOME": str(inside.directory),
+                "HOME": str(sandbox.directory),
                 "KUBECONFIG": str(server.kubeconfig),
                 "PATH": os.environ["PATH"],
                 "PYTHONUNBUFFERED": "1",
@@ -78,10 +78,10 @@ def running(command: Sequence[str | Path], *, server: Server) -> Iterator[None]:
         )
         try:
             yield
-            assert process.poll() is None, f"it ended by itself, with status {process.returncode}"
+            assert process.poll() is None, f"the operator exited with status {process.returncode}"
             _stop(process)
         finally:
-            sys.stdout.write(f"{Path(command[0]).name} said:\n{log.read_text()}")
+            sys.stdout.write(f"{Path(command[0]).name} printed:\n{log.read_text()}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

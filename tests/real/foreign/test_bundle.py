@@ -10,7 +10,7 @@ import steersman as sm
 from docs.code import appservice_plain
 from steersman.kinds import core_v1
 from steersman.manifests import BundleSettings, Installation, bundle_tree
-from tests.real.foreign.packages import ProgramFailed, verdict_on, verdict_on_bundle
+from tests.real.foreign.packages import ProgramFailed, findings_in, findings_in_bundle
 from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 
 PICTURE = ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
@@ -32,7 +32,7 @@ class PortV1Beta1(
     version="v1beta1",
     kind="Port",
 ):
-    """A port, as it was."""
+    """An older version of Port."""
 
 
 class Port(
@@ -45,7 +45,7 @@ class Port(
         scale=sm.ScalePaths(spec=".spec.depth", status=".status.depth"),
     ),
 ):
-    """A port, as it is."""
+    """The current version of Port."""
 
 
 INSTALLATIONS = {
@@ -64,11 +64,11 @@ INSTALLATIONS = {
 def test_the_validator_of_operator_framework_reports_no_error_and_no_warning(
     what: Installation, tmp_path: Path
 ) -> None:
-    assert verdict_on_bundle(what, tmp_path, icon=PICTURE, replaces="0.0.1") == []
+    assert findings_in_bundle(what, tmp_path, icon=PICTURE, replaces="0.0.1") == []
 
 
 def test_without_an_icon_the_only_warning_is_about_the_icon(tmp_path: Path) -> None:
-    (warning,) = verdict_on_bundle(installation(), tmp_path)
+    (warning,) = findings_in_bundle(installation(), tmp_path)
 
     assert warning == "Warning: Value : (shops.v1.2.3) csv.Spec.Icon not specified"
 
@@ -76,27 +76,27 @@ def test_without_an_icon_the_only_warning_is_about_the_icon(tmp_path: Path) -> N
 def test_an_operator_without_definitions_has_a_valid_bundle(tmp_path: Path) -> None:
     what = installation(sm.Controller(core_v1.Secret, reconcile=reconcile))
 
-    assert verdict_on_bundle(what, tmp_path, icon=PICTURE) == []
+    assert findings_in_bundle(what, tmp_path, icon=PICTURE) == []
 
 
 def test_the_validator_reports_a_definition_without_an_owner(tmp_path: Path) -> None:
-    verdict_on_bundle(installation(), tmp_path, icon=PICTURE)
+    findings_in_bundle(installation(), tmp_path, icon=PICTURE)
     (path,) = tmp_path.glob("manifests/*.crd.yaml")
     crd = yaml.safe_load(path.read_text())
     crd["spec"]["names"]["kind"] = "Warehouse"
     path.write_text(yaml.safe_dump(crd))
 
-    verdict = verdict_on(tmp_path)
+    findings = findings_in(tmp_path)
 
-    assert any(line.startswith("Error:") and "Warehouse" in line for line in verdict)
+    assert any(line.startswith("Error:") and "Warehouse" in line for line in findings)
 
 
 def test_the_validator_reports_a_missing_field(tmp_path: Path) -> None:
-    verdict_on_bundle(installation(), tmp_path)
+    findings_in_bundle(installation(), tmp_path)
     path = tmp_path / "manifests" / "shops.clusterserviceversion.yaml"
     csv = yaml.safe_load(bundle_tree(installation())[path.relative_to(tmp_path).as_posix()])
     csv["spec"]["installationModes"] = []
     path.write_text(yaml.safe_dump(csv))
 
     with pytest.raises(ProgramFailed, match="installationModes"):
-        verdict_on(tmp_path)
+        findings_in(tmp_path)

@@ -29,7 +29,7 @@ KEEP = "helm.sh/resource-policy"
 
 
 class OddSpec(sm.Part):
-    """{{ template "missing" }} and {{- .Values.secret -}}, as a client wrote it.
+    """{{ template "missing" }} and {{- .Values.secret -}}, as in user input.
 
     "quoted": 'text' # and no comment
         {{/* indented */}}
@@ -74,14 +74,14 @@ INSTALLATIONS = {
 
 @pytest.fixture
 def chart(tmp_path: Path) -> Chart:
-    """That of an operator with kinds in and out of namespaces."""
+    """The chart of an operator with namespaced and cluster-scoped kinds."""
     return chart_of(installation(SHOPS, REGIONS), tmp_path / "chart")
 
 
 def by_name(documents: Iterable[Document]) -> dict[tuple[str, str, str], Any]:
-    """What is installed, whatever the order of it and of the rules in a role.
+    """The installed objects by name, with sorted rules.
 
-    Without what only Helm has (a word about definitions) and what it makes itself (the namespace).
+    Omitted are Helm's annotation of definitions, and the namespace, which Helm creates itself.
     """
     found: dict[tuple[str, str, str], Any] = {}
     for document in documents:
@@ -93,9 +93,9 @@ def by_name(documents: Iterable[Document]) -> dict[tuple[str, str, str], Any]:
             del meta["annotations"]
         if "rules" in obj:
             obj["rules"] = sorted(obj["rules"], key=str)
-        called = (obj["kind"], meta.get("namespace", ""), meta["name"])
-        assert called not in found
-        found[called] = obj
+        key = (obj["kind"], meta.get("namespace", ""), meta["name"])
+        assert key not in found
+        found[key] = obj
     return found
 
 
@@ -121,7 +121,7 @@ def test_a_chart_gives_the_objects_of_its_install_yaml(what: Installation, tmp_p
 def test_helm_lint_reports_nothing(what: Installation, tmp_path: Path) -> None:
     chart = chart_of(what, tmp_path / "chart")
 
-    # An icon is the author's to draw.
+    # The author has to add an icon.
     assert chart.lint() == ["[INFO] Chart.yaml: icon is recommended"]
 
 
@@ -137,7 +137,7 @@ def test_helm_lint_reports_nothing(what: Installation, tmp_path: Path) -> None:
         ({"image": {"tag": "next"}}, {"image": "shops:next"}),
         ({"image": {"repository": "host:1/a"}}, {"image": "host:1/a:1.2.3"}),
         ({"namespaces": ["a", "b"]}, {"namespaces": ("a", "b")}),
-        # Where the operator runs itself, and where events are about what has no namespace.
+        # The namespace of the operator, and the namespace of events about cluster-scoped objects.
         ({"namespaces": ["shops-system", "a"]}, {"namespaces": ("shops-system", "a")}),
         ({"namespaces": ["a", "default"]}, {"namespaces": ("a", "default")}),
         ({"namespaces": ["1", "2e3"]}, {"namespaces": ("1", "2e3")}),
@@ -162,21 +162,21 @@ def test_a_chart_made_for_some_namespaces_can_be_configured_to_manage_all(tmp_pa
 
 
 def test_two_releases_share_only_cluster_wide_definitions(chart: Chart) -> None:
-    first = by_name(chart.objects(release="one", namespace="apart"))
-    second = by_name(chart.objects(release="two", namespace="apart"))
+    first = by_name(chart.objects(release="one", namespace="other"))
+    second = by_name(chart.objects(release="two", namespace="other"))
 
     shared = {kind for kind, _, _ in first.keys() & second.keys()}
-    # Definitions, and the roles for people that are called after them.
+    # Definitions, and the user roles, which are named after them.
     assert shared == {"CustomResourceDefinition", "ClusterRole"}
-    assert ("Deployment", "apart", "one-shops") in first
-    alone = by_name(
+    assert ("Deployment", "other", "one-shops") in first
+    second_without_shared = by_name(
         chart.objects(
             {"crds": {"enabled": False}, "userRoles": {"enabled": False}},
             release="two",
-            namespace="apart",
+            namespace="other",
         )
     )
-    assert not first.keys() & alone.keys()
+    assert not first.keys() & second_without_shared.keys()
     selector = one(first.values(), "Deployment")["spec"]["selector"]
     assert selector != one(second.values(), "Deployment")["spec"]["selector"]
 
@@ -187,10 +187,10 @@ def test_two_releases_in_one_namespace_have_separate_leases(chart: Chart) -> Non
         roles = (each for each in objects if each["kind"] == "Role")
         rules = (rule for role in roles for rule in role["rules"] if "resourceNames" in rule)
         (container,) = pod_of(objects)["containers"]
-        (said,) = (
+        (lease_name,) = (
             each["value"] for each in container["env"] if each["name"] == "STEERSMAN_LEASE_NAME"
         )
-        return {said, *(name for rule in rules for name in rule["resourceNames"])}
+        return {lease_name, *(name for rule in rules for name in rule["resourceNames"])}
 
     (first,), (second,) = leases("one"), leases("two")
 
@@ -204,7 +204,7 @@ def test_names_are_valid_for_any_release_name(release: str, chart: Chart) -> Non
     name = service["metadata"]["name"]
     assert len(name) <= 63
     assert "." not in name
-    # What has the operator's name in it is not given it again.
+    # A release name that contains the operator's name does not get it twice.
     assert "shops-shops" not in name
 
 
@@ -322,7 +322,7 @@ def test_values_set_scheduling_names_and_resources_of_the_pods(chart: Chart) -> 
     ],
     ids=str,
 )
-def test_invalid_values_are_refused(values: Mapping[str, Any], word: str, chart: Chart) -> None:
+def test_invalid_values_are_rejected(values: Mapping[str, Any], word: str, chart: Chart) -> None:
     with pytest.raises(ProgramFailed, match=word):
         chart.objects(values)
 
@@ -346,7 +346,7 @@ def test_the_notes_state_the_namespaces_and_what_an_uninstall_keeps(tmp_path: Pa
     assert "delete crd" not in chart.notes({"crds": {"keep": False}})
 
 
-# What means something to YAML or to templates, and everything else there is.
+# Characters with a meaning in YAML or templates, and all others.
 WORDS = st.text(
     st.sampled_from("{}-\"'#:|>%&*!?,[]\\ \n\t\r\x85\u2028.10eyn~=") | st.characters(codec="utf-8")
 )

@@ -21,13 +21,13 @@ pytestmark = pytest.mark.usefixtures("greetings")
 each_operator = pytest.mark.parametrize("operator", [CLIENT_GO, KOPF, LIGHTKUBE], ids=str)
 
 
-def says(message: str) -> str:
-    """What ``kubectl wait`` waits for in a ConfigMap."""
+def has_message(message: str) -> str:
+    """The condition for ``kubectl wait`` on a ConfigMap."""
     return f"jsonpath={{.data.message}}={message}"
 
 
 def reports(message: str) -> str:
-    """What ``kubectl wait`` waits for in a Greeting."""
+    """The condition for ``kubectl wait`` on a Greeting."""
     return f"jsonpath={{.status.message}}={message}"
 
 
@@ -43,14 +43,14 @@ def test_an_operator_creates_the_children_of_a_new_object(
         apply(kubectl, greeting("ada", name="Ada"))
 
         kubectl.wait("greeting/ada", reports("Hello, Ada."))
-        made, asked = kubectl.get("configmap/ada"), kubectl.get("greeting/ada")
+        config_map, found = kubectl.get("configmap/ada"), kubectl.get("greeting/ada")
 
-    assert made["data"] == {"message": "Hello, Ada."}
-    (owner,) = made["metadata"]["ownerReferences"]
+    assert config_map["data"] == {"message": "Hello, Ada."}
+    (owner,) = config_map["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"]) == ("Greeting", "ada")
-    assert owner["uid"] == asked["metadata"]["uid"]
-    assert asked["metadata"]["finalizers"] == [operator.finalizer]
-    assert asked["metadata"]["generation"] == 1
+    assert owner["uid"] == found["metadata"]["uid"]
+    assert found["metadata"]["finalizers"] == [operator.finalizer]
+    assert found["metadata"]["generation"] == 1
 
 
 @each_operator
@@ -64,7 +64,7 @@ def test_an_operator_applies_a_change_of_the_object(
         apply(kubectl, greeting("ada", name="Ada", excited=True))
 
         kubectl.wait("greeting/ada", reports("Hello, Ada!"))
-        kubectl.wait("configmap/ada", says("Hello, Ada!"))
+        kubectl.wait("configmap/ada", has_message("Hello, Ada!"))
 
 
 @each_operator

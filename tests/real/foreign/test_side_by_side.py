@@ -1,7 +1,7 @@
 """The operators that the migration pages compare reach the same state.
 
-One in Go, one with kopf and one with steersman manage Sites. Their users cannot tell by
-what comes of a Site which of them it is; what differs is said in the last tests.
+One operator in Go, one with kopf and one with steersman manage Sites, with the same results. The
+last tests state the differences.
 """
 
 import json
@@ -26,7 +26,7 @@ from steersman_cluster.testing import (
 )
 from tests.real.foreign.go_programs import COMING_FROM_GO, GO_PODWATCH
 from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, SITE
-from tests.real.foreign.kubectl import PATIENCE, Kubectl
+from tests.real.foreign.kubectl import TIMEOUT, Kubectl
 from tests.real.foreign.processes import OPERATORS, PROGRAMS, Operator, running
 
 ROOT = Path(__file__).parents[3]
@@ -56,7 +56,7 @@ STEERSMAN = Operator(
 
 HANDLED = "kopf.zalando.org/last-handled-configuration"
 
-# Both copy what a ConfigMap says to each Site, once a second.
+# Both copy a value of a ConfigMap to each Site, once a second.
 TIMERS: dict[str, list[str | Path]] = {
     "kopf": [
         PROGRAMS / "kopf",
@@ -86,20 +86,20 @@ def server(home: Path) -> Iterator[EmbeddedControlPlane]:
     with running_embedded_control_plane(clock=SystemClock(), nodes=1) as cluster:
         kubectl = Kubectl(server=cluster, namespace="default", home=home)
         kubectl("apply", f"--filename={DEFINITION}")
-        kubectl("wait", f"--filename={DEFINITION}", "--for=condition=Established", PATIENCE)
+        kubectl("wait", f"--filename={DEFINITION}", "--for=condition=Established", TIMEOUT)
         kubectl("create", "namespace", ZONE)
         yield cluster
 
 
 @pytest.fixture
 def namespace(server: EmbeddedControlPlane) -> Iterator[str]:
-    """One that only this test has."""
+    """The namespace of this test."""
     with fresh_namespace(server) as name:
         yield name
 
 
 def site(name: str, /, **spec: Any) -> dict[str, Any]:
-    """What a person would apply."""
+    """The manifest of a Site."""
     return {
         "apiVersion": "web.example.com/v1",
         "kind": "Site",
@@ -108,18 +108,18 @@ def site(name: str, /, **spec: Any) -> dict[str, Any]:
     }
 
 
-def look(colour: str, *, name: str = "look") -> dict[str, Any]:
-    """What Sites here have their environment from."""
+def look(color: str, *, name: str = "look") -> dict[str, Any]:
+    """The ConfigMap with the environment of the Sites."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": name},
-        "data": {"COLOUR": colour},
+        "data": {"COLOR": color},
     }
 
 
 def ready(status: str) -> str:
-    """What ``kubectl wait`` waits for in a Site."""
+    """The condition for ``kubectl wait`` on a Site."""
     return f"condition=Ready={status}"
 
 
@@ -139,7 +139,7 @@ def running_operator(operator: Operator, kubectl: Kubectl) -> Iterator[Callable[
 
 
 def digest(kubectl: Kubectl) -> str:
-    """What the Pods of the Deployment say of the ConfigMap."""
+    """The ConfigMap's digest in the annotation of the Pod template."""
     template = kubectl.get("deployment/web")["spec"]["template"]
     found: str = template["metadata"]["annotations"]["web.example.com/config"]
     return found
@@ -228,7 +228,7 @@ def test_a_deleted_site_leaves_no_objects(
     operator: Operator, kubectl: Kubectl, namespace: str
 ) -> None:
     with running_operator(operator, kubectl):
-        kubectl("delete", "site/web", PATIENCE)
+        kubectl("delete", "site/web", TIMEOUT)
 
         kubectl.wait("deployment/web", "delete")
         left = kubectl("get", "configmaps", f"--namespace={ZONE}", "--output=name")
@@ -236,7 +236,7 @@ def test_a_deleted_site_leaves_no_objects(
 
 
 def annotations(kubectl: Kubectl) -> list[str]:
-    """What is kept on the Site beside what ``kubectl apply`` keeps there."""
+    """The Site's annotations except those of ``kubectl apply``."""
     found = kubectl.get("site/web")["metadata"]["annotations"]
     return sorted(key for key in found if not key.startswith("kubectl.kubernetes.io/"))
 
@@ -249,7 +249,7 @@ def test_a_level_triggered_operator_keeps_nothing_on_the_object(
         assert annotations(kubectl) == []
 
 
-def test_kopf_keeps_what_it_has_handled_in_an_annotation(kubectl: Kubectl) -> None:
+def test_kopf_keeps_the_handled_spec_in_an_annotation(kubectl: Kubectl) -> None:
     escaped = HANDLED.replace(".", "\\.")
 
     with running_operator(KOPF, kubectl):
@@ -299,7 +299,7 @@ def test_the_tests_in_go_pass_on_the_embedded_cluster(tmp_path: Path) -> None:
 
     outcome = SITE.run(assets, temporary=tmp_path)
 
-    assert outcome.passed == {"TestAChangeOfTheConfigMapStartsThePodsAgain"}, outcome.log
+    assert outcome.passed == {"TestAChangeOfTheConfigMapRestartsThePods"}, outcome.log
     assert not outcome.failed
 
 

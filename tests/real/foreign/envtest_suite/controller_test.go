@@ -24,21 +24,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-const finalizer = "harbour.example.com/scuttle"
+const finalizer = "harbor.example.com/scuttle"
 
-func managed(t *testing.T, place string, options manager.Options) manager.Manager {
+func newManager(t *testing.T, ns string, options manager.Options) manager.Manager {
 	t.Helper()
 	options.Scheme = scheme.Scheme
 	options.Metrics = metricsserver.Options{BindAddress: "0"}
-	if place != "" {
-		options.Cache = cache.Options{DefaultNamespaces: map[string]cache.Config{place: {}}}
+	if ns != "" {
+		options.Cache = cache.Options{DefaultNamespaces: map[string]cache.Config{ns: {}}}
 	}
 	made, err := manager.New(config, options)
 	ok(t, err)
 	return made
 }
 
-func run_(t *testing.T, m manager.Manager) (end func()) {
+func start(t *testing.T, m manager.Manager) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -46,8 +46,9 @@ func run_(t *testing.T, m manager.Manager) (end func()) {
 	return func() { cancel(); <-ended }
 }
 
-// harbour has a Deployment for every Boat, with as many replicas as the boat has crew.
-func harbour(t *testing.T, m manager.Manager) {
+// addBoatController adds a controller that creates a Deployment for every Boat, with one replica for
+// each member of the crew.
+func addBoatController(t *testing.T, m manager.Manager) {
 	t.Helper()
 	watched := &unstructured.Unstructured{}
 	watched.SetGroupVersionKind(boats)
@@ -86,100 +87,100 @@ func harbour(t *testing.T, m manager.Manager) {
 		})))
 }
 
-func TestAControllerMakesWhatItsObjectsWant(t *testing.T) {
-	place := namespace(t)
-	m := managed(t, place, manager.Options{})
-	harbour(t, m)
-	defer run_(t, m)()
-	made := boat(place, "steered", map[string]any{"flag": "NL", "crew": int64(2)})
+func TestAControllerCreatesOwnedObjectsAndUpdatesTheStatus(t *testing.T) {
+	ns := namespace(t)
+	m := newManager(t, ns, manager.Options{})
+	addBoatController(t, m)
+	defer start(t, m)()
+	made := boat(ns, "steered", map[string]any{"flag": "NL", "crew": int64(2)})
 	ok(t, direct.Create(t.Context(), made))
-	owned := deployment(place, "steered", 0)
-	soon(t, "there is a deployment", func(ctx context.Context) (bool, error) {
+	owned := deployment(ns, "steered", 0)
+	eventually(t, "there is a deployment", func(ctx context.Context) (bool, error) {
 		err := direct.Get(ctx, client.ObjectKeyFromObject(owned), owned)
 		return err == nil && *owned.Spec.Replicas == 2, client.IgnoreNotFound(err)
 	})
-	same(t, metav1.IsControlledBy(owned, made), true)
+	equal(t, metav1.IsControlledBy(owned, made), true)
 
 	ok(t, direct.Delete(t.Context(), owned))
-	soon(t, "the deployment is back", func(ctx context.Context) (bool, error) {
-		again := deployment(place, "steered", 0)
+	eventually(t, "the deployment is back", func(ctx context.Context) (bool, error) {
+		again := deployment(ns, "steered", 0)
 		err := direct.Get(ctx, client.ObjectKeyFromObject(owned), again)
 		return err == nil && again.UID != owned.UID, client.IgnoreNotFound(err)
 	})
-	soon(t, "the status is written", func(ctx context.Context) (bool, error) {
+	eventually(t, "the status is written", func(ctx context.Context) (bool, error) {
 		err := direct.Get(ctx, client.ObjectKeyFromObject(made), made)
 		aboard, _, _ := unstructured.NestedInt64(made.Object, "status", "aboard")
 		return aboard == 2, err
 	})
 }
 
-func TestAFinalizerHoldsAnObjectUntilItsControllerLetsGo(t *testing.T) {
-	place := namespace(t)
-	made := boat(place, "held", map[string]any{"flag": "NL"})
+func TestAFinalizerKeepsAnObjectUntilItIsRemoved(t *testing.T) {
+	ns := namespace(t)
+	made := boat(ns, "held", map[string]any{"flag": "NL"})
 	made.SetFinalizers([]string{finalizer})
 	ok(t, direct.Create(t.Context(), made))
 	ok(t, direct.Delete(t.Context(), made))
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), made))
-	same(t, made.GetDeletionTimestamp() == nil, false)
+	equal(t, made.GetDeletionTimestamp() == nil, false)
 	more := made.DeepCopy()
-	more.SetFinalizers(append(more.GetFinalizers(), "harbour.example.com/late"))
-	refused(t, direct.Update(t.Context(), more), apierrors.IsInvalid, "no new finalizers can be added if the object is being deleted")
+	more.SetFinalizers(append(more.GetFinalizers(), "harbor.example.com/late"))
+	rejected(t, direct.Update(t.Context(), more), apierrors.IsInvalid, "no new finalizers can be added if the object is being deleted")
 
-	m := managed(t, place, manager.Options{})
-	harbour(t, m)
-	defer run_(t, m)()
+	m := newManager(t, ns, manager.Options{})
+	addBoatController(t, m)
+	defer start(t, m)()
 	gone(t, made)
 }
 
-func TestOneOfTwoLeads(t *testing.T) {
-	place := namespace(t)
+func TestOneOfTwoManagersLeads(t *testing.T) {
+	ns := namespace(t)
 	options := manager.Options{
 		LeaderElection:                true,
-		LeaderElectionID:              "harbour-master",
-		LeaderElectionNamespace:       place,
+		LeaderElectionID:              "harbor-master",
+		LeaderElectionNamespace:       ns,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 ptr.To(5 * time.Second),
 		RenewDeadline:                 ptr.To(3 * time.Second),
 		RetryPeriod:                   ptr.To(200 * time.Millisecond),
 	}
-	first := managed(t, place, options)
-	endFirst := run_(t, first)
+	first := newManager(t, ns, options)
+	endFirst := start(t, first)
 	<-first.Elected()
-	second := managed(t, place, options)
-	endSecond := run_(t, second)
+	second := newManager(t, ns, options)
+	endSecond := start(t, second)
 	defer endSecond()
 	lease := &coordinationv1.Lease{}
-	ok(t, direct.Get(t.Context(), client.ObjectKey{Namespace: place, Name: "harbour-master"}, lease))
+	ok(t, direct.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "harbor-master"}, lease))
 	holder := *lease.Spec.HolderIdentity
 	endFirst()
 	<-second.Elected()
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(lease), lease))
-	same(t, *lease.Spec.HolderIdentity == holder, false)
-	same(t, *lease.Spec.LeaseTransitions, 1)
+	equal(t, *lease.Spec.HolderIdentity == holder, false)
+	equal(t, *lease.Spec.LeaseTransitions, 1)
 }
 
-func TestWhatHappenedIsRecorded(t *testing.T) {
-	place := namespace(t)
-	m := managed(t, place, manager.Options{})
-	defer run_(t, m)()
-	about := configMap(place, "eventful")
+func TestAnEventIsRecorded(t *testing.T) {
+	ns := namespace(t)
+	m := newManager(t, ns, manager.Options{})
+	defer start(t, m)()
+	about := configMap(ns, "eventful")
 	ok(t, direct.Create(t.Context(), about))
 	about.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-	m.GetEventRecorder("harbour").Eventf(about, nil, corev1.EventTypeNormal, "Launched", "Launch", "launched %s", about.Name)
+	m.GetEventRecorder("harbor").Eventf(about, nil, corev1.EventTypeNormal, "Launched", "Launch", "launched %s", about.Name)
 	list := &eventsv1.EventList{}
-	soon(t, "the event is there", func(ctx context.Context) (bool, error) {
-		return len(list.Items) == 1, direct.List(ctx, list, client.InNamespace(place))
+	eventually(t, "the event is there", func(ctx context.Context) (bool, error) {
+		return len(list.Items) == 1, direct.List(ctx, list, client.InNamespace(ns))
 	})
-	same(t, list.Items[0].Note, "launched eventful")
-	same(t, list.Items[0].Regarding.UID, about.UID)
+	equal(t, list.Items[0].Note, "launched eventful")
+	equal(t, list.Items[0].Regarding.UID, about.UID)
 	old := &corev1.EventList{}
-	ok(t, direct.List(t.Context(), old, client.InNamespace(place), client.MatchingFields{"reason": "Launched"}))
-	same(t, len(old.Items), 1)
+	ok(t, direct.List(t.Context(), old, client.InNamespace(ns), client.MatchingFields{"reason": "Launched"}))
+	equal(t, len(old.Items), 1)
 }
 
-func TestANamespaceThatEndsTakesNothingNew(t *testing.T) {
-	place := namespace(t)
-	ok(t, direct.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: place}}))
-	err := direct.Create(t.Context(), configMap(place, "late"))
-	refused(t, err, func(err error) bool { return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) })
+func TestATerminatingNamespaceRejectsNewObjects(t *testing.T) {
+	ns := namespace(t)
+	ok(t, direct.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}))
+	err := direct.Create(t.Context(), configMap(ns, "late"))
+	rejected(t, err, func(err error) bool { return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) })
 }

@@ -18,18 +18,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-func TestStructuralDefaultsAreFilledIn(t *testing.T) {
+func TestStructuralDefaultsAreSet(t *testing.T) {
 	cargo := []any{map[string]any{"name": "tea"}}
 	made := boat(namespace(t), "defaulted", map[string]any{"flag": "NL", "cargo": cargo})
 	ok(t, direct.Create(t.Context(), made))
-	same(t, field(t, made, "spec", "rig"), any("sloop"))
-	same(t, field(t, made, "spec", "berths"), any(int64(8)))
+	equal(t, field(t, made, "spec", "rig"), any("sloop"))
+	equal(t, field(t, made, "spec", "berths"), any(int64(8)))
 	kept := field(t, made, "spec", "cargo").([]any)[0].(map[string]any)
-	same(t, kept["tons"], any(int64(1)))
+	equal(t, kept["tons"], any(int64(1)))
 }
 
-func TestASchemaRefusesWhatDoesNotFit(t *testing.T) {
-	place := namespace(t)
+func TestASchemaRejectsInvalidObjects(t *testing.T) {
+	ns := namespace(t)
 	for name, spec := range map[string]map[string]any{
 		`spec.flag in body should match`:      {"flag": "holland"},
 		`Unsupported value: "junk"`:           {"flag": "NL", "rig": "junk"},
@@ -40,28 +40,28 @@ func TestASchemaRefusesWhatDoesNotFit(t *testing.T) {
 			map[string]any{"name": "tea"}, map[string]any{"name": "tea"},
 		}},
 	} {
-		refused(t, direct.Create(t.Context(), boat(place, "unfit", spec)), apierrors.IsInvalid, name)
+		rejected(t, direct.Create(t.Context(), boat(ns, "unfit", spec)), apierrors.IsInvalid, name)
 	}
 }
 
-func TestRulesAreHeldToWhenAnObjectIsMade(t *testing.T) {
+func TestRulesAreCheckedOnCreate(t *testing.T) {
 	crowded := boat(namespace(t), "crowded", map[string]any{"flag": "NL", "crew": int64(9)})
 	err := direct.Create(t.Context(), crowded)
-	refused(t, err, apierrors.IsInvalid, "there are fewer berths than crew")
+	rejected(t, err, apierrors.IsInvalid, "there are fewer berths than crew")
 }
 
-func TestRulesCompareWithWhatWasThere(t *testing.T) {
+func TestTransitionRulesCompareWithTheOldObject(t *testing.T) {
 	made := boat(namespace(t), "turncoat", map[string]any{"flag": "NL"})
 	ok(t, direct.Create(t.Context(), made))
 	ok(t, unstructured.SetNestedField(made.Object, "BE", "spec", "flag"))
 	err := direct.Update(t.Context(), made)
-	refused(t, err, apierrors.IsInvalid, "spec.flag", "a boat keeps its flag")
+	rejected(t, err, apierrors.IsInvalid, "spec.flag", "a boat keeps its flag")
 }
 
-func TestARuleMayMakeItsMessage(t *testing.T) {
-	flying := boat(namespace(t), "flying", map[string]any{"flag": "NL", "draught": "-1"})
+func TestARuleCanComputeItsMessage(t *testing.T) {
+	flying := boat(namespace(t), "flying", map[string]any{"flag": "NL", "draft": "-1"})
 	err := direct.Create(t.Context(), flying)
-	refused(t, err, apierrors.IsInvalid, "no boat has a draught of -1")
+	rejected(t, err, apierrors.IsInvalid, "no boat has a draft of -1")
 }
 
 func TestAClusterScopedKindHasNoNamespace(t *testing.T) {
@@ -69,35 +69,35 @@ func TestAClusterScopedKindHasNoNamespace(t *testing.T) {
 	made.SetGroupVersionKind(charts)
 	made.SetGenerateName("chart-")
 	ok(t, direct.Create(t.Context(), made))
-	same(t, made.GetNamespace(), "")
-	same(t, field(t, made, "spec", "any"), any("thing"))
+	equal(t, made.GetNamespace(), "")
+	equal(t, field(t, made, "spec", "any"), any("thing"))
 	ok(t, direct.Delete(t.Context(), made))
 }
 
 func TestADeprecatedVersionWarns(t *testing.T) {
-	heard := &hearing{}
+	warnings := &warningRecorder{}
 	mine := rest.CopyConfig(config)
-	mine.WarningHandlerWithContext = heard
+	mine.WarningHandlerWithContext = warnings
 	c, err := client.New(mine, client.Options{Scheme: scheme.Scheme})
 	ok(t, err)
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: charts.Group, Version: "v1beta1", Kind: "ChartList"})
 	ok(t, c.List(t.Context(), list))
-	same(t, len(heard.said), 1)
-	same(t, heard.said[0], "charts of v1beta1 are out of date")
+	equal(t, len(warnings.texts), 1)
+	equal(t, warnings.texts[0], "charts of v1beta1 are out of date")
 }
 
-type hearing struct{ said []string }
+type warningRecorder struct{ texts []string }
 
-func (h *hearing) HandleWarningHeaderWithContext(_ context.Context, _ int, _ string, text string) {
-	h.said = append(h.said, text)
+func (r *warningRecorder) HandleWarningHeaderWithContext(_ context.Context, _ int, _ string, text string) {
+	r.texts = append(r.texts, text)
 }
 
 func TestDefinitionsAreInstalledAndUninstalled(t *testing.T) {
 	definition := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "buoys.harbour.example.com"},
+		ObjectMeta: metav1.ObjectMeta{Name: "buoys.harbor.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "harbour.example.com",
+			Group: "harbor.example.com",
 			Scope: apiextensionsv1.NamespaceScoped,
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "Buoy", ListKind: "BuoyList", Plural: "buoys", Singular: "buoy"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
@@ -109,7 +109,7 @@ func TestDefinitionsAreInstalledAndUninstalled(t *testing.T) {
 	installing := envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{definition}}
 	installed, err := envtest.InstallCRDs(config, installing)
 	ok(t, err)
-	same(t, len(installed), 1)
+	equal(t, len(installed), 1)
 	made := &unstructured.Unstructured{}
 	made.SetGroupVersionKind(schema.GroupVersionKind{Group: charts.Group, Version: "v1", Kind: "Buoy"})
 	made.SetNamespace(namespace(t))
@@ -119,7 +119,7 @@ func TestDefinitionsAreInstalledAndUninstalled(t *testing.T) {
 	ok(t, fresh.Create(t.Context(), made))
 
 	ok(t, envtest.UninstallCRDs(config, installing))
-	soon(t, "no buoys any more", func(ctx context.Context) (bool, error) {
+	eventually(t, "no buoys any more", func(ctx context.Context) (bool, error) {
 		fresh, err := client.New(config, client.Options{Scheme: scheme.Scheme})
 		if err != nil {
 			return false, err
@@ -129,10 +129,10 @@ func TestDefinitionsAreInstalledAndUninstalled(t *testing.T) {
 	})
 }
 
-func TestADefinitionThatIsNoneIsRefused(t *testing.T) {
+func TestAnInvalidDefinitionIsRejected(t *testing.T) {
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "wrong"}}
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{definition}})
-	refused(t, unwrapped(err), apierrors.IsInvalid, "metadata.name", "spec.group: Required value")
+	rejected(t, unwrapped(err), apierrors.IsInvalid, "metadata.name", "spec.group: Required value")
 }
 
 func unwrapped(err error) error {
@@ -142,41 +142,41 @@ func unwrapped(err error) error {
 	return err
 }
 
-func TestDiscoveryKnowsCustomAndBuiltInKinds(t *testing.T) {
-	asked := discovery.NewDiscoveryClientForConfigOrDie(config)
-	version, err := asked.ServerVersion()
+func TestDiscoveryListsCustomAndBuiltInKinds(t *testing.T) {
+	discoveryClient := discovery.NewDiscoveryClientForConfigOrDie(config)
+	version, err := discoveryClient.ServerVersion()
 	ok(t, err)
-	same(t, version.Major+"."+version.Minor, "1.36")
-	resources, err := asked.ServerResourcesForGroupVersion("harbour.example.com/v1")
+	equal(t, version.Major+"."+version.Minor, "1.36")
+	resources, err := discoveryClient.ServerResourcesForGroupVersion("harbor.example.com/v1")
 	ok(t, err)
 	names := map[string]metav1.APIResource{}
 	for _, each := range resources.APIResources {
 		names[each.Name] = each
 	}
-	same(t, names["boats"].Namespaced, true)
-	same(t, names["charts"].Namespaced, false)
-	same(t, names["boats"].ShortNames[0], "bt")
-	same(t, names["boats"].Categories[0], "vessels")
-	same(t, names["boats/scale"].Kind, "Scale")
-	_, all, err := asked.ServerGroupsAndResources()
+	equal(t, names["boats"].Namespaced, true)
+	equal(t, names["charts"].Namespaced, false)
+	equal(t, names["boats"].ShortNames[0], "bt")
+	equal(t, names["boats"].Categories[0], "vessels")
+	equal(t, names["boats/scale"].Kind, "Scale")
+	_, all, err := discoveryClient.ServerGroupsAndResources()
 	ok(t, err)
-	same(t, len(all) > 20, true)
+	equal(t, len(all) > 20, true)
 }
 
 func TestTheSchemaOfACustomKindIsPublished(t *testing.T) {
-	asked := discovery.NewDiscoveryClientForConfigOrDie(config).OpenAPIV3()
-	paths, err := asked.Paths()
+	discoveryClient := discovery.NewDiscoveryClientForConfigOrDie(config).OpenAPIV3()
+	paths, err := discoveryClient.Paths()
 	ok(t, err)
-	document, err := paths["apis/harbour.example.com/v1"].Schema("application/json")
+	document, err := paths["apis/harbor.example.com/v1"].Schema("application/json")
 	ok(t, err)
-	same(t, len(document) > 1000, true)
+	equal(t, len(document) > 1000, true)
 }
 
 func TestACustomKindIsMapped(t *testing.T) {
 	mapping, err := direct.RESTMapper().RESTMapping(boats.GroupKind())
 	ok(t, err)
-	same(t, mapping.Resource.Resource, "boats")
-	same(t, mapping.Scope.Name(), meta.RESTScopeNameNamespace)
-	_, err = direct.RESTMapper().RESTMapping(schema.GroupKind{Group: "harbour.example.com", Kind: "Ghost"})
-	refused(t, err, meta.IsNoMatchError)
+	equal(t, mapping.Resource.Resource, "boats")
+	equal(t, mapping.Scope.Name(), meta.RESTScopeNameNamespace)
+	_, err = direct.RESTMapper().RESTMapping(schema.GroupKind{Group: "harbor.example.com", Kind: "Ghost"})
+	rejected(t, err, meta.IsNoMatchError)
 }

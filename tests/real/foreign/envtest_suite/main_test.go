@@ -1,5 +1,5 @@
-// Package suite is a test suite as authors of operators write it: controller-runtime's envtest,
-// a client, a cache and a manager. It says nothing about which kube-apiserver it meets.
+// Package suite is a typical test suite of an operator: controller-runtime's envtest, a client, a
+// cache and a manager. It does not depend on which kube-apiserver it uses.
 package suite
 
 import (
@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-const patience = 20 * time.Second
+const timeout = 20 * time.Second
 
 var (
 	environment *envtest.Environment
@@ -32,8 +32,8 @@ var (
 	direct      client.WithWatch
 	clientset   *kubernetes.Clientset
 
-	boats  = schema.GroupVersionKind{Group: "harbour.example.com", Version: "v1", Kind: "Boat"}
-	charts = schema.GroupVersionKind{Group: "harbour.example.com", Version: "v1", Kind: "Chart"}
+	boats  = schema.GroupVersionKind{Group: "harbor.example.com", Version: "v1", Kind: "Boat"}
+	charts = schema.GroupVersionKind{Group: "harbor.example.com", Version: "v1", Kind: "Chart"}
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +65,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	// The server first: it holds connections to the webhooks, which would wait for their end.
+	// The server first: the webhooks wait for its connections to close.
 	stop()
 	stop = ended
 	return code
@@ -78,10 +78,10 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-func refused(t *testing.T, err error, is func(error) bool, words ...string) {
+func rejected(t *testing.T, err error, is func(error) bool, words ...string) {
 	t.Helper()
 	if !is(err) {
-		t.Fatalf("not the refusal that it should be: %v", err)
+		t.Fatalf("unexpected error: %v", err)
 	}
 	for _, each := range words {
 		if !strings.Contains(err.Error(), each) {
@@ -90,16 +90,16 @@ func refused(t *testing.T, err error, is func(error) bool, words ...string) {
 	}
 }
 
-func same[T comparable](t *testing.T, got, wanted T) {
+func equal[T comparable](t *testing.T, got, wanted T) {
 	t.Helper()
 	if got != wanted {
 		t.Fatalf("got %v, not %v", got, wanted)
 	}
 }
 
-func soon(t *testing.T, what string, is func(context.Context) (bool, error)) {
+func eventually(t *testing.T, what string, is func(context.Context) (bool, error)) {
 	t.Helper()
-	ends := time.Now().Add(patience)
+	ends := time.Now().Add(timeout)
 	var last error
 	for time.Now().Before(ends) {
 		done, err := is(t.Context())
@@ -114,13 +114,13 @@ func soon(t *testing.T, what string, is func(context.Context) (bool, error)) {
 
 func gone(t *testing.T, obj client.Object) {
 	t.Helper()
-	soon(t, obj.GetName()+" is gone", func(ctx context.Context) (bool, error) {
+	eventually(t, obj.GetName()+" is gone", func(ctx context.Context) (bool, error) {
 		err := direct.Get(ctx, client.ObjectKeyFromObject(obj), obj)
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	})
 }
 
-// namespace makes one that only this test has.
+// namespace creates a namespace for the test.
 func namespace(t *testing.T, labels ...string) string {
 	t.Helper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "suite-"}}

@@ -21,15 +21,15 @@ func TestATypedObjectIsCreatedReadUpdatedAndDeleted(t *testing.T) {
 	ok(t, direct.Create(t.Context(), made))
 	read := &corev1.ConfigMap{}
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), read))
-	same(t, read.UID, made.UID)
+	equal(t, read.UID, made.UID)
 
 	read.Data["b"] = "2"
 	ok(t, direct.Update(t.Context(), read))
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), made))
-	same(t, made.Data["b"], "2")
+	equal(t, made.Data["b"], "2")
 
 	ok(t, direct.Delete(t.Context(), made))
-	refused(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), made), apierrors.IsNotFound)
+	rejected(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), made), apierrors.IsNotFound)
 }
 
 func TestAnUnstructuredObjectIsCreatedReadUpdatedAndDeleted(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAnUnstructuredObjectIsCreatedReadUpdatedAndDeleted(t *testing.T) {
 	ok(t, direct.Create(t.Context(), made))
 	ok(t, unstructured.SetNestedField(made.Object, int64(3), "spec", "crew"))
 	ok(t, direct.Update(t.Context(), made))
-	same(t, made.GetGeneration(), 2)
+	equal(t, made.GetGeneration(), 2)
 	ok(t, direct.Delete(t.Context(), made))
 	gone(t, made)
 }
@@ -48,7 +48,7 @@ func TestPartialMetadataIsReadListedAndPatched(t *testing.T) {
 	partial := &metav1.PartialObjectMetadata{}
 	partial.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), partial))
-	same(t, partial.UID, made.UID)
+	equal(t, partial.UID, made.UID)
 
 	before := partial.DeepCopy()
 	partial.Labels = map[string]string{"seen": "yes"}
@@ -56,32 +56,32 @@ func TestPartialMetadataIsReadListedAndPatched(t *testing.T) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	ok(t, direct.List(t.Context(), list, client.InNamespace(made.Namespace), client.MatchingLabels{"seen": "yes"}))
-	same(t, len(list.Items), 1)
+	equal(t, len(list.Items), 1)
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), made))
-	same(t, made.Data["secret"], "kept")
+	equal(t, made.Data["secret"], "kept")
 }
 
-func TestTwoObjectsOfOneNameAreOneTooMany(t *testing.T) {
-	place := namespace(t)
-	ok(t, direct.Create(t.Context(), configMap(place, "twice")))
-	refused(t, direct.Create(t.Context(), configMap(place, "twice")), apierrors.IsAlreadyExists)
+func TestASecondObjectWithTheSameNameIsRejected(t *testing.T) {
+	ns := namespace(t)
+	ok(t, direct.Create(t.Context(), configMap(ns, "twice")))
+	rejected(t, direct.Create(t.Context(), configMap(ns, "twice")), apierrors.IsAlreadyExists)
 }
 
-func TestAnInvalidObjectIsRefusedWithEveryReason(t *testing.T) {
+func TestAnInvalidObjectIsRejectedWithEveryReason(t *testing.T) {
 	bad := pod(namespace(t), "Bad_Name")
 	bad.Spec.Containers[0].Image = ""
 	err := direct.Create(t.Context(), bad)
-	refused(t, err, apierrors.IsInvalid, "metadata.name", "spec.containers[0].image: Required value")
+	rejected(t, err, apierrors.IsInvalid, "metadata.name", "spec.containers[0].image: Required value")
 }
 
-func TestAnOlderVersionIsRefusedAndCanBeRetried(t *testing.T) {
+func TestAStaleUpdateIsRejectedAndCanBeRetried(t *testing.T) {
 	made := configMap(namespace(t), "raced", "count", "0")
 	ok(t, direct.Create(t.Context(), made))
 	stale := made.DeepCopy()
 	made.Data["count"] = "1"
 	ok(t, direct.Update(t.Context(), made))
 	stale.Data["count"] = "2"
-	refused(t, direct.Update(t.Context(), stale), apierrors.IsConflict)
+	rejected(t, direct.Update(t.Context(), stale), apierrors.IsConflict)
 
 	ok(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		if err := direct.Get(t.Context(), client.ObjectKeyFromObject(stale), stale); err != nil {
@@ -92,7 +92,7 @@ func TestAnOlderVersionIsRefusedAndCanBeRetried(t *testing.T) {
 	}))
 }
 
-func TestAMergePatchWithALockIsRefusedWhereSomebodyElseWrote(t *testing.T) {
+func TestAMergePatchWithAnOptimisticLockIsRejectedAfterAnotherWrite(t *testing.T) {
 	made := configMap(namespace(t), "locked", "a", "1")
 	ok(t, direct.Create(t.Context(), made))
 	base := made.DeepCopy()
@@ -102,9 +102,9 @@ func TestAMergePatchWithALockIsRefusedWhereSomebodyElseWrote(t *testing.T) {
 	mine := base.DeepCopy()
 	mine.Data["b"] = "3"
 	locked := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	refused(t, direct.Patch(t.Context(), mine.DeepCopy(), locked), apierrors.IsConflict)
+	rejected(t, direct.Patch(t.Context(), mine.DeepCopy(), locked), apierrors.IsConflict)
 	ok(t, direct.Patch(t.Context(), mine, client.MergeFrom(base)))
-	same(t, mine.Data["a"]+mine.Data["b"], "23")
+	equal(t, mine.Data["a"]+mine.Data["b"], "23")
 }
 
 func TestAStrategicPatchMergesContainersByName(t *testing.T) {
@@ -112,8 +112,8 @@ func TestAStrategicPatchMergesContainersByName(t *testing.T) {
 	ok(t, direct.Create(t.Context(), made))
 	patch := `{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"car"}]}}}}`
 	ok(t, direct.Patch(t.Context(), made, client.RawPatch(types.StrategicMergePatchType, []byte(patch))))
-	same(t, len(made.Spec.Template.Spec.Containers), 2)
-	same(t, made.Generation, 2)
+	equal(t, len(made.Spec.Template.Spec.Containers), 2)
+	equal(t, made.Generation, 2)
 }
 
 func TestAJSONPatchIsTestedBeforeItIsApplied(t *testing.T) {
@@ -127,9 +127,9 @@ func TestAJSONPatchIsTestedBeforeItIsApplied(t *testing.T) {
 		raw, _ := json.Marshal(steps)
 		return client.RawPatch(types.JSONPatchType, raw)
 	}
-	refused(t, direct.Patch(t.Context(), made.DeepCopy(), patch("0")), apierrors.IsInvalid)
+	rejected(t, direct.Patch(t.Context(), made.DeepCopy(), patch("0")), apierrors.IsInvalid)
 	ok(t, direct.Patch(t.Context(), made, patch("1")))
-	same(t, made.Data["a"], "2")
+	equal(t, made.Data["a"], "2")
 }
 
 func TestCreateOrUpdateWritesOnlyWhatChanges(t *testing.T) {
@@ -140,63 +140,63 @@ func TestCreateOrUpdateWritesOnlyWhatChanges(t *testing.T) {
 	} {
 		result, err := controllerutil.CreateOrUpdate(t.Context(), direct, made, set)
 		ok(t, err)
-		same(t, result, wanted)
+		equal(t, result, wanted)
 	}
 }
 
-func TestADryRunShowsAndKeepsNothing(t *testing.T) {
-	place := namespace(t)
+func TestADryRunReturnsTheObjectAndStoresNothing(t *testing.T) {
+	ns := namespace(t)
 	dry := client.NewDryRunClient(direct)
-	made := deployment(place, "dry", 1)
+	made := deployment(ns, "dry", 1)
 	ok(t, dry.Create(t.Context(), made))
-	same(t, made.Spec.RevisionHistoryLimit == nil, false)
-	refused(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), &appsv1.Deployment{}), apierrors.IsNotFound)
+	equal(t, made.Spec.RevisionHistoryLimit == nil, false)
+	rejected(t, direct.Get(t.Context(), client.ObjectKeyFromObject(made), &appsv1.Deployment{}), apierrors.IsNotFound)
 
-	kept := configMap(place, "kept", "a", "1")
+	kept := configMap(ns, "kept", "a", "1")
 	ok(t, direct.Create(t.Context(), kept))
 	changed := kept.DeepCopy()
 	changed.Data["a"] = "2"
 	ok(t, dry.Update(t.Context(), changed))
 	ok(t, dry.Delete(t.Context(), changed))
 	ok(t, direct.Get(t.Context(), client.ObjectKeyFromObject(kept), kept))
-	same(t, kept.Data["a"], "1")
+	equal(t, kept.Data["a"], "1")
 }
 
-func TestANameIsMadeUp(t *testing.T) {
+func TestGenerateNameSetsTheName(t *testing.T) {
 	made := configMap(namespace(t), "")
 	made.GenerateName = "made-"
 	ok(t, direct.Create(t.Context(), made))
-	same(t, len(made.Name), len("made-")+5)
+	equal(t, len(made.Name), len("made-")+5)
 }
 
-func TestDeletionHoldsToItsPreconditions(t *testing.T) {
+func TestDeletionChecksItsPreconditions(t *testing.T) {
 	made := configMap(namespace(t), "precise")
 	ok(t, direct.Create(t.Context(), made))
-	other := types.UID("somebody-elses")
-	refused(t, direct.Delete(t.Context(), made, client.Preconditions{UID: &other}), apierrors.IsConflict)
+	other := types.UID("another-uid")
+	rejected(t, direct.Delete(t.Context(), made, client.Preconditions{UID: &other}), apierrors.IsConflict)
 	ok(t, direct.Delete(t.Context(), made, client.Preconditions{UID: &made.UID}))
 }
 
-func TestAllOfSomeAreDeleted(t *testing.T) {
-	place := namespace(t)
+func TestDeleteAllOfDeletesTheSelectedObjects(t *testing.T) {
+	ns := namespace(t)
 	for _, name := range []string{"one", "two", "three"} {
-		made := configMap(place, name)
+		made := configMap(ns, name)
 		made.Labels = map[string]string{"odd": map[bool]string{true: "yes", false: "no"}[name != "two"]}
 		ok(t, direct.Create(t.Context(), made))
 	}
-	ok(t, direct.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace(place), client.MatchingLabels{"odd": "yes"}))
+	ok(t, direct.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace(ns), client.MatchingLabels{"odd": "yes"}))
 	list := &corev1.ConfigMapList{}
-	ok(t, direct.List(t.Context(), list, client.InNamespace(place)))
-	same(t, len(list.Items), 1)
+	ok(t, direct.List(t.Context(), list, client.InNamespace(ns)))
+	equal(t, len(list.Items), 1)
 }
 
-func TestStrictValidationRefusesUnknownFields(t *testing.T) {
-	place := namespace(t)
+func TestStrictValidationRejectsUnknownFields(t *testing.T) {
+	ns := namespace(t)
 	strict := client.WithFieldValidation(direct, metav1.FieldValidationStrict)
-	wrong := boat(place, "strict", map[string]any{"flag": "NL", "sails": int64(3)})
-	refused(t, strict.Create(t.Context(), wrong), apierrors.IsBadRequest, `unknown field "spec.sails"`)
+	wrong := boat(ns, "strict", map[string]any{"flag": "NL", "sails": int64(3)})
+	rejected(t, strict.Create(t.Context(), wrong), apierrors.IsBadRequest, `unknown field "spec.sails"`)
 	ok(t, direct.Create(t.Context(), wrong))
-	same(t, field(t, wrong, "spec", "sails"), nil)
+	equal(t, field(t, wrong, "spec", "sails"), nil)
 }
 
 func deployment(namespace, name string, replicas int32) *appsv1.Deployment {

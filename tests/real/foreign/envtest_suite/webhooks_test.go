@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-const hooked = "harbour.example.com/hooked"
+const hooked = "harbor.example.com/hooked"
 
 func webhooks() envtest.WebhookInstallOptions {
 	configMaps := []admissionv1.RuleWithOperations{{
@@ -47,22 +47,22 @@ func webhooks() envtest.WebhookInstallOptions {
 		MutatingWebhooks: []*admissionv1.MutatingWebhookConfiguration{{
 			ObjectMeta: metav1.ObjectMeta{Name: "mutating"},
 			Webhooks: []admissionv1.MutatingWebhook{{
-				Name: "stamp.harbour.example.com", ClientConfig: at("/stamp"), Rules: creations, NamespaceSelector: only,
+				Name: "stamp.harbor.example.com", ClientConfig: at("/stamp"), Rules: creations, NamespaceSelector: only,
 				SideEffects: none, FailurePolicy: fail, AdmissionReviewVersions: []string{"v1"},
 			}},
 		}},
 		ValidatingWebhooks: []*admissionv1.ValidatingWebhookConfiguration{{
 			ObjectMeta: metav1.ObjectMeta{Name: "validating"},
 			Webhooks: []admissionv1.ValidatingWebhook{{
-				Name: "inspect.harbour.example.com", ClientConfig: at("/inspect"), Rules: configMaps, NamespaceSelector: only,
+				Name: "inspect.harbor.example.com", ClientConfig: at("/inspect"), Rules: configMaps, NamespaceSelector: only,
 				SideEffects: none, FailurePolicy: fail, AdmissionReviewVersions: []string{"v1"},
 				MatchConditions: []admissionv1.MatchCondition{{Name: "not-exempt", Expression: "request.name != 'exempt'"}},
 			}, {
-				Name: "absent.harbour.example.com", ClientConfig: at("/absent"), Rules: creations, NamespaceSelector: only,
+				Name: "absent.harbor.example.com", ClientConfig: at("/absent"), Rules: creations, NamespaceSelector: only,
 				ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"absent": "yes"}},
 				SideEffects:    none, FailurePolicy: ptr.To(admissionv1.Ignore), AdmissionReviewVersions: []string{"v1"},
 			}, {
-				Name: "broken.harbour.example.com", ClientConfig: at("/broken"), Rules: creations, NamespaceSelector: only,
+				Name: "broken.harbor.example.com", ClientConfig: at("/broken"), Rules: creations, NamespaceSelector: only,
 				ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"broken": "yes"}},
 				SideEffects:    none, FailurePolicy: fail, AdmissionReviewVersions: []string{"v1"},
 			}},
@@ -82,7 +82,7 @@ func serveWebhooks(environment *envtest.Environment) (end func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Start(ctx) }()
-	for ends := time.Now().Add(patience); server.StartedChecker()(nil) != nil; time.Sleep(10 * time.Millisecond) {
+	for ends := time.Now().Add(timeout); server.StartedChecker()(nil) != nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(ends) {
 			cancel()
 			return nil, errors.New("the webhooks are never served")
@@ -124,64 +124,64 @@ func inspect(_ context.Context, request admission.Request) admission.Response {
 	return admission.Allowed("")
 }
 
-func TestAWebhookChangesWhatIsMade(t *testing.T) {
+func TestAWebhookMutatesNewObjects(t *testing.T) {
 	made := configMap(namespace(t, hooked, "yes"), "stamped", "a", "1")
 	ok(t, direct.Create(t.Context(), made))
-	same(t, made.Data["stamped"], "admin")
-	same(t, made.Data["a"], "1")
+	equal(t, made.Data["stamped"], "admin")
+	equal(t, made.Data["a"], "1")
 }
 
-func TestAWebhookIsAskedOnlyWhereItsSelectorsSaySo(t *testing.T) {
+func TestAWebhookIsCalledOnlyForSelectedNamespaces(t *testing.T) {
 	made := configMap(namespace(t), "plain", "forbid", "CREATE")
 	ok(t, direct.Create(t.Context(), made))
-	same(t, made.Data["stamped"], "")
+	equal(t, made.Data["stamped"], "")
 }
 
-func TestAWebhookRefusesEachVerb(t *testing.T) {
-	place := namespace(t, hooked, "yes")
-	err := direct.Create(t.Context(), configMap(place, "new", "forbid", "CREATE"))
-	refused(t, err, apierrors.IsForbidden, `admission webhook "inspect.harbour.example.com" denied the request: the inspector forbids it`)
+func TestAWebhookDeniesEachOperation(t *testing.T) {
+	ns := namespace(t, hooked, "yes")
+	err := direct.Create(t.Context(), configMap(ns, "new", "forbid", "CREATE"))
+	rejected(t, err, apierrors.IsForbidden, `admission webhook "inspect.harbor.example.com" denied the request: the inspector forbids it`)
 
-	made := configMap(place, "kept", "forbid", "DELETE")
+	made := configMap(ns, "kept", "forbid", "DELETE")
 	ok(t, direct.Create(t.Context(), made))
-	refused(t, direct.Delete(t.Context(), made), apierrors.IsForbidden, "the inspector forbids it")
+	rejected(t, direct.Delete(t.Context(), made), apierrors.IsForbidden, "the inspector forbids it")
 	made.Data["forbid"] = "UPDATE"
-	refused(t, direct.Update(t.Context(), made), apierrors.IsForbidden, "the inspector forbids it")
+	rejected(t, direct.Update(t.Context(), made), apierrors.IsForbidden, "the inspector forbids it")
 }
 
-func TestAMatchConditionSparesAnObject(t *testing.T) {
+func TestAMatchConditionExemptsAnObject(t *testing.T) {
 	ok(t, direct.Create(t.Context(), configMap(namespace(t, hooked, "yes"), "exempt", "forbid", "CREATE")))
 }
 
-func TestAWebhookWarns(t *testing.T) {
-	heard := &hearing{}
+func TestAWebhookReturnsAWarning(t *testing.T) {
+	warnings := &warningRecorder{}
 	mine := *config
-	mine.WarningHandlerWithContext = heard
+	mine.WarningHandlerWithContext = warnings
 	made := configMap(namespace(t, hooked, "yes"), "warned", "warn", "there is weather")
 	ok(t, as(t, &mine).Create(t.Context(), made))
-	same(t, strings.Join(heard.said, ";"), "there is weather")
+	equal(t, strings.Join(warnings.texts, ";"), "there is weather")
 }
 
-func TestAWebhookThatFailsIsIgnoredOrNot(t *testing.T) {
-	place := namespace(t, hooked, "yes")
-	ignored := configMap(place, "ignored")
+func TestTheFailurePolicyDecidesAboutAFailingWebhook(t *testing.T) {
+	ns := namespace(t, hooked, "yes")
+	ignored := configMap(ns, "ignored")
 	ignored.Labels = map[string]string{"absent": "yes"}
 	ok(t, direct.Create(t.Context(), ignored))
-	failed := configMap(place, "failed")
+	failed := configMap(ns, "failed")
 	failed.Labels = map[string]string{"broken": "yes"}
-	refused(t, direct.Create(t.Context(), failed), apierrors.IsInternalError, `failed calling webhook "broken.harbour.example.com"`)
+	rejected(t, direct.Create(t.Context(), failed), apierrors.IsInternalError, `failed calling webhook "broken.harbor.example.com"`)
 }
 
-func TestAWebhookIsAskedInADryRunToo(t *testing.T) {
-	place := namespace(t, hooked, "yes")
+func TestAWebhookIsCalledInADryRun(t *testing.T) {
+	ns := namespace(t, hooked, "yes")
 	dry := client.NewDryRunClient(direct)
-	made := configMap(place, "dry")
+	made := configMap(ns, "dry")
 	ok(t, dry.Create(t.Context(), made))
-	same(t, made.Data["stamped"], "admin")
-	refused(t, dry.Create(t.Context(), configMap(place, "no", "forbid", "CREATE")), apierrors.IsForbidden)
+	equal(t, made.Data["stamped"], "admin")
+	rejected(t, dry.Create(t.Context(), configMap(ns, "no", "forbid", "CREATE")), apierrors.IsForbidden)
 }
 
-// convert moves what v1 has as "length" to what v2 has as "size", and back.
+// convert renames the field "length" of v1 to "size" of v2, and back.
 func convert(w http.ResponseWriter, r *http.Request) {
 	review := &apiextensionsv1.ConversionReview{}
 	if err := json.NewDecoder(r.Body).Decode(review); err != nil {
@@ -223,9 +223,9 @@ func TestAWebhookConvertsBetweenVersions(t *testing.T) {
 		}
 	}
 	definition := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "ropes.harbour.example.com"},
+		ObjectMeta: metav1.ObjectMeta{Name: "ropes.harbor.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "harbour.example.com", Scope: apiextensionsv1.NamespaceScoped,
+			Group: "harbor.example.com", Scope: apiextensionsv1.NamespaceScoped,
 			Names:    apiextensionsv1.CustomResourceDefinitionNames{Kind: "Rope", ListKind: "RopeList", Plural: "ropes", Singular: "rope"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{version("v1", "length", true), version("v2", "size", false)},
 			Conversion: &apiextensionsv1.CustomResourceConversion{
@@ -243,7 +243,7 @@ func TestAWebhookConvertsBetweenVersions(t *testing.T) {
 	ok(t, err)
 	rope := func(version string) *unstructured.Unstructured {
 		made := &unstructured.Unstructured{Object: map[string]any{}}
-		made.SetAPIVersion("harbour.example.com/" + version)
+		made.SetAPIVersion("harbor.example.com/" + version)
 		made.SetKind("Rope")
 		made.SetName("hawser")
 		return made
@@ -254,16 +254,16 @@ func TestAWebhookConvertsBetweenVersions(t *testing.T) {
 	ok(t, fresh.Create(t.Context(), old))
 	read := rope("v2")
 	ok(t, fresh.Get(t.Context(), client.ObjectKeyFromObject(old), read))
-	same(t, field(t, read, "spec", "size"), any(int64(40)))
-	same(t, read.GetUID(), old.GetUID())
+	equal(t, field(t, read, "spec", "size"), any(int64(40)))
+	equal(t, read.GetUID(), old.GetUID())
 
 	ok(t, unstructured.SetNestedField(read.Object, int64(50), "spec", "size"))
 	ok(t, fresh.Update(t.Context(), read))
 	ok(t, fresh.Get(t.Context(), client.ObjectKeyFromObject(old), old))
-	same(t, field(t, old, "spec", "length"), any(int64(50)))
+	equal(t, field(t, old, "spec", "length"), any(int64(50)))
 	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion("harbour.example.com/v2")
+	list.SetAPIVersion("harbor.example.com/v2")
 	list.SetKind("RopeList")
 	ok(t, fresh.List(t.Context(), list, client.InNamespace(old.GetNamespace())))
-	same(t, field(t, &list.Items[0], "spec", "size"), any(int64(50)))
+	equal(t, field(t, &list.Items[0], "spec", "size"), any(int64(50)))
 }

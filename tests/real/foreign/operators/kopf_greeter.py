@@ -9,7 +9,7 @@ import kubernetes
 @kopf.on.startup()
 def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
     settings.persistence.finalizer = "foreign.steersman.dev/kopf"
-    # The schema of Greetings would prune what kopf keeps in the status otherwise.
+    # By default kopf keeps this in the status, where the schema of Greetings would prune it.
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(
         prefix="kopf.foreign.steersman.dev"
     )
@@ -39,8 +39,8 @@ def greet(
 
 
 @kopf.on.delete("greetings")
-def part(name: str, namespace: str, **_: Any) -> None:
-    # Nothing collects garbage where no controllers run.
+def finalize(name: str, namespace: str, **_: Any) -> None:
+    # Without controllers, no garbage collector deletes the ConfigMap.
     try:
         kubernetes.client.CoreV1Api().delete_namespaced_config_map(name, namespace)
     except kubernetes.client.ApiException as error:

@@ -19,7 +19,7 @@ def test_a_change_of_the_config_map_restarts_the_pods() -> None:
     with KopfRunner(["run", "--standalone", "--all-namespaces", str(OPERATOR)]) as runner:
         core.create_namespaced_config_map(NAMESPACE, look("blue"))
         create_site()
-        # While the handler of the Site runs, it may yet write what it has read before.
+        # Until the handler of the Site returns, it may still write the old digest.
         eventually(is_handled)
         before = digest()
 
@@ -35,7 +35,7 @@ def eventually(holds: Callable[[], bool]) -> None:
         if holds():
             return
         time.sleep(0.1)
-    raise AssertionError(f"{holds} never held")
+    raise AssertionError(f"{holds} did not become true")
 
 
 def is_handled() -> bool:
@@ -49,8 +49,8 @@ def digest() -> str:
     return deployment.spec.template.metadata.annotations["web.example.com/config"]
 
 
-def look(colour: str) -> dict[str, Any]:
-    return {"metadata": {"name": "look"}, "data": {"COLOUR": colour}}
+def look(color: str) -> dict[str, Any]:
+    return {"metadata": {"name": "look"}, "data": {"COLOR": color}}
 
 
 def create_site() -> None:

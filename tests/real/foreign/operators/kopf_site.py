@@ -74,8 +74,8 @@ def deployment_changed(
         if config is not None and "deletionTimestamp" not in site["metadata"]:
             apply_deployment(site, config)
         return
-    said = ("True", "RolledOut") if is_ready(body) else ("False", "RollingOut")
-    condition = ready_condition(*said)
+    state = ("True", "RolledOut") if is_ready(body) else ("False", "RollingOut")
+    condition = ready_condition(*state)
     if condition not in site.get("status", {}).get("conditions", ()):
         change = {"status": {"conditions": [condition]}}
         api.patch_namespaced_custom_object_status(group, version, namespace, plural, name, change)
@@ -93,7 +93,7 @@ def config_map(name: str, namespace: str) -> dict[str, str] | None:
 
 def apply_deployment(site: Any, config: Any) -> None:
     deployment = deployment_of(site, config)
-    # Without an owner, the object that the handler is about would be it: not always the Site.
+    # By default kopf sets the handled object as the owner, which is not always the Site.
     kopf.adopt(deployment, owner=site)
     apply(kubernetes.client.AppsV1Api().patch_namespaced_deployment, deployment)
 

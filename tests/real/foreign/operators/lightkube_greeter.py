@@ -32,7 +32,7 @@ def main(namespace: str) -> None:
             try:
                 reconcile(client, greeting)
             except ApiError as error:
-                # In a conflict, a newer version is on its way here.
+                # After a conflict, the watch delivers the newer version.
                 if error.status.code != 409:
                     raise
 
@@ -92,7 +92,7 @@ def record(client: Client, greeting: Any, message: str) -> None:
 
 
 def finalize(client: Client, greeting: Any) -> None:
-    # Nothing collects garbage where no controllers run.
+    # Without controllers, no garbage collector deletes the ConfigMap.
     try:
         client.delete(ConfigMap, greeting.metadata.name)
     except ApiError as error:

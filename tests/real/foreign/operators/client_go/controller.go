@@ -69,12 +69,12 @@ func newController(
 	return c, nil
 }
 
-// handler has every event about an object treated alike: only what is there now matters.
-func handler(look func(any)) cache.ResourceEventHandler {
+// handler passes every event to one function: reconcile reads only the current state.
+func handler(handle func(any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    look,
-		UpdateFunc: func(_, changed any) { look(changed) },
-		DeleteFunc: look,
+		AddFunc:    handle,
+		UpdateFunc: func(_, changed any) { handle(changed) },
+		DeleteFunc: handle,
 	}
 }
 
@@ -104,7 +104,7 @@ func (c *controller) run(ctx context.Context, workers int) {
 	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
 		return
 	}
-	log.Print("caches are whole")
+	log.Print("caches have synced")
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() {
@@ -140,7 +140,7 @@ func (c *controller) reconcile(ctx context.Context, key cache.ObjectName) error 
 	if err != nil {
 		return err
 	}
-	// What is in the cache belongs to everybody.
+	// Cached objects are shared and must not be changed.
 	greeting := cached.(*unstructured.Unstructured).DeepCopy()
 	if greeting.GetDeletionTimestamp() != nil {
 		return c.finalize(ctx, greeting)
@@ -197,7 +197,7 @@ func (c *controller) ensureConfigMap(
 func (c *controller) report(
 	ctx context.Context, greeting *unstructured.Unstructured, message string,
 ) error {
-	if said, _, _ := unstructured.NestedString(greeting.Object, "status", "message"); said == message {
+	if current, _, _ := unstructured.NestedString(greeting.Object, "status", "message"); current == message {
 		return nil
 	}
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -217,7 +217,7 @@ func (c *controller) report(
 	return err
 }
 
-// finalize takes the ConfigMap away first: nothing collects garbage where no controllers run.
+// finalize deletes the ConfigMap itself: without controllers, no garbage collector deletes it.
 func (c *controller) finalize(ctx context.Context, greeting *unstructured.Unstructured) error {
 	remaining := slices.DeleteFunc(greeting.GetFinalizers(), func(f string) bool { return f == finalizer })
 	if len(remaining) == len(greeting.GetFinalizers()) {

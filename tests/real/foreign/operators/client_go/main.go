@@ -1,7 +1,7 @@
-// greeter: an operator for Greetings, built from the parts of client-go as its own examples are.
-// Built-in kinds it reads and writes in protobuf.
+// greeter: an operator for Greetings, built with client-go like the examples of client-go.
+// It reads and writes built-in kinds in protobuf.
 //
-// Several replicas may run; the one that holds the Lease acts.
+// Several replicas may run; only the leader reconciles.
 package main
 
 import (
@@ -30,15 +30,15 @@ import (
 const (
 	workers = 2
 
-	// Short, so that another replica notices soon; still a multiple of what a request takes.
+	// Short, for a fast takeover; still a multiple of the duration of a request.
 	leaseDuration = 4 * time.Second
 	renewDeadline = 3 * time.Second
 	retryPeriod   = time.Second
 )
 
 func main() {
-	namespace := flag.String("namespace", "default", "where the Greetings are")
-	identity := flag.String("identity", "greeter", "what this replica is called in the Lease")
+	namespace := flag.String("namespace", "default", "namespace of the Greetings")
+	identity := flag.String("identity", "greeter", "identity of this replica in the Lease")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -54,7 +54,7 @@ func run(ctx context.Context, namespace, identity string) error {
 	if err != nil {
 		return err
 	}
-	// Protobuf and nothing else: an answer in JSON would hide that one in protobuf is missing.
+	// Only protobuf: a fallback to JSON would hide missing protobuf support.
 	inProtobuf := rest.CopyConfig(config)
 	inProtobuf.ContentType = runtime.ContentTypeProtobuf
 	inProtobuf.AcceptContentTypes = runtime.ContentTypeProtobuf

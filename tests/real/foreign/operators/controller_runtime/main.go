@@ -1,4 +1,4 @@
-// coming-from-go: the operator that docs/coming-from-go.md shows beside ours.
+// coming-from-go: the operator with controller-runtime on docs/coming-from-go.md.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 func main() {
 	ctrl.SetLogger(zap.New())
 	if err := run(); err != nil {
-		ctrl.Log.Error(err, "it ended")
+		ctrl.Log.Error(err, "the manager stopped")
 		os.Exit(1)
 	}
 }

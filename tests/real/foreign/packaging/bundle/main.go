@@ -1,8 +1,8 @@
-// Command bundle holds a directory with an OLM bundle against the rules of the Operator Framework:
+// Command bundle validates a directory with an OLM bundle by the rules of the Operator Framework:
 //
 //	bundle [-kubernetes 1.36] DIR
 //
-// It prints one line for each error or warning, and ends with 1 if it cannot read the bundle.
+// It prints one line for each error or warning, and exits with 1 if it cannot read the bundle.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var kubernetes = flag.String("kubernetes", "1.36", "which APIs must not have been removed by then")
+var kubernetes = flag.String("kubernetes", "1.36", "version of Kubernetes that must still serve the APIs")
 
 func main() {
 	flag.Parse()
@@ -34,8 +34,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// All there are but those for other things than bundles, one that has been given up, and one
-	// that fetches images.
+	// All validators for bundles except a deprecated one and one that fetches images.
 	validators := validation.DefaultBundleValidators.WithValidators(
 		validation.OperatorHubV2Validator,
 		validation.StandardCategoriesValidator,
@@ -52,7 +51,7 @@ func main() {
 	}
 }
 
-// readStrictly is for fields that there are not, which are otherwise dropped without a word.
+// readStrictly reports unknown fields, which GetBundleFromDir ignores.
 func readStrictly(directory string) error {
 	found, err := filepath.Glob(filepath.Join(directory, "manifests", "*.clusterserviceversion.yaml"))
 	if err != nil {

@@ -1,9 +1,9 @@
-// Command chart does to a directory with a chart what helm does before it talks to a server:
+// Command chart does with a chart what helm does before it connects to a server:
 //
 //	chart [-release R] [-namespace N] [-values FILE] template|notes|lint DIR
 //
-// What was asked for goes to standard output, objects as JSON with one on each line; why not, to
-// standard error, and it ends with 1.
+// The result goes to standard output, objects as JSON with one on each line. An error goes to
+// standard error, and the command exits with 1.
 package main
 
 import (
@@ -31,7 +31,7 @@ const notes = "NOTES.txt"
 
 var (
 	release   = flag.String("release", "release", "the name of the release")
-	namespace = flag.String("namespace", "default", "where it is installed")
+	namespace = flag.String("namespace", "default", "namespace of the release")
 	file      = flag.String("values", "", "a file with values")
 )
 
@@ -70,7 +70,7 @@ func run(verb, directory string) error {
 		}
 		for _, name := range slices.Sorted(maps.Keys(rendered)) {
 			isNotes := path.Base(name) == notes
-			// What begins with an underscore only defines names for the others.
+			// A file that begins with an underscore only defines named templates.
 			isManifest := !isNotes && !strings.HasPrefix(path.Base(name), "_")
 			if verb == "notes" && isNotes {
 				fmt.Print(rendered[name])

@@ -1,5 +1,5 @@
-// podwatch: the classic example of client-go's pieces: an informer, an indexer, event handlers, a
-// rate-limited work queue and a worker. It prints what happens to the Pods of one namespace.
+// podwatch: client-go's workqueue example, with an informer, an indexer, event handlers, a
+// rate-limited work queue and a worker. It prints changes of the Pods of one namespace.
 package main
 
 import (
@@ -36,7 +36,7 @@ func syncToStdout(key string, pods cache.Indexer) error {
 	return nil
 }
 
-// work takes one key after the other; what fails is tried again five times, then dropped.
+// work syncs one key after the other; a key that fails is retried five times, then dropped.
 func work(queue queue, sync func(key string) error) {
 	for {
 		key, shutdown := queue.Get()
@@ -57,14 +57,14 @@ func work(queue queue, sync func(key string) error) {
 	}
 }
 
-// watchPods follows the Pods until ctx is done.
+// watchPods watches the Pods until ctx is done.
 func watchPods(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	limiter := workqueue.DefaultTypedControllerRateLimiter[string]()
 	queue := workqueue.NewTypedRateLimitingQueue(limiter)
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	informer := factory.Core().V1().Pods().Informer()
 	enqueue := func(obj any) {
-		// It may be the last known state of an object whose deletion was missed.
+		// obj may be a DeletedFinalStateUnknown, if the informer missed the deletion.
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 			queue.Add(key)
 		}
@@ -88,7 +88,7 @@ func watchPods(ctx context.Context, client kubernetes.Interface, namespace strin
 }
 
 func main() {
-	namespace := flag.String("namespace", corev1.NamespaceDefault, "whose Pods")
+	namespace := flag.String("namespace", corev1.NamespaceDefault, "namespace of the Pods")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DeepCopyInto copies the receiver into out; controller-gen would write this file.
+// DeepCopyInto copies the receiver into out; controller-gen usually generates this file.
 func (in *Site) DeepCopyInto(out *Site) {
 	*out = *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -17,14 +17,14 @@ func (in *Site) DeepCopyInto(out *Site) {
 	}
 }
 
-// DeepCopyObject is what makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (in *Site) DeepCopyObject() runtime.Object {
 	out := &Site{}
 	in.DeepCopyInto(out)
 	return out
 }
 
-// DeepCopyObject is what makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (in *SiteList) DeepCopyObject() runtime.Object {
 	out := &SiteList{TypeMeta: in.TypeMeta}
 	in.ListMeta.DeepCopyInto(&out.ListMeta)

@@ -19,7 +19,7 @@ import (
 
 const finalizer = "web.example.com/site"
 
-// Reconciler brings the world in line with a Site.
+// Reconciler reconciles Sites.
 type Reconciler struct {
 	client.Client
 	Recorder events.EventRecorder
@@ -32,7 +32,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile is called with the name of a Site that may need it.
+// Reconcile brings the objects of one Site to their desired state.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var site Site
 	if err := r.Get(ctx, request.NamespacedName, &site); err != nil {
@@ -72,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, r.report(ctx, &site, metav1.ConditionFalse, "RollingOut", "")
 }
 
-// finalize removes what no owner reference would: it is in another namespace.
+// finalize deletes the record: it is in another namespace, so the garbage collector would not.
 func (r *Reconciler) finalize(ctx context.Context, site *Site) error {
 	if !controllerutil.ContainsFinalizer(site, finalizer) {
 		return nil
@@ -84,7 +84,7 @@ func (r *Reconciler) finalize(ctx context.Context, site *Site) error {
 	return client.IgnoreNotFound(r.Update(ctx, site))
 }
 
-// report writes the status, if it says anything new.
+// report updates the status, if it has changed.
 func (r *Reconciler) report(ctx context.Context, site *Site, ready metav1.ConditionStatus, reason, message string) error {
 	before := site.Status
 	before.Conditions = append([]metav1.Condition(nil), site.Status.Conditions...)
@@ -98,7 +98,7 @@ func (r *Reconciler) report(ctx context.Context, site *Site, ready metav1.Condit
 	return r.Status().Update(ctx, site)
 }
 
-// record has the Site's record in the zone.
+// record creates or updates the Site's record in the zone.
 func (r *Reconciler) record(ctx context.Context, site *Site) error {
 	record := recordOf(site)
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, record, func() error {
@@ -108,7 +108,7 @@ func (r *Reconciler) record(ctx context.Context, site *Site) error {
 	return err
 }
 
-// deployment has the Site's Deployment, with the ConfigMap's digest on its Pods.
+// deployment creates or updates the Site's Deployment, with the ConfigMap's digest on its Pods.
 func (r *Reconciler) deployment(ctx context.Context, site *Site, config *corev1.ConfigMap) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: site.Name, Namespace: site.Namespace}}
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, deployment, func() error {
@@ -117,7 +117,7 @@ func (r *Reconciler) deployment(ctx context.Context, site *Site, config *corev1.
 		deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 		deployment.Spec.Template.Labels = labels
 		deployment.Spec.Template.Annotations = map[string]string{"web.example.com/config": digest(config)}
-		// Field by field: what the server has filled in would be a difference every time.
+		// Field by field: otherwise the defaults of kube-apiserver would be a difference each time.
 		if len(deployment.Spec.Template.Spec.Containers) == 0 {
 			deployment.Spec.Template.Spec.Containers = make([]corev1.Container, 1)
 		}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// SetupWithManager says what the reconciler is woken by.
+// SetupWithManager sets up the watches of the reconciler.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
 	byConfig := func(obj client.Object) []string { return []string{obj.(*Site).Spec.Config} }
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &Site{}, "spec.config", byConfig); err != nil {
@@ -25,7 +25,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		Complete(r)
 }
 
-// sitesUsing are those that have to be looked at when a ConfigMap changes.
+// sitesUsing returns requests for the Sites that use a ConfigMap.
 func (r *Reconciler) sitesUsing(ctx context.Context, config client.Object) []ctrl.Request {
 	var sites SiteList
 	err := r.List(ctx, &sites,

@@ -15,12 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// TestAChangeOfTheConfigMapStartsThePodsAgain has etcd and kube-apiserver started by envtest.
-func TestAChangeOfTheConfigMapStartsThePodsAgain(t *testing.T) {
+// TestAChangeOfTheConfigMapRestartsThePods uses etcd and kube-apiserver, which envtest starts.
+func TestAChangeOfTheConfigMapRestartsThePods(t *testing.T) {
 	c := startOperator(t)
 	config := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "look"},
-		Data:       map[string]string{"COLOUR": "blue"},
+		Data:       map[string]string{"COLOR": "blue"},
 	}
 	must(t, c.Create(t.Context(), config))
 	must(t, c.Create(t.Context(), &Site{
@@ -29,13 +29,13 @@ func TestAChangeOfTheConfigMapStartsThePodsAgain(t *testing.T) {
 	}))
 	before := eventually(t, c, func(digest string) bool { return digest != "" })
 
-	config.Data["COLOUR"] = "green"
+	config.Data["COLOR"] = "green"
 	must(t, c.Update(t.Context(), config))
 
 	eventually(t, c, func(digest string) bool { return digest != before })
 }
 
-// startOperator has the operator at work on a control plane that ends with the test.
+// startOperator starts a control plane and the operator, and stops both when the test ends.
 func startOperator(t *testing.T) client.Client {
 	environment := &envtest.Environment{CRDDirectoryPaths: []string{"crds"}, ErrorIfCRDPathMissing: true}
 	config, err := environment.Start()
@@ -58,7 +58,7 @@ func startOperator(t *testing.T) client.Client {
 	return c
 }
 
-// eventually polls the digest on the Deployment's Pods until it is as it should be.
+// eventually polls the digest on the Deployment's Pods until the condition is true.
 func eventually(t *testing.T, c client.Client, is func(digest string) bool) string {
 	for ends := time.Now().Add(10 * time.Second); time.Now().Before(ends); time.Sleep(50 * time.Millisecond) {
 		var deployment appsv1.Deployment
@@ -68,7 +68,7 @@ func eventually(t *testing.T, c client.Client, is func(digest string) bool) stri
 			return digest
 		}
 	}
-	t.Fatal("it never was")
+	t.Fatal("timed out")
 	return ""
 }
 

@@ -1,4 +1,4 @@
-// Package site keeps an image running, starts it anew when its ConfigMap changes, and keeps a
+// Package site runs an image as a Deployment, restarts it when its ConfigMap changes, and keeps a
 // record of it in a zone.
 package site
 
@@ -13,11 +13,11 @@ var (
 		GroupVersion: schema.GroupVersion{Group: "web.example.com", Version: "v1"},
 	}
 
-	// AddToScheme makes the kinds below known.
+	// AddToScheme adds the kinds of this package to a scheme.
 	AddToScheme = schemeBuilder.Register(&Site{}, &SiteList{}).AddToScheme
 )
 
-// SiteSpec is what is wanted.
+// SiteSpec is the desired state of a Site.
 type SiteSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image"`
@@ -30,7 +30,7 @@ type SiteSpec struct {
 	Config string `json:"config"`
 }
 
-// SiteStatus is what has become of it.
+// SiteStatus is the observed state of a Site.
 type SiteStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -51,7 +51,7 @@ type Site struct {
 	Status SiteStatus `json:"status,omitempty"`
 }
 
-// SiteList is a list of them.
+// SiteList is a list of Sites.
 //
 // +kubebuilder:object:root=true
 type SiteList struct {
