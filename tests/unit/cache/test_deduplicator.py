@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from steersman.cache.deduplicator import MAX_BYTES, MAX_VALUES, TRIAL_MISSES, Deduplicator
-from steersman.cache.transform import FEW, Transformer
+from steersman.cache.store.deduplicator import MAX_BYTES, MAX_VALUES, TRIAL_MISSES, Deduplicator
+from steersman.cache.store.transform import FEW, Transformer
 from steersman.kinds import Codec, CustomResource, Part, meta_v1, replace, stored_field
 from steersman.units import Quantity
 

@@ -13,8 +13,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from steersman.cache.indexer import Indexer
-from steersman.cache.indexes import IndexFunction, by_label, by_namespace
+from steersman.cache.store.indexer import Indexer
+from steersman.cache.store.indexes import IndexFunction, by_label, by_namespace
 from steersman.errors import SteersmanError, UnknownIndex
 from steersman.names import ObjectKey
 from steersman.watch import key_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.cache.indexes import by_controller, by_label, by_namespace, by_owner
+from steersman.cache.store.indexes import by_controller, by_label, by_namespace, by_owner
 from steersman.kinds import Unstructured
 from tests.unit.cache.sample_objects import BOTH, Thing, as_kind, thing
 

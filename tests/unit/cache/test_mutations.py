@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.cache.mutations import Mutation, MutationDetector
+from steersman.cache.store.mutations import Mutation, MutationDetector
 from steersman.errors import CacheMutated
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey

@@ -30,19 +30,19 @@ from steersman.cache.delta_fifo import (
     Updated,
 )
 from steersman.cache.handlers import Handler, Registration, handler_funcs
-from steersman.cache.indexer import Indexer
-from steersman.cache.indexes import (
+from steersman.cache.informer import Informer, InformerSettings, sync_problem
+from steersman.cache.options import CacheOptions, options_of
+from steersman.cache.scope import Scope
+from steersman.cache.store.indexer import Indexer
+from steersman.cache.store.indexes import (
     IndexFunction,
     by_controller,
     by_label,
     by_namespace,
     by_owner,
 )
-from steersman.cache.informer import Informer, InformerSettings, sync_problem
-from steersman.cache.lister import Lister
-from steersman.cache.mutations import Mutation, MutationDetector
-from steersman.cache.options import CacheOptions, options_of
-from steersman.cache.scope import Scope
+from steersman.cache.store.lister import Lister
+from steersman.cache.store.mutations import Mutation, MutationDetector
 from steersman.watch import key_of
 
 __all__ = [

@@ -14,11 +14,11 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from steersman.cache.background import Start, background_tasks
-from steersman.cache.indexes import IndexFunction
 from steersman.cache.inflight_writes import InflightWrites, WriteToken
 from steersman.cache.informer import Answer, Informer, InformerSettings
 from steersman.cache.options import CacheOptions, options_of
 from steersman.cache.scope import Scope
+from steersman.cache.store.indexes import IndexFunction
 from steersman.client import Client
 from steersman.errors import NotWatched
 from steersman.kinds import Resource, Unstructured

@@ -28,15 +28,15 @@ import msgspec
 from steersman.cache.background import Start, background_tasks
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync
 from steersman.cache.handlers import Handler, InlineRegistration, Registration
-from steersman.cache.indexer import Indexer
-from steersman.cache.indexes import IndexFunction
 from steersman.cache.inflight_writes import InflightWrites, WriteToken
 from steersman.cache.informer_events import InformerEvents
-from steersman.cache.lister import Lister
-from steersman.cache.mutations import MutationDetector
 from steersman.cache.namespace_informer import NamespaceInformer
 from steersman.cache.scope import Scope
-from steersman.cache.transform import TransformedSource, Transformer
+from steersman.cache.store.indexer import Indexer
+from steersman.cache.store.indexes import IndexFunction
+from steersman.cache.store.lister import Lister
+from steersman.cache.store.mutations import MutationDetector
+from steersman.cache.store.transform import TransformedSource, Transformer
 from steersman.client import Client, Deletion, is_gone
 from steersman.errors import (
     BadSettings,

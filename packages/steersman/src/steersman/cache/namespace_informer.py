@@ -16,10 +16,10 @@ from steersman.cache.delta_fifo import (
     Sync,
     Updated,
 )
-from steersman.cache.indexer import Indexer
 from steersman.cache.inflight_writes import InflightWrites
 from steersman.cache.own_writes import OwnWrites
 from steersman.cache.scope import Scope
+from steersman.cache.store.indexer import Indexer
 from steersman.clock import Clock
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured

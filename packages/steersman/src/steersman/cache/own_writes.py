@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Final, Generic, TypeVar
 
-from steersman.cache.indexer import Indexer
 from steersman.cache.inflight_writes import InflightWrites, WriteToken
+from steersman.cache.store.indexer import Indexer
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.watch import identity_of, is_far_ahead, is_older

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from steersman.cache.indexes import IndexFunction
+from steersman.cache.store.indexes import IndexFunction
 from steersman.errors import AUTHOR_ERRORS, UnknownIndex, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from steersman.cache.indexer import Indexer
 from steersman.cache.scope import Scope
+from steersman.cache.store.indexer import Indexer
 from steersman.client import Labels
 from steersman.errors import BadName, NotInScope, NotSynced
 from steersman.kinds import Resource, Unstructured

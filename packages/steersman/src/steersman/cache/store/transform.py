@@ -15,7 +15,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from steersman._collector import gc_paused
-from steersman.cache.deduplicator import Deduplicator
+from steersman.cache.store.deduplicator import Deduplicator
 from steersman.client import DecodeFailure, ObjectDeleted, ObjectWritten, WatchEvent
 from steersman.errors import AUTHOR_ERRORS, InvalidObject, failure_of
 from steersman.kinds import (
