@@ -9,8 +9,9 @@ Never:     is in an operator's image, or imported by steersman itself
 The packages, top first; each imports only from those below it, and from steersman:
 
     commands                 ``steersman cluster``, ``dev`` and ``demo``
-    demos · testing          the examples on show; the pytest plugin and the real control plane
+    demos · testing          demos of the examples; the pytest plugin and the real control plane
     simulation               virtual time, one seed, faults and crashes
+    kubelet                  the simulated kubelet
     apiserver · workloads    the API server; scheduler, nodes and controllers of built-in kinds
     errors                   the errors of all of these
 """
