@@ -117,12 +117,12 @@ class SingleFault:
         """Count a mutating ``request``, and inject its fault before the server receives it."""
         if _is_call(request):
             # Several requests are in flight at once: each is identified until its response arrives.
-            self._in_flight[id(request)] = await self.before(_words(request))
+            self._in_flight[id(request)] = await self.before(_described(request))
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
         """Inject a fault after the server has handled ``request``, before the response arrives."""
         if _is_call(request):
-            await self.after(_words(request), self._in_flight.pop(id(request)))
+            await self.after(_described(request), self._in_flight.pop(id(request)))
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
         """Count a watch event, and inject its fault before the operator receives ``piece``."""
@@ -236,5 +236,5 @@ def _is_call(request: Request) -> bool:
     return request.method in MUTATING and not is_bookkeeping(request.path)
 
 
-def _words(request: Request) -> str:
+def _described(request: Request) -> str:
     return f"{request.method} {request.path}"

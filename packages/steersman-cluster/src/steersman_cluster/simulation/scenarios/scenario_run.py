@@ -132,7 +132,7 @@ class _ScenarioRun(Cluster):
                 self._keep_secrets(each.value)
         cluster.server.store.listen(_SECRETS, self._keep_secrets)
         self._beginning = 0
-        self._there: dict[Key, str] = {}
+        self._existing: dict[Key, str] = {}
         # The position of the steps: the number of settles so far.
         self._place = 0
         # For a fault that lasts until users write something: whether it has begun, whether it is
@@ -147,7 +147,7 @@ class _ScenarioRun(Cluster):
         cluster, scenario = self._cluster, self._scenario
         await self.install(*scenario.kinds)
         self._beginning, begun = self._log.revision, self.history_position()
-        self._there = {each.key: " ".join(each.key) for each in self._log.current_entries()}
+        self._existing = {each.key: " ".join(each.key) for each in self._log.current_entries()}
         build = scenario.factory(self._fault_injector.wrap(self._system))
 
         def built() -> Manager:
@@ -199,7 +199,7 @@ class _ScenarioRun(Cluster):
         """Wait until nothing is left to do; the state must then be the same as without faults."""
         await self._settle_if_skipped()
         if (
-            self._lets_users_ahead
+            self._users_continue_during
             and not self._fault_ended.done()
             and not await self._settles_before()
         ):
@@ -255,7 +255,7 @@ class _ScenarioRun(Cluster):
     # Requests of users while the operator is down or slow
 
     @property
-    def _lets_users_ahead(self) -> bool:
+    def _users_continue_during(self) -> bool:
         if self._absent_at is not None:
             return self._place == self._absent_at
         return self._fault is not None and self._fault.kind.waits_for_users
@@ -349,7 +349,7 @@ class _ScenarioRun(Cluster):
         except (TimeoutError, WaitTimeout):
             has_timed_out = True
         if has_timed_out or self._fault_injector.is_endless:
-            last = self._words(self.writes_since(0)[-3:]) or "nothing"
+            last = self._described(self.writes_since(0)[-3:]) or "nothing"
             failing = [f"still retrying: {each}" for each in self._cluster.pending.failing()]
             self._fail([f"the operator does not settle; its last writes are {last}", *failing])
 
@@ -411,12 +411,12 @@ class _ScenarioRun(Cluster):
         await self._settle_once()
         writes = self.writes_since(before)
         if writes:
-            words = self._words(writes)
+            words = self._described(writes)
             self._fail([f"a second pass should write nothing, but wrote {words}"])
         changed = differences(state, self._state())
         self._fail_if(f"a second pass should change nothing: {each}" for each in changed)
 
-    def _words(self, writes: Iterable[RecordedRequest]) -> str:
+    def _described(self, writes: Iterable[RecordedRequest]) -> str:
         home = self.namespace
         return ", ".join(f"{each.method} {short_path(each.target, home=home)}" for each in writes)
 
@@ -456,7 +456,7 @@ class _ScenarioRun(Cluster):
         for entry in self._log.current_entries():
             if entry.value is not None:
                 (changed if entry.revision > self._beginning else unchanged).append(entry.value)
-        lost = [ref for key, ref in self._there.items() if not _stands(self._log.latest(key))]
+        lost = [ref for key, ref in self._existing.items() if not _exists(self._log.latest(key))]
         return state_of(
             changed,
             unchanged=unchanged,
@@ -516,5 +516,5 @@ def _plain(system: Any) -> Any:
     )
 
 
-def _stands(entry: Any) -> bool:
+def _exists(entry: Any) -> bool:
     return entry is not None and entry.value is not None

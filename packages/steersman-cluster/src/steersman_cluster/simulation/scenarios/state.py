@@ -87,11 +87,11 @@ def state_of(
     """
     there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BOOKKEEPING]
     names = _Names(there, unchanged)
-    chance = Tokens(tokens)
+    random_tokens = Tokens(tokens)
     texts = [names.form(ignored.without(each["kind"], readable(each))) for each in there]
     outer = names.renamed(_encoded(ignored.without("outside", outside)))
     sorts = [names.sorts[each["metadata"]["uid"]] for each in there]
-    chance.number([*zip(sorts, texts, strict=True)], outer)
+    random_tokens.number([*zip(sorts, texts, strict=True)], outer)
     kept = {*secrets, *(value for each in there for value in secrets_of(each))}
     forms: dict[str, list[str]] = {}
     children: dict[tuple[str, str], list[str]] = {}
@@ -99,7 +99,7 @@ def state_of(
     for each, text in zip(there, texts, strict=True):
         metadata = each["metadata"]
         sort = names.sorts[metadata["uid"]]
-        forms.setdefault(sort, []).append(digested(each, chance.renamed(text)))
+        forms.setdefault(sort, []).append(digested(each, random_tokens.renamed(text)))
         for owner in metadata.get("ownerReferences", ()):
             held_by = names.sorts.get(owner["uid"])
             if held_by is None:
@@ -111,9 +111,9 @@ def state_of(
         children={key: tuple(sorted(children[key])) for key in sorted(children)},
         orphans=tuple(sorted(orphans)),
         lost=tuple(sorted(lost)),
-        outside=chance.renamed(outer),
+        outside=random_tokens.renamed(outer),
         # A text with renamed addresses and tokens may have been in a secret, too.
-        secrets=Secrets({*kept, *(chance.renamed(names.renamed(each)) for each in kept)}),
+        secrets=Secrets({*kept, *(random_tokens.renamed(names.renamed(each)) for each in kept)}),
     )
 
 
@@ -208,7 +208,7 @@ class _Names:
         renamed = self.renamed(text, generation=whole.get("generation"))
         if "<" not in renamed and "*" not in renamed:
             return renamed
-        return _encoded(_in_no_order_of_chance(msgspec.json.decode(renamed)))
+        return _encoded(_sorted_lists(msgspec.json.decode(renamed)))
 
     def renamed(self, text: str, *, generation: int | None = None) -> str:
         """Return the text with its random values replaced."""
@@ -282,13 +282,13 @@ def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[
         yield f"expected {where} {before}, found {after}"
 
 
-def _in_no_order_of_chance(value: Any) -> Any:
+def _sorted_lists(value: Any) -> Any:
     """Return the data; lists are sorted if their order may depend on random names."""
     if isinstance(value, dict):
-        return {key: _in_no_order_of_chance(each) for key, each in value.items()}
+        return {key: _sorted_lists(each) for key, each in value.items()}
     if not isinstance(value, list):
         return value
-    items = [_in_no_order_of_chance(each) for each in value]
+    items = [_sorted_lists(each) for each in value]
     if len(items) > 1:
         keys = [_encoded(each) for each in items]
         if any("<" in key or "*" in key for key in keys):
