@@ -1,4 +1,4 @@
-"""Scenarios of workloads: once with Kubernetes' controllers, and twice with steersman's."""
+"""Runs scenarios of workloads with Kubernetes' controllers and with steersman's."""
 
 import asyncio
 import json
@@ -22,32 +22,32 @@ from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.clients import connected
-from tests.real.workload_steps import UNHURRIED, Read, Stage, real_stage, virtual_stage
+from tests.real.workload_steps import UNLIMITED_REQUESTS, Read, Stage, real_stage, virtual_stage
 
 Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
-RecordingObserver: TypeAlias = dict[str, Any]
-Ends: TypeAlias = dict[str, RecordingObserver]
+State: TypeAlias = dict[str, Any]
+States: TypeAlias = dict[str, State]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioGroup:
-    """Scenarios about the same kinds, and a function that returns the resulting state."""
+    """Scenarios about the same kinds, and a function that reads the final state."""
 
     scenarios: Sequence[Scenario]
     kinds: Mapping[type[Resource], Read | None]
     is_caught_up: Callable[[Stage], Awaitable[bool]]
-    seen: Callable[[Stage], Awaitable[RecordingObserver]]
+    final_state: Callable[[Stage], Awaitable[State]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerComparison:
     """The controllers of a group of scenarios.
 
-    ``parts`` are steersman's, and ``theirs`` the names of the corresponding real controllers.
+    ``parts`` are steersman's, and ``controllers`` those of kube-controller-manager.
     """
 
     parts: tuple[str, ...]
-    theirs: tuple[str, ...]
+    controllers: tuple[str, ...]
     groups: tuple[ScenarioGroup, ...]
 
     @property
@@ -62,35 +62,38 @@ class ControllerComparison:
             "scenario", self.scenarios, ids=lambda scenario: scenario.__name__
         )
 
-    def ends(self) -> Iterator[tuple[Ends, Ends]]:
-        """The state after each scenario on a real server, with either set of controllers."""
+    def states(self) -> Iterator[tuple[States, States]]:
+        """The final state of each scenario on a real server, with either set of controllers."""
         scenarios = list(self.scenarios)
         binaries = find_binaries(environ=os.environ)
         with running_real_control_plane(binaries, clock=SystemClock()) as plane:
-            theirs, mine = self._to_theirs(plane, scenarios), self._to_ours(plane, scenarios)
+            expected = self._with_kubernetes(plane, scenarios)
+            actual = self._with_steersman(plane, scenarios)
             # On a busy machine, a controller may have seemed idle too early.
-            differing = [each for each in scenarios if theirs[each.__name__] != mine[each.__name__]]
+            differing = [
+                each for each in scenarios if expected[each.__name__] != actual[each.__name__]
+            ]
             if differing:
-                theirs |= self._to_theirs(plane, differing)
-                mine |= self._to_ours(plane, differing)
-            yield theirs, mine
+                expected |= self._with_kubernetes(plane, differing)
+                actual |= self._with_steersman(plane, differing)
+            yield expected, actual
 
-    def in_virtual_time(self, scenario: Scenario) -> RecordingObserver:
-        """The resulting state after a scenario on the embedded server."""
+    def in_virtual_time(self, scenario: Scenario) -> State:
+        """The final state of a scenario on the embedded server."""
         group = self.scenarios[scenario]
 
-        async def run(cluster: SimulatedCluster) -> RecordingObserver:
+        async def run(cluster: SimulatedCluster) -> State:
             async with virtual_stage(cluster, group.kinds) as stage:
                 await scenario(stage)
-                return await group.seen(stage)
+                return await group.final_state(stage)
 
         return simulate(run, settings=WorkloadSettings(parts=self.parts, nodes=0))
 
-    def _to_theirs(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
-        with plane.running_controllers(*self.theirs, flags=UNHURRIED):
+    def _with_kubernetes(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> States:
+        with plane.running_controllers(*self.controllers, flags=UNLIMITED_REQUESTS):
             return asyncio.run(self._run_on(plane, scenarios))
 
-    def _to_ours(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
+    def _with_steersman(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> States:
         config = find_config(
             environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
         )
@@ -98,7 +101,7 @@ class ControllerComparison:
         def connect() -> AbstractAsyncContextManager[Transport]:
             return open_transport(config, clock=SystemClock(), observe=ignore)
 
-        async def run() -> Ends:
+        async def run() -> States:
             async with running_workloads(
                 WorkloadSettings(parts=self.parts),
                 kubelet=simulated_kubelet,
@@ -111,21 +114,22 @@ class ControllerComparison:
 
         return asyncio.run(run())
 
-    async def _run_on(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
-        """The resulting state of each scenario; all run concurrently."""
+    async def _run_on(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> States:
+        """The final state of each scenario; all run concurrently."""
 
-        async def run(scenario: Scenario) -> RecordingObserver:
+        async def run(scenario: Scenario) -> State:
             group = self.scenarios[scenario]
             async with real_stage(client, group.kinds, is_caught_up=group.is_caught_up) as stage:
                 await scenario(stage)
-                return await group.seen(stage)
+                return await group.final_state(stage)
 
         async with connected(plane, observe=ignore) as client, asyncio.TaskGroup() as group:
             tasks = {scenario.__name__: group.create_task(run(scenario)) for scenario in scenarios}
         return {name: task.result() for name, task in tasks.items()}
 
 
-def difference(theirs: RecordingObserver, ours: RecordingObserver) -> str:
-    """The differences, as text."""
-    real, mine = (json.dumps(each, indent=1).splitlines() for each in (theirs, ours))
-    return "\n".join(unified_diff(real, mine, "theirs", "ours", n=8, lineterm=""))
+def difference(expected: State, actual: State) -> str:
+    """A unified diff of the states."""
+    before, after = (json.dumps(each, indent=1).splitlines() for each in (expected, actual))
+    diff = unified_diff(before, after, "kubernetes", "steersman", n=8, lineterm="")
+    return "\n".join(diff)

@@ -181,7 +181,7 @@ SCENARIOS = (
 )
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """The steps, the final state, and the events without their counts."""
     return {
         "steps": [value for _, value in stage.steps.of(CronJob)],

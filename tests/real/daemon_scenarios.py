@@ -158,9 +158,9 @@ async def rest(stage: Stage) -> None:
     ]
     for kind, read in reads:
         for each in sorted(await stage.list(kind), key=lambda found: found.name):
-            stage.steps.note(kind, each.name, read(each))
-    if any(kind is DaemonSet for kind, _, _ in stage.steps.taken):
-        stage.steps.note(Pod, "images", sorted(_image(each) for each in await stage.list(Pod)))
+            stage.steps.record(kind, each.name, read(each))
+    if any(kind is DaemonSet for kind, _, _ in stage.steps.entries):
+        stage.steps.record(Pod, "images", sorted(_image(each) for each in await stage.list(Pod)))
 
 
 async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
@@ -205,9 +205,9 @@ async def evict(stage: Stage, name: str, called: str) -> None:
         await stage.client.eviction(name, namespace=stage.namespace).create(eviction)
     except ApiError as refusal:
         causes = [each.message for each in refusal.causes]
-        stage.steps.note(policy_v1.Eviction, called, (refusal.code, causes))
+        stage.steps.record(policy_v1.Eviction, called, (refusal.code, causes))
     else:
-        stage.steps.note(policy_v1.Eviction, called, "evicted")
+        stage.steps.record(policy_v1.Eviction, called, "evicted")
 
 
 async def refused(stage: Stage, obj: Resource) -> None:
@@ -215,9 +215,9 @@ async def refused(stage: Stage, obj: Resource) -> None:
     try:
         await stage.create(obj)
     except ApiError as refusal:
-        stage.steps.note(type(obj), obj.name, (refusal.code, refusal.message))
+        stage.steps.record(type(obj), obj.name, (refusal.code, refusal.message))
     else:
-        stage.steps.note(type(obj), obj.name, "made")
+        stage.steps.record(type(obj), obj.name, "made")
 
 
 # The resulting state
@@ -268,13 +268,13 @@ def _image(found: Pod) -> str:
     return (found.spec.containers[0].image if found.spec is not None else None) or ""
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """The recorded steps, and the events."""
     nodes = [node_name(stage, each) for each in "abc"]
     events = await event_counts(stage, [*nodes, AGENT, stage.namespace])
     revisions = await stage.list(apps_v1.ControllerRevision)
     return {
-        "steps": [(kind.__name__, name, value) for kind, name, value in stage.steps.taken],
+        "steps": [(kind.__name__, name, value) for kind, name, value in stage.steps.entries],
         "daemons": sorted(
             (reason, _on_any_node(note), count)
             for (source, reason, note), count in events.items()

@@ -1,9 +1,9 @@
 """Measures how long Deployments take to become available on nodes without processes.
 
-    python -m tests.real.deployment_availability [DEPLOYMENTS] [ours]
+    python -m tests.real.deployment_availability [DEPLOYMENTS] [steersman]
 
 The server is the real kube-apiserver, with either kube-controller-manager and simulated nodes, or
-with all of steersman's workloads.
+with all of steersman's controllers.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from steersman_cluster.testing import ControlPlane, find_binaries, running_real_
 from steersman_cluster.workloads import PARTS, WorkloadSettings, running_workloads
 from tests.real.clients import connected
 
-# The default controllers, without the request limit, which a small cluster does not need.
+# The default controllers without their request limit, which would dominate the duration.
 FLAGS = {"kube-api-qps": "2000", "kube-api-burst": "2000", "node-monitor-grace-period": "12s"}
 HEARTBEAT_SECONDS = 2.0
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 NODES = ("nodes", "scheduler")
-AT_A_TIME = 8
+CONCURRENCY = 8
 
 
 @contextmanager
@@ -53,18 +53,18 @@ def without_controllers() -> Iterator[ControlPlane]:
 async def workloads(
     plane: ControlPlane, *, observe: Observer = ignore, **settings: Any
 ) -> AsyncIterator[None]:
-    """Run steersman's controllers on the cluster; by default, only the nodes."""
+    """Run steersman's controllers on the cluster; by default, only nodes and scheduler."""
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe
     )
-    given: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "parts": NODES,
         "heartbeat_seconds": HEARTBEAT_SECONDS,
         **settings,
     }
     clock = SystemClock()
     async with running_workloads(
-        WorkloadSettings(**given),
+        WorkloadSettings(**chosen),
         kubelet=simulated_kubelet,
         connect=partial(open_transport, config, clock=clock, observe=observe),
         clock=clock,
@@ -80,8 +80,8 @@ def deployment(name: str, namespace: str, *, replicas: int = 1) -> apps_v1.Deplo
     return replace(made, metadata=replace(made.metadata, namespace=namespace))
 
 
-async def make_deployments(client: Client, namespace: str, number: int) -> None:
-    """Create this many Deployments, some concurrently."""
+async def create_deployments(client: Client, namespace: str, number: int) -> None:
+    """Create this many Deployments, a few concurrently."""
     names = iter(f"app-{each}" for each in range(number))
 
     async def make() -> None:
@@ -89,12 +89,12 @@ async def make_deployments(client: Client, namespace: str, number: int) -> None:
             await client.create(deployment(name, namespace))
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(AT_A_TIME):
+        for _ in range(CONCURRENCY):
             group.create_task(make())
 
 
-async def until_available(client: Client, namespace: str, *, within_seconds: float) -> float:
-    """The seconds until all Deployments are available; raises ``TimeoutError``."""
+async def wait_until_available(client: Client, namespace: str, *, within_seconds: float) -> float:
+    """Wait until all Deployments are available, and return the duration in seconds."""
     clock = client.clock
     began_at = clock.monotonic()
     async with clock.timeout(within_seconds):
@@ -102,12 +102,14 @@ async def until_available(client: Client, namespace: str, *, within_seconds: flo
             found = (await client.list(apps_v1.Deployment, namespace=namespace)).items
             if all(map(is_ready, found)):
                 return clock.monotonic() - began_at
-            await clock.sleep(LOOK_SECONDS)
+            await clock.sleep(POLL_SECONDS)
 
 
-async def main(number: int, *, is_all_ours: bool) -> None:
+async def main(number: int, *, is_steersman_only: bool) -> None:
     """Create the Deployments, wait for them, and print the duration."""
-    running, parts = (without_controllers, PARTS) if is_all_ours else (with_controllers, NODES)
+    running, parts = (
+        (without_controllers, PARTS) if is_steersman_only else (with_controllers, NODES)
+    )
     with running() as plane:
         async with (
             connected(plane, observe=ignore) as client,
@@ -116,15 +118,15 @@ async def main(number: int, *, is_all_ours: bool) -> None:
             namespace = meta_v1.ObjectMeta(name="crowded")
             await client.create(core_v1.Namespace(metadata=namespace))
             began_at = client.clock.monotonic()
-            await make_deployments(client, "crowded", number)
-            made_seconds = client.clock.monotonic() - began_at
-            waited_seconds = await until_available(client, "crowded", within_seconds=300.0)
-            print(  # noqa: T201 - what it is for
-                f"{number} Deployments: made in {made_seconds:.1f} s,"
+            await create_deployments(client, "crowded", number)
+            created_seconds = client.clock.monotonic() - began_at
+            waited_seconds = await wait_until_available(client, "crowded", within_seconds=300.0)
+            print(  # noqa: T201 - the output of the program
+                f"{number} Deployments: created in {created_seconds:.1f} s,"
                 f" all available {waited_seconds:.1f} s later"
             )
 
 
 if __name__ == "__main__":
     numbers = [int(each) for each in sys.argv[1:] if each.isdecimal()]
-    asyncio.run(main(numbers[0] if numbers else 200, is_all_ours="ours" in sys.argv))
+    asyncio.run(main(numbers[0] if numbers else 200, is_steersman_only="steersman" in sys.argv))

@@ -78,107 +78,107 @@ async def change(stage: Stage, **spec: Any) -> None:
 async def rolling_update(stage: Stage) -> None:
     """A new template, rolled out one Pod at a time."""
     await stage.create(deployment())
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2", "second")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def rolling_update_in_percents(stage: Stage) -> None:
     """A rolling update with the default limits, which are percentages."""
     await stage.create(deployment(replicas=6, surge="25%", unavailable="25%"))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def rolling_over(stage: Stage) -> None:
     """A third template during the rollout of the second, some of whose Pods never become ready."""
     await stage.create(deployment(replicas=5, surge=2, unavailable=1))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2")
-    await stage.all_ready(at_most=2)
+    await stage.make_pods_ready(at_most=2)
     await set_image(stage, "web:3")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def recreate(stage: Stage) -> None:
     """A new template, with all Pods replaced at once."""
     await stage.create(deployment(strategy="Recreate", replicas=3))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def scale(stage: Stage) -> None:
     """Scale up, down, to zero, and up again."""
     await stage.create(deployment(replicas=2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     for replicas in (5, 1, 0, 2):
         await change(stage, replicas=replicas)
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
 
 async def scale_in_the_middle(stage: Stage) -> None:
     """Scale up and down during a rollout."""
     await stage.create(deployment(replicas=4, surge=2, unavailable=0))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2")
-    await stage.all_ready(at_most=1)
+    await stage.make_pods_ready(at_most=1)
     await change(stage, replicas=9)
     await stage.quiet()
     await change(stage, replicas=3)
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def undo(stage: Stage) -> None:
     """Roll back to the first template, and to the second again."""
     await stage.create(deployment(replicas=2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     for image, cause in (("web:2", "second"), ("web:1", "first"), ("web:2", "second")):
         await set_image(stage, image, cause)
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
 
 async def undo_of_one(stage: Stage) -> None:
     """The same with a single Pod, which is deleted when its replacement is created."""
     await stage.create(deployment(replicas=1))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     for image in ("web:2", "web:1"):
         await set_image(stage, image)
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
 
 async def undo_an_unready_rollout(stage: Stage) -> None:
     """Roll back from a template whose Pods never become ready."""
     await stage.create(deployment(replicas=4, surge=1, unavailable=1))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:broken")
     await stage.quiet()
     await set_image(stage, "web:1")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def pause(stage: Stage) -> None:
     """Change and scale a paused Deployment, and then resume it."""
     await stage.create(deployment(replicas=3))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await change(stage, paused=True)
     await stage.quiet()
     await set_image(stage, "web:2")
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await change(stage, replicas=4)
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await change(stage, paused=False)
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def short_history(stage: Stage) -> None:
     """More templates than the history limit."""
     await stage.create(deployment(replicas=1, revision_history_limit=1))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     for number in (2, 3, 4):
         await set_image(stage, f"web:{number}")
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
 
 async def adoption(stage: Stage) -> None:
@@ -193,25 +193,25 @@ async def adoption(stage: Stage) -> None:
             ),
         )
     )
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await stage.create(wanted)
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def min_ready_seconds(stage: Stage) -> None:
     """Pods that become available only after ``minReadySeconds``."""
     await stage.create(deployment(replicas=2, min_ready_seconds=1))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:2")
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def deadline(stage: Stage) -> None:
     """A template whose Pods do not become ready within the progress deadline."""
     await stage.create(deployment(replicas=2, progress_deadline_seconds=2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await set_image(stage, "web:broken")
     await stage.quiet()
     await stage.client.clock.sleep(5.0)
@@ -230,7 +230,7 @@ async def over_quota(stage: Stage) -> None:
     target = stage.client.status(core_v1.ResourceQuota, "few", namespace=stage.namespace)
     await target.patch(MergePatch({"status": status}))
     await stage.create(deployment(replicas=4))
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -285,7 +285,7 @@ def _says_the_same(deployment: Deployment, sets: list[ReplicaSet]) -> bool:
     )
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """The resulting state after a scenario, with names that do not depend on the cluster."""
     names = list(dict.fromkeys(name for name, _ in stage.steps.of(ReplicaSet)))
     deployment = await stage.get(Deployment, WEB)
@@ -348,7 +348,7 @@ def _looks(rs: ReplicaSet) -> dict[str, Any]:
             for each in rs.metadata.owner_references or ()
         ],
         "status": _counts(rs.status),
-        "generation is seen": rs.status is not None
+        "generation is observed": rs.status is not None
         and rs.status.observed_generation == rs.generation,
         "hash is one": bool(re.fullmatch(r"[bcdf456789]{5,10}", hashed)),
     }
@@ -380,28 +380,28 @@ async def adopting_and_releasing(stage: Stage) -> None:
     await stage.create(pod("lonely", app=WEB))
     await stage.create(pod("strange", app="else"))
     await stage.create(replica_set(2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     relabeled = {"metadata": {"labels": {"app": "debug"}}}
     await stage.patch(core_v1.Pod, "lonely", relabeled)
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def failing_and_overlapping(stage: Stage) -> None:
     """Pods fail, and another controller has the same selector."""
     await stage.create(replica_set(2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await stage.create(replica_set(1, "other"))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     pods = await stage.list(core_v1.Pod)
     failed = next(each for each in pods if each.name.startswith(WEB))
     await stage.set_pod_status(failed, "Failed", is_ready=False)
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def shrinking(stage: Stage) -> None:
     """Unready Pods are deleted first."""
     await stage.create(replica_set(4))
-    await stage.all_ready(at_most=2)
+    await stage.make_pods_ready(at_most=2)
     await stage.patch(ReplicaSet, WEB, {"spec": {"replicas": 2}})
     await stage.quiet()
 
@@ -409,7 +409,7 @@ async def shrinking(stage: Stage) -> None:
 SET_SCENARIOS: tuple[Scenario, ...] = (adopting_and_releasing, failing_and_overlapping, shrinking)
 
 
-async def seen_of_sets(stage: Stage) -> dict[str, Any]:
+async def final_state_of_sets(stage: Stage) -> dict[str, Any]:
     """The resulting state after a scenario of ReplicaSets."""
     sets = await stage.list(ReplicaSet)
     pods = await stage.list(core_v1.Pod)

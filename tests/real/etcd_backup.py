@@ -1,4 +1,4 @@
-"""A backup of a cluster's data, restored after all clients have received later versions."""
+"""Saves and restores a cluster's data."""
 
 import shutil
 from contextlib import ExitStack
@@ -8,33 +8,33 @@ from steersman_cluster.testing import Component, ControlPlane, RealControlPlane
 
 
 def save(cluster: ControlPlane) -> None:
-    """Copy the cluster's data, like a snapshot of its disk."""
-    keeper, files = _kept_by(cluster)
+    """Copy the cluster's data, as a snapshot of its disk does."""
+    storage, files = _storage_of(cluster)
     # A paused process changes nothing during the copy.
-    with keeper.paused():
+    with storage.paused():
         for each in files:
-            _copy(each, _saved(each))
+            _copy(each, _backup_path(each))
 
 
-def restore(cluster: ControlPlane, *, in_good_order: bool) -> None:
-    """Stop the servers, gracefully if ``in_good_order``, restore the backup, and restart."""
-    keeper, files = _kept_by(cluster)
-    with ExitStack() as away:
-        for each in dict.fromkeys((cluster.api_server, keeper)):
-            away.enter_context(each.stopped() if in_good_order else each.crashed())
+def restore(cluster: ControlPlane, *, gracefully: bool) -> None:
+    """Stop or kill the servers, restore the backup, and restart them."""
+    storage, files = _storage_of(cluster)
+    with ExitStack() as stopped:
+        for each in dict.fromkeys((cluster.api_server, storage)):
+            stopped.enter_context(each.stopped() if gracefully else each.crashed())
         for file in files:
             _remove(file)
-            _copy(_saved(file), file)
+            _copy(_backup_path(file), file)
 
 
-def _kept_by(cluster: ControlPlane) -> tuple[Component, list[Path]]:
-    """The component that stores the data, and its directory."""
+def _storage_of(cluster: ControlPlane) -> tuple[Component, list[Path]]:
+    """The component that stores the data, and its files."""
     if isinstance(cluster, RealControlPlane):
         return cluster.etcd, [cluster.directory / "etcd"]
     return cluster.api_server, [cluster.directory / f"data{end}" for end in ("", "-wal", "-shm")]
 
 
-def _saved(path: Path) -> Path:
+def _backup_path(path: Path) -> Path:
     return path.with_name(f"saved-{path.name}")
 
 

@@ -1,4 +1,4 @@
-"""Operators installed on a cluster from their manifests, and run with their service account."""
+"""Installs operators from their manifests, and runs them as their service account."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -32,7 +32,7 @@ def as_object(document: Document) -> Unstructured:
 
 
 async def apply(client: Client, documents: Iterable[Document]) -> None:
-    """Apply them in their order, strictly, and wait until new kinds are served."""
+    """Apply the documents in order, with strict field validation, and wait for new kinds."""
     for document in documents:
         applied = await client.apply(as_object(document), field_manager="installer", force=True)
         if document["kind"] == CRD:
@@ -41,7 +41,7 @@ async def apply(client: Client, documents: Iterable[Document]) -> None:
 
 
 async def remove(client: Client, documents: Iterable[Document]) -> None:
-    """Delete them in the reverse order, but for the definitions, which other tests may need."""
+    """Delete the documents in reverse order, except CRDs, which other tests may need."""
     for document in reversed(tuple(documents)):
         if document["kind"] != CRD:
             each = as_object(document)
@@ -53,7 +53,7 @@ async def remove(client: Client, documents: Iterable[Document]) -> None:
 async def installed(
     client: Client, installation: Installation, documents: Iterable[Document]
 ) -> AsyncIterator[None]:
-    """These documents of the installation, while the block runs."""
+    """Install these documents during the block."""
     documents = tuple(documents)
     try:
         await apply(client, documents)
@@ -64,10 +64,10 @@ async def installed(
 
 
 @asynccontextmanager
-async def operating(
+async def running_operator(
     cluster: ControlPlane, installation: Installation, token: str, seen: RecordingObserver
 ) -> AsyncIterator[None]:
-    """The operator as in its Pods, without probes and metrics, during the block."""
+    """Run the operator as in its Pods, without probes and metrics, during the block."""
     clock = SystemClock()
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=seen
@@ -76,13 +76,13 @@ async def operating(
     environment = ManagerEnvironment(
         connect=partial(open_transport, config, clock=clock, observe=seen),
         namespace=installation.namespace,
-        hostname="here",
+        hostname="localhost",
         clock=clock,
         rng=Random(0),
         observe=seen,
     )
-    # Without a registry no client listens for metrics; the rights for that are asked for all the
-    # same.
+    # Without a registry, the manager serves no metrics, but preflight still checks for the
+    # permissions that serving them needs.
     settings = replace(installation.settings, health_address="")
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     manager = Manager(controllers=installation.controllers)
@@ -95,9 +95,9 @@ async def operating(
                 stop.set_result("the test is over")
 
 
-async def until(holds: Any) -> None:
-    """Wait until it does."""
+async def until(condition: Any) -> None:
+    """Wait until the condition is true."""
     clock = SystemClock()
     async with clock.timeout(20.0):
-        while not await holds():
+        while not await condition():
             await clock.sleep(0.02)

@@ -22,33 +22,33 @@ class InterceptingTransport:
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
-        self._instead: Callable[[Request], Request] | None = None
-        self._may_turn_pages = asyncio.Event()
-        self._may_turn_pages.set()
-        self.turning_page = asyncio.Event()
+        self._replacement: Callable[[Request], Request] | None = None
+        self._pages_released = asyncio.Event()
+        self._pages_released.set()
+        self.page_requested = asyncio.Event()
 
     def change_next_watch(self, into: Callable[[Request], Request]) -> None:
         """Replace the next watch request by ``into(request)``."""
-        self._instead = into
+        self._replacement = into
 
-    def hold_pages(self) -> None:
-        """Block requests for further pages of a list; set ``turning_page`` at the first."""
-        self.turning_page.clear()
-        self._may_turn_pages.clear()
+    def block_pages(self) -> None:
+        """Block requests for further pages of a list; set ``page_requested`` at the first."""
+        self.page_requested.clear()
+        self._pages_released.clear()
 
     def release_pages(self) -> None:
         """Send the blocked requests."""
-        self._may_turn_pages.set()
+        self._pages_released.set()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """Send ``request`` or its replacement, after ``release_pages`` if pages are blocked."""
         query = dict(request.query)
         if "continue" in query:
-            self.turning_page.set()
-            await self._may_turn_pages.wait()
-        if "watch" in query and self._instead is not None:
-            request, self._instead = self._instead(request), None
+            self.page_requested.set()
+            await self._pages_released.wait()
+        if "watch" in query and self._replacement is not None:
+            request, self._replacement = self._replacement(request), None
         async with self._inner.open(request) as response:
             yield response
 
@@ -59,9 +59,11 @@ def watch_from_version_1(request: Request) -> Request:
 
 
 def list_at_version_1(request: Request) -> Request:
-    """A list as of version 1: a real server answers with status 410."""
-    kept = _without(request, "resourceVersion", "watch", "allowWatchBookmarks", "timeoutSeconds")
-    query = (*kept, _FIRST, ("resourceVersionMatch", "Exact"), ("limit", "1"))
+    """A list at version 1: a real server responds with status 410."""
+    query_without_version = _without(
+        request, "resourceVersion", "watch", "allowWatchBookmarks", "timeoutSeconds"
+    )
+    query = (*query_without_version, _FIRST, ("resourceVersionMatch", "Exact"), ("limit", "1"))
     return msgspec.structs.replace(request, query=query)
 
 
@@ -76,7 +78,7 @@ def _without(request: Request, *names: str) -> tuple[tuple[str, str], ...]:
 async def intercepted(
     cluster: ControlPlane, *, server: str, observe: Observer
 ) -> AsyncIterator[tuple[Client, InterceptingTransport]]:
-    """A client of the cluster, as its admin, and the transport that it uses."""
+    """A client of the cluster as its admin, and its transport."""
     clock = FastClock()
     config: ClusterConfig = changed(
         find_config(

@@ -243,7 +243,7 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """The steps that were taken, what is left, and what was events."""
     names = sorted(pod.name for pod in await stage.list(Pod))
     events: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Small objects for tests: as little as the API server accepts."""
+"""Minimal objects for tests."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def config_map(
 
 
 async def create_config_maps(client: Client, namespace: str, *names: str) -> None:
-    """Empty ConfigMaps, one after another."""
+    """Create empty ConfigMaps, one after another."""
     for name in names:
         await client.create(config_map(namespace, name))
 
@@ -39,7 +39,7 @@ def pod(
 
 
 def container(name: str = "main", image: str = "example.com/main:1") -> core_v1.Container:
-    """A container and its image."""
+    """A container with a name and an image."""
     return core_v1.Container(name=name, image=image)
 
 

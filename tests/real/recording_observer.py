@@ -24,19 +24,19 @@ class RecordingObserver:
         return [each for each in self._observations if isinstance(each, kind)]
 
     async def first(self, kind: type[T]) -> T:
-        """The first observation of a kind, once there is one."""
+        """Wait for the first observation of a kind."""
         while not (found := self.of(kind)):
             await self.more()
         return found[0]
 
     async def more(self) -> None:
-        """Wait until something is observed."""
+        """Wait for the next observation."""
         self._more.clear()
         await self._more.wait()
 
     @property
     def last_attempts(self) -> int:
-        """How often the last request was sent."""
+        """The number of attempts of the last finished request."""
         return self.of(RequestFinished)[-1].attempts
 
     def __repr__(self) -> str:

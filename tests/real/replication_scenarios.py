@@ -57,10 +57,10 @@ async def resize(stage: Stage, replicas: int) -> None:
 async def scale(stage: Stage) -> None:
     """Scale up, down, to zero, and up again."""
     await stage.create(replication_controller(2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     for replicas in (5, 1, 0, 2):
         await resize(stage, replicas)
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
 
 async def adopting_and_releasing(stage: Stage) -> None:
@@ -68,27 +68,27 @@ async def adopting_and_releasing(stage: Stage) -> None:
     await stage.create(pod("lonely", app=WEB))
     await stage.create(pod("strange", app="else"))
     await stage.create(replication_controller(2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await stage.patch(core_v1.Pod, "lonely", {"metadata": {"labels": {"app": "debug"}}})
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def failing_and_overlapping(stage: Stage) -> None:
     """Pods fail, and another controller has the same selector."""
     await stage.create(replication_controller(2))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     await stage.create(replication_controller(1, "other"))
-    await stage.all_ready()
+    await stage.make_pods_ready()
     pods = await stage.list(core_v1.Pod)
     failed = next(each for each in pods if each.name.startswith(WEB))
     await stage.set_pod_status(failed, "Failed", is_ready=False)
-    await stage.all_ready()
+    await stage.make_pods_ready()
 
 
 async def shrinking(stage: Stage) -> None:
     """Unready Pods are deleted first."""
     await stage.create(replication_controller(4))
-    await stage.all_ready(at_most=2)
+    await stage.make_pods_ready(at_most=2)
     await resize(stage, 2)
     await stage.quiet()
 
@@ -131,7 +131,7 @@ def _owner(obj: Resource) -> str:
     return "" if owner is None else owner.uid
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """The resulting state after a scenario."""
     found = await stage.list(ReplicationController)
     names = [each.name for each in found]
@@ -172,7 +172,7 @@ def _looks(rc: ReplicationController, names: list[str]) -> dict[str, Any]:
             status.ready_replicas,
             status.available_replicas,
         ),
-        "generation is seen": status.observed_generation == rc.generation,
+        "generation is observed": status.observed_generation == rc.generation,
         "conditions": [
             (each.type, each.status, each.reason, numbered(each.message or "", names))
             for each in status.conditions or ()

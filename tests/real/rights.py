@@ -1,4 +1,4 @@
-"""Service accounts with limited permissions in some namespaces."""
+"""Service accounts, their tokens and their permissions."""
 
 from steersman.client import Client
 from steersman.kinds import Resource, authentication_v1, core_v1, meta_v1, rbac_v1
@@ -7,7 +7,7 @@ GROUP = "rbac.authorization.k8s.io"
 
 
 async def new_account(client: Client, namespace: str, name: str) -> str:
-    """A service account that may do nothing, and a token of it."""
+    """Create a service account without permissions, and return a token for it."""
     meta = meta_v1.ObjectMeta(name=name, namespace=namespace)
     await client.create(core_v1.ServiceAccount(metadata=meta))
     return await token_for(client, namespace, name)
@@ -16,7 +16,7 @@ async def new_account(client: Client, namespace: str, name: str) -> str:
 async def token_for(
     client: Client, namespace: str, name: str, *, bound_to: str | None = None
 ) -> str:
-    """Another token of the account; it is invalid once its bound Secret is deleted."""
+    """Request a token for the account, optionally bound to a Secret."""
     request = authentication_v1.TokenRequest(
         spec=authentication_v1.TokenRequestSpec(
             audiences=(),
@@ -33,10 +33,18 @@ async def token_for(
     return response.status.token
 
 
-async def allow(
-    client: Client, namespace: str, account: str, kind: type[Resource], *, home: str | None = None
+async def grant_reads(
+    client: Client,
+    namespace: str,
+    account: str,
+    kind: type[Resource],
+    *,
+    account_namespace: str | None = None,
 ) -> None:
-    """Let an account, whose home is perhaps elsewhere, list and watch a kind in a namespace."""
+    """Allow an account to list and watch a kind in a namespace.
+
+    ``account_namespace`` is the namespace of the account if it differs.
+    """
     gvk = kind.resource_type.gvk
     meta = meta_v1.ObjectMeta(name=f"{account}-reads", namespace=namespace)
     rule = rbac_v1.PolicyRule(
@@ -48,13 +56,15 @@ async def allow(
             metadata=meta,
             role_ref=rbac_v1.RoleRef(api_group=GROUP, kind="Role", name=f"{account}-reads"),
             subjects=(
-                rbac_v1.Subject(kind="ServiceAccount", name=account, namespace=home or namespace),
+                rbac_v1.Subject(
+                    kind="ServiceAccount", name=account, namespace=account_namespace or namespace
+                ),
             ),
         )
     )
 
 
-async def forbid(client: Client, namespace: str, account: str) -> None:
-    """Take that back."""
+async def revoke_reads(client: Client, namespace: str, account: str) -> None:
+    """Undo ``grant_reads``."""
     await client.delete(rbac_v1.RoleBinding, f"{account}-reads", namespace=namespace)
     await client.delete(rbac_v1.Role, f"{account}-reads", namespace=namespace)

@@ -1,4 +1,4 @@
-"""Running informers, their deltas, and checks of both."""
+"""Runs informers, and checks their deltas and caches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -30,7 +30,7 @@ from tests.real.recording_observer import RecordingObserver
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# An API server is back within seconds, and then the informer within a few more.
+# An API server restarts within seconds, and the informer reconnects a few seconds later.
 WITHIN_SECONDS = 30.0
 
 
@@ -42,11 +42,11 @@ class FastClock(SystemClock):
         await super().sleep(min(seconds / 10, 0.3))
 
 
-class Scenario(Generic[Obj]):
-    """A handler that records all deltas, and those that cannot have happened.
+class CheckingHandler(Generic[Obj]):
+    """A handler that records all deltas, and the violations of their invariants.
 
-    ``may_rewind``: from now on an object may also become older, because the server's history was
-    rewound.
+    While ``may_rewind`` is true, an object may become older, because the server was restored from a
+    backup.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Scenario(Generic[Obj]):
         self._more = asyncio.Event()
 
     def __call__(self, delta: Delta[Obj]) -> None:
-        self.impossible += [f"{delta}: {why}" for why in self._doubts(delta)]
+        self.impossible += [f"{delta}: {why}" for why in self._violations(delta)]
         self.deltas.append(delta)
         if isinstance(delta, Deleted):
             self._last.pop(delta.key, None)
@@ -65,14 +65,14 @@ class Scenario(Generic[Obj]):
             self._last[delta.key] = delta.obj
         self._more.set()
 
-    def _doubts(self, delta: Delta[Obj]) -> Iterable[str]:
+    def _violations(self, delta: Delta[Obj]) -> Iterable[str]:
         last, obj = self._last.get(delta.key), delta.obj
         if key_of(obj) != delta.key:
-            yield "the key is another object's"
+            yield "the key is that of another object"
         match delta:
             case Added():
                 if last is not None:
-                    yield "it was there"
+                    yield "the object already existed"
                 return
             case Updated(old=old):
                 if old is not last:
@@ -82,32 +82,32 @@ class Scenario(Generic[Obj]):
                     yield "the tombstone differs from the last delta"
             case Sync():
                 if obj is not last:
-                    yield "it differs from the last delta"
+                    yield "the object differs from the last delta"
                 return
         if last is None:
-            yield "it was not there"
+            yield "the object did not exist"
         elif last.uid != obj.uid:
-            yield "it is another object of that name"
+            yield "the uid differs from the last delta"
         elif obj is last:
             if isinstance(delta, Updated):
                 yield "nothing changed"
         elif not self.may_rewind and not is_older(last.resource_version, than=obj.resource_version):
-            yield f"it was at {last.resource_version} before"
+            yield f"the last version was {last.resource_version}"
 
     @property
     def present(self) -> dict[ObjectKey, tuple[str, str]]:
-        """What is there, from the deltas: the uid and the version of each object."""
+        """The uid and version of each existing object, according to the deltas."""
         return {key: (obj.uid, obj.resource_version) for key, obj in self._last.items()}
 
     @property
     def missed(self) -> set[str]:
-        """The names of those of which only the absence was noticed."""
+        """The names of the objects whose Deleted is a tombstone of a missed deletion."""
         return {
             each.key.name for each in self.deltas if isinstance(each, Deleted) and each.is_missed
         }
 
     def of(self, name: str) -> list[str]:
-        """What became of the objects of this name, in order."""
+        """The types of the deltas for objects with this name, in order."""
         return [type(each).__name__ for each in self.deltas if each.key.name == name]
 
     async def more(self) -> None:
@@ -117,27 +117,29 @@ class Scenario(Generic[Obj]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed(Generic[Obj]):
-    """A running informer, and its deltas."""
+class RunningInformer(Generic[Obj]):
+    """A running informer and its handler."""
 
     informer: Informer[Obj]
-    scenario: Scenario[Obj]
+    handler: CheckingHandler[Obj]
     seen: RecordingObserver
 
-    async def settled(self, client: Client) -> None:
-        """Return once handlers and cache have what a new list has; no client may write."""
-        fresh = await listed(client, self.informer.kind, self.informer.scope)
+    async def wait_until_current(self, client: Client) -> None:
+        """Wait until handler and cache equal a new list; no client may write meanwhile."""
+        fresh = await list_versions(client, self.informer.kind, self.informer.scope)
         with suppress(TimeoutError):
             async with SystemClock().timeout(WITHIN_SECONDS):
-                while self.scenario.present != fresh:
-                    await self.scenario.more()
-        assert self.scenario.present == fresh, (self.informer, self.seen.of(WatchFailed))
+                while self.handler.present != fresh:
+                    await self.handler.more()
+        assert self.handler.present == fresh, (self.informer, self.seen.of(WatchFailed))
         held = self.informer.lister.list()
         assert {key_of(obj): (obj.uid, obj.resource_version) for obj in held} == fresh
 
 
-async def listed(client: Client, kind: type[Obj], scope: Scope) -> dict[ObjectKey, tuple[str, str]]:
-    """The uid and the version of each object there is."""
+async def list_versions(
+    client: Client, kind: type[Obj], scope: Scope
+) -> dict[ObjectKey, tuple[str, str]]:
+    """List the uid and version of each object."""
     return {
         key_of(obj): (obj.uid, obj.resource_version)
         for namespace in scope.parts()
@@ -148,16 +150,16 @@ async def listed(client: Client, kind: type[Obj], scope: Scope) -> dict[ObjectKe
 
 
 @asynccontextmanager
-async def started(
+async def running_informer(
     client: Client,
     kind: type[Obj],
     *,
     seen: RecordingObserver,
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
-) -> AsyncIterator[Followed[Obj]]:
-    """An informer that runs during the block; all its notifications are checked."""
-    scenario = Scenario[Obj]()
+) -> AsyncIterator[RunningInformer[Obj]]:
+    """Run an informer during the block, and check all its deltas."""
+    handler = CheckingHandler[Obj]()
     informer = Informer(
         client,
         kind,
@@ -165,57 +167,57 @@ async def started(
         scope=scope,
         settings=InformerSettings(reflector=settings or ReflectorSettings(), detect_mutations=True),
     )
-    informer.add_handler(scenario)
+    informer.add_handler(handler)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(informer.run())
+        task = group.create_task(informer.run())
         try:
-            yield Followed(informer=informer, scenario=scenario, seen=seen)
+            yield RunningInformer(informer=informer, handler=handler, seen=seen)
         finally:
-            running.cancel()
+            task.cancel()
     informer.check_mutations()
-    assert scenario.impossible == []
+    assert handler.impossible == []
     assert seen.of(HandlerFailed) == []
 
 
 @asynccontextmanager
-async def following(
+async def synced_informer(
     client: Client,
     kind: type[Obj],
     *,
     seen: RecordingObserver,
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
-) -> AsyncIterator[Followed[Obj]]:
-    """The same, entered once all initial objects were received."""
-    async with started(client, kind, seen=seen, scope=scope, settings=settings) as followed:
-        await followed.informer.synced()
+) -> AsyncIterator[RunningInformer[Obj]]:
+    """Run an informer during the block, which starts when it is synced and watches."""
+    async with running_informer(client, kind, seen=seen, scope=scope, settings=settings) as running:
+        await running.informer.synced()
         await seen.first(WatchStarted)
-        yield followed
+        yield running
 
 
-class Writer:
-    """A client that keeps writing ConfigMaps, whatever happens to the server."""
+class RandomWriter:
+    """Writes random ConfigMaps, and ignores errors."""
 
     def __init__(self, client: Client, namespace: str) -> None:
-        # What fails may be forgotten: there is always something else to write.
+        # A failed write is not retried: the next one replaces it.
         self._client = client.with_settings(retry=RetryPolicy(attempts=1), deadline_seconds=5.0)
         self._namespace = namespace
         self._rng = Random(0)
-        self._there: set[str] = set()
-        self._is_done = False
+        self._existing: set[str] = set()
+        self._is_stopped = False
         self.writes = 0
         self.began = asyncio.Event()
 
     async def write(self) -> None:
-        """Create, change and delete, until done."""
-        while not self._is_done:
+        """Create, change and delete until stopped."""
+        while not self._is_stopped:
             name = f"busy-{self._rng.randrange(5)}"
             try:
                 await self._write_once(name)
             except AlreadyExists:
-                self._there.add(name)
+                self._existing.add(name)
             except NotFound:
-                self._there.discard(name)
+                self._existing.discard(name)
             except SteersmanError:
                 await self._client.clock.sleep(0.01)  # no response
             else:
@@ -224,25 +226,25 @@ class Writer:
 
     async def _write_once(self, name: str) -> None:
         namespace = self._namespace
-        if name not in self._there:
+        if name not in self._existing:
             await self._client.create(config_map(namespace, name))
-            self._there.add(name)
+            self._existing.add(name)
         elif self._rng.random() < 0.7:
             patch = MergePatch({"data": {"number": str(self.writes)}})
             await self._client.patch(core_v1.ConfigMap, name, patch, namespace=namespace)
         else:
             await self._client.delete(core_v1.ConfigMap, name, namespace=namespace)
-            self._there.remove(name)
+            self._existing.remove(name)
 
     def stop(self) -> None:
-        """Finish what was begun, and nothing more."""
-        self._is_done = True
+        """Stop after the current write."""
+        self._is_stopped = True
 
 
 @asynccontextmanager
-async def writing(client: Client, namespace: str) -> AsyncIterator[Writer]:
-    """A client writes while the block runs, and is done when it has ended."""
-    writer = Writer(client, namespace)
+async def running_writer(client: Client, namespace: str) -> AsyncIterator[RandomWriter]:
+    """Write random ConfigMaps during the block."""
+    writer = RandomWriter(client, namespace)
     async with asyncio.TaskGroup() as group:
         group.create_task(writer.write())
         try:

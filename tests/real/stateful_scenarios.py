@@ -95,7 +95,7 @@ async def change(stage: Stage, **spec: Any) -> None:
 async def rest(stage: Stage) -> None:
     """Wait until nothing changes, and record the state of the set."""
     await stage.quiet()
-    stage.steps.note(StatefulSet, WEB, _status((await stage.get(StatefulSet, WEB)).status))
+    stage.steps.record(StatefulSet, WEB, _status((await stage.get(StatefulSet, WEB)).status))
 
 
 async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
@@ -261,7 +261,7 @@ async def is_caught_up(stage: Stage) -> bool:
     )
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """All that controllers have to do with: revisions have the same names everywhere."""
     return {
         "steps": await _steps(stage),
@@ -294,7 +294,7 @@ async def _steps(stage: Stage) -> list[str]:
     is_parallel = spec is not None and spec.pod_management_policy == "Parallel"
     taken: list[str] = []
     between: list[tuple[str, str]] = []
-    for kind, name, value in (*stage.steps.taken, (StatefulSet, WEB, "at the end")):
+    for kind, name, value in (*stage.steps.entries, (StatefulSet, WEB, "at the end")):
         if kind is Pod:
             between.append((name, f"Pod {name}: {value}"))
             continue

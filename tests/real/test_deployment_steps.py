@@ -6,53 +6,58 @@ import pytest
 
 from tests.real.controller_comparison import (
     ControllerComparison,
-    Ends,
     Scenario,
     ScenarioGroup,
+    States,
     difference,
 )
 from tests.real.deployment_scenarios import (
     KINDS,
     SCENARIOS,
     SET_SCENARIOS,
+    final_state,
+    final_state_of_sets,
     is_caught_up,
-    seen,
-    seen_of_sets,
 )
 
 pytestmark = pytest.mark.timeout(180)
 
 COMPARISON = ControllerComparison(
     parts=("replicasets", "deployments"),
-    theirs=("replicaset-controller", "deployment-controller"),
+    controllers=("replicaset-controller", "deployment-controller"),
     groups=(
-        ScenarioGroup(scenarios=SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, seen=seen),
         ScenarioGroup(
-            scenarios=SET_SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, seen=seen_of_sets
+            scenarios=SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, final_state=final_state
+        ),
+        ScenarioGroup(
+            scenarios=SET_SCENARIOS,
+            kinds=KINDS,
+            is_caught_up=is_caught_up,
+            final_state=final_state_of_sets,
         ),
     ),
 )
 
 
 @pytest.fixture(scope="module")
-def ends() -> Iterator[tuple[Ends, Ends]]:
-    """The resulting state after each scenario: with Kubernetes' own controllers, and with ours."""
-    yield from COMPARISON.ends()
+def states() -> Iterator[tuple[States, States]]:
+    """The final states with Kubernetes' controllers, and those with steersman's."""
+    yield from COMPARISON.states()
 
 
 @COMPARISON.each_scenario
 def test_the_deployment_controller_writes_the_same_steps_on_a_real_server(
-    scenario: Scenario, ends: tuple[Ends, Ends]
+    scenario: Scenario, states: tuple[States, States]
 ) -> None:
-    theirs, ours = (each[scenario.__name__] for each in ends)
+    expected, actual = (each[scenario.__name__] for each in states)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)
 
 
 @COMPARISON.each_scenario
 def test_the_deployment_controller_writes_the_same_steps_in_virtual_time(
-    scenario: Scenario, ends: tuple[Ends, Ends]
+    scenario: Scenario, states: tuple[States, States]
 ) -> None:
-    theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
+    expected, actual = states[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)

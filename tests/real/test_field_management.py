@@ -14,12 +14,12 @@ from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
 from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import HttpCaller
-from tests.real.field_replay import APPLY, DEFINITION, MERGE, Sides
+from tests.real.field_comparison import APPLY, DEFINITION, MERGE, FieldComparison
 from tests.real.field_scenarios import SCENARIOS, Object, Scenario, container, workload
 from tests.real.samples import samples
 
-# Kinds that get some of their fields when no manager can own them any more.
-FILLED_IN_LATER = {
+# Kinds with fields that the real server sets after it has computed the managed fields.
+DEFAULTED_LATER = {
     "Job",
     "Namespace",
     "Node",
@@ -33,7 +33,7 @@ FILLED_IN_LATER = {
 
 @pytest.fixture(scope="module")
 def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
-    """Plain calls to a server that knows Trials."""
+    """A caller of a server that serves Trials."""
     with control_plane.caller() as api:
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         api.call("POST", definitions, DEFINITION)
@@ -49,16 +49,16 @@ def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
 def test_both_servers_have_the_same_managed_fields_after_each_step(
     scenario: Scenario, api: HttpCaller, namespace: str
 ) -> None:
-    sides = Sides(api=api, namespace=namespace, kind=scenario.kind)
+    comparison = FieldComparison(api=api, namespace=namespace, kind=scenario.kind)
 
     for number, step in enumerate(scenario.steps):
-        before = sides.read(step.version)
-        real, after = sides.real(step, before)
-        ours, result = sides.ours(step, before, after)
+        before = comparison.read(step.version)
+        expected, after = comparison.real_outcome(step, before)
+        actual, result = comparison.steersman_outcome(step, before, after)
 
-        assert (number, ours) == (number, real)
-        if real.code == 200:
-            assert is_part(sides.written_by(step, result), after)
+        assert (number, actual) == (number, expected)
+        if expected.code == 200:
+            assert is_part(comparison.without_server_fields(step, result), after)
 
 
 def test_a_write_of_the_scale_owns_the_replicas(api: HttpCaller, namespace: str) -> None:
@@ -72,14 +72,14 @@ def test_a_write_of_the_scale_owns_the_replicas(api: HttpCaller, namespace: str)
     api.call("POST", f"{path}?fieldManager=a", body)
 
     for manager, replicas in (("b", 2), ("b", 3), ("c", 4), ("a", 4), ("a", 5)):
-        parent, scale = read(api, f"{path}/it"), read(api, f"{path}/it/scale")
+        parent, scale = get(api, f"{path}/it"), get(api, f"{path}/it/scale")
         change = {"spec": {"replicas": replicas}}
         target = f"{path}/it/scale?fieldManager={manager}"
         after = api.call("PATCH", target, change, sends=MERGE).json()
 
         entries = entries_of_scale(parent, scale, after, manager=manager)
 
-        assert entries == read(api, f"{path}/it")["metadata"]["managedFields"]
+        assert entries == get(api, f"{path}/it")["metadata"]["managedFields"]
 
 
 def test_every_built_in_kind_has_the_same_fields(api: HttpCaller, namespace: str) -> None:
@@ -91,21 +91,24 @@ def test_every_built_in_kind_has_the_same_fields(api: HttpCaller, namespace: str
         body: Object = json.loads(Codec().encode(sample))
         body |= {"apiVersion": gvk.api_version, "kind": gvk.kind}
         if gvk.kind == "Namespace":
-            body["metadata"]["name"] += "-other"  # the first one is there
+            body["metadata"]["name"] += "-other"  # the fixture created the first
         path = path_of(resources[gvk], namespace)
-        management = managing(resources[gvk], schemas)
+        field_manager = field_manager_of(resources[gvk], schemas)
         query = "?dryRun=All&fieldManager=a"
-        born = api.call("POST", path + query, body).json()
+        created_response = api.call("POST", path + query, body).json()
         target = f"{path}/{body['metadata']['name']}{query}"
         applied = api.call("PATCH", target, body, sends=APPLY).json()
 
-        created = {**born, "metadata": {**born["metadata"], "managedFields": None}}
-        management.update(None, created, manager="a", time="")
-        result = management.apply(None, body, manager="a", force=False, time="")
+        created = {
+            **created_response,
+            "metadata": {**created_response["metadata"], "managedFields": None},
+        }
+        field_manager.update(None, created, manager="a", time="")
+        result = field_manager.apply(None, body, manager="a", force=False, time="")
 
         assert (gvk, fields_of(result)) == (gvk, fields_of(applied))
-        if gvk.kind not in FILLED_IN_LATER:
-            assert (gvk, fields_of(created)) == (gvk, fields_of(born))
+        if gvk.kind not in DEFAULTED_LATER:
+            assert (gvk, fields_of(created)) == (gvk, fields_of(created_response))
 
 
 def path_of(resource: BuiltinResource, namespace: str) -> str:
@@ -115,7 +118,7 @@ def path_of(resource: BuiltinResource, namespace: str) -> str:
     return f"{root}/{where}{resource.plural}"
 
 
-def managing(resource: BuiltinResource, schemas: BuiltinSchemas) -> FieldManager:
+def field_manager_of(resource: BuiltinResource, schemas: BuiltinSchemas) -> FieldManager:
     gvk = resource.gvk
     return FieldManager(
         gvk=gvk,
@@ -134,31 +137,33 @@ def fields_of(obj: Object) -> str:
 
 
 def entries_of_scale(parent: Object, scale: Object, after: Object, *, manager: str) -> Any:
-    """What a write of the Scale makes of its object's managedFields."""
+    """The managedFields of an object after a write of its Scale."""
     gvk = GroupVersionKind(group="autoscaling", version="v1", kind="Scale")
-    management = FieldManager(
+    field_manager = FieldManager(
         gvk=gvk, schemas={gvk.api_version: BuiltinSchemas.read().of(gvk)}, subresource="scale"
     )
     paths = {"apps/v1": ("spec", "replicas")}
     entries = parent["metadata"]["managedFields"]
     scale["metadata"]["managedFields"] = scale_entries(entries, paths)
     new = copy.deepcopy(after)
-    management.update(scale, new, manager=manager, time="2026-01-01T00:00:00Z")
+    field_manager.update(scale, new, manager=manager, time="2026-01-01T00:00:00Z")
     scaled = new["metadata"]["managedFields"]
     return entries_after_scale(entries, scaled, paths, api_version="apps/v1")
 
 
-def read(api: HttpCaller, path: str) -> Object:
+def get(api: HttpCaller, path: str) -> Object:
     found: Object = api.call("GET", path).json()
     return found
 
 
-def is_part(ours: Any, real: Any) -> bool:
-    """Whether the real object has all that ours has; it may have defaults beside."""
-    if not ours and not real:
+def is_part(actual: Any, real: Any) -> bool:
+    """Whether the real object has all fields of ``actual``; it may have defaults, too."""
+    if not actual and not real:
         return True
-    if isinstance(ours, dict):
-        return isinstance(real, dict) and all(is_part(ours[key], real.get(key)) for key in ours)
-    if isinstance(ours, list):
-        return isinstance(real, list) and len(ours) == len(real) and all(map(is_part, ours, real))
-    return bool(ours == real)
+    if isinstance(actual, dict):
+        return isinstance(real, dict) and all(is_part(actual[key], real.get(key)) for key in actual)
+    if isinstance(actual, list):
+        return (
+            isinstance(real, list) and len(actual) == len(real) and all(map(is_part, actual, real))
+        )
+    return bool(actual == real)

@@ -15,7 +15,7 @@ from steersman.manifests import Document, as_document, crd_of
 from steersman_cluster.testing import RealControlPlane, running_embedded_control_plane
 from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.examples import example_kinds
-from tests.real.drawn_objects import values_of
+from tests.real.random_objects import random_values
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_with_parts_of
 from tests.unit.manifests.everything import Everything, Spec
 
@@ -118,7 +118,7 @@ def verdict(response: HttpResponse) -> dict[str, Any]:
 def parts(field: str) -> st.SearchStrategy[Any]:
     """Values for a field of the kind."""
     version = as_document(crd_of(Everything))["spec"]["versions"][0]
-    return values_of(version["schema"]["openAPIV3Schema"]["properties"][field])
+    return random_values(version["schema"]["openAPIV3Schema"]["properties"][field])
 
 
 def good_spec(**changes: Any) -> Any:

@@ -16,8 +16,13 @@ from tests.real.definitions import ANYTHING, GROUP, Widget, definition, install,
 from tests.real.objects import config_map, create_config_maps
 from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import relay_to
-from tests.real.rights import allow, forbid, new_account
-from tests.real.running_informers import FastClock, following, started, writing
+from tests.real.rights import grant_reads, new_account, revoke_reads
+from tests.real.running_informers import (
+    FastClock,
+    running_informer,
+    running_writer,
+    synced_informer,
+)
 
 Gizmo = Unstructured.of(f"{GROUP}/v1", "Gizmo")
 GIZMOS = definition("Gizmo", "gizmos", version(spec=ANYTHING))
@@ -48,35 +53,35 @@ async def test_an_informer_continues_after_its_definition_is_deleted_and_recreat
     async with (
         relay_to(control_plane.url) as relay,
         connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
-        started(ours, Gizmo, seen=seen, scope=Scope(namespaces=(namespace,))) as followed,
+        running_informer(ours, Gizmo, seen=seen, scope=Scope(namespaces=(namespace,))) as running,
     ):
         missing = await seen.first(WatchFailed)
         assert isinstance(missing.error, NotFound)
-        assert not followed.informer.has_synced
+        assert not running.informer.has_synced
 
         await install(client, GIZMOS)
         await client.create(gizmo(namespace, "ghost"))
         await client.create(gizmo(namespace, "other"))
-        await followed.informer.synced()
-        await followed.settled(client)
+        await running.informer.synced()
+        await running.wait_until_current(client)
 
         with relay.refusing():
             await uninstall(client, GIZMOS)
-        while followed.scenario.present:
-            await followed.scenario.more()
+        while running.handler.present:
+            await running.handler.more()
 
         await install(client, GIZMOS)
         await client.create(gizmo(namespace, "ghost"))
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
         # And once more, this time before our eyes.
         await uninstall(client, GIZMOS)
-        while followed.scenario.present:
-            await followed.scenario.more()
+        while running.handler.present:
+            await running.handler.more()
 
-    assert followed.scenario.of("ghost") == ["Added", "Deleted", "Added", "Deleted"]
-    assert followed.scenario.of("other") == ["Added", "Deleted"]
-    assert {"ghost", "other"} <= followed.scenario.missed
+    assert running.handler.of("ghost") == ["Added", "Deleted", "Added", "Deleted"]
+    assert running.handler.of("other") == ["Added", "Deleted"]
+    assert {"ghost", "other"} <= running.handler.missed
     assert seen.of(KindMissing)
 
 
@@ -92,28 +97,28 @@ async def test_a_forbidden_list_is_retried_until_permission_is_granted(
         connected(
             control_plane, observe=seen, server=relay.url, token=token, clock=FastClock()
         ) as ours,
-        started(
+        running_informer(
             ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
-        ) as followed,
+        ) as running,
     ):
         refused = await seen.first(WatchFailed)
         assert isinstance(refused.error, Forbidden)
-        await allow(client, namespace, "robot", core_v1.ConfigMap)
-        await followed.settled(client)
+        await grant_reads(client, namespace, "robot", core_v1.ConfigMap)
+        await running.wait_until_current(client)
 
         # What is known stays, while nothing can be learned.
-        await forbid(client, namespace, "robot")
+        await revoke_reads(client, namespace, "robot")
         count = len(seen.of(WatchFailed))
         relay.cut()
         while not any(isinstance(each.error, Forbidden) for each in seen.of(WatchFailed)[count:]):
             await seen.more()
-        assert {obj.name for obj in followed.informer.lister.list()} == {"doomed", "kept"}
+        assert {obj.name for obj in running.informer.lister.list()} == {"doomed", "kept"}
 
         await client.delete(core_v1.ConfigMap, "doomed", namespace=namespace)
-        await allow(client, namespace, "robot", core_v1.ConfigMap)
-        await followed.settled(client)
+        await grant_reads(client, namespace, "robot", core_v1.ConfigMap)
+        await running.wait_until_current(client)
 
-    assert followed.scenario.of("doomed") == ["Added", "Deleted"]
+    assert running.handler.of("doomed") == ["Added", "Deleted"]
 
 
 async def test_several_namespaces_are_watched_with_permissions_in_only_those(
@@ -122,7 +127,7 @@ async def test_several_namespaces_are_watched_with_permissions_in_only_those(
     with fresh_namespace(control_plane) as second, fresh_namespace(control_plane) as third:
         token = await new_account(client, namespace, "robot")
         for each in (namespace, second):
-            await allow(client, each, "robot", core_v1.ConfigMap, home=namespace)
+            await grant_reads(client, each, "robot", core_v1.ConfigMap, account_namespace=namespace)
         for each in (namespace, second, third):
             await create_config_maps(client, each, "doomed", "kept")
         seen = RecordingObserver()
@@ -132,18 +137,18 @@ async def test_several_namespaces_are_watched_with_permissions_in_only_those(
             connected(
                 control_plane, observe=seen, server=relay.url, token=token, clock=FastClock()
             ) as ours,
-            following(
+            synced_informer(
                 ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace, second))
-            ) as followed,
+            ) as running,
         ):
-            async with writing(client, namespace), writing(client, second):
+            async with running_writer(client, namespace), running_writer(client, second):
                 with relay.refusing():
                     for each in (namespace, second, third):
                         await client.delete(core_v1.ConfigMap, "doomed", namespace=each)
-            await followed.settled(client)
+            await running.wait_until_current(client)
 
-    assert {key.namespace for key in followed.scenario.present} == {namespace, second}
-    assert followed.scenario.of("doomed") == ["Added", "Added", "Deleted", "Deleted"]
+    assert {key.namespace for key in running.handler.present} == {namespace, second}
+    assert running.handler.of("doomed") == ["Added", "Added", "Deleted", "Deleted"]
     assert len(seen.of(Listed)) == 2
 
 
@@ -159,13 +164,13 @@ async def test_selector_changes_during_a_disconnection_are_delivered(
     async with (
         relay_to(control_plane.url) as relay,
         connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
-        following(
+        synced_informer(
             ours,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,), labels=Labels.equal({"color": "red"})),
         ) as labelled,
-        following(
+        synced_informer(
             ours,
             Widget,
             seen=seen,
@@ -180,14 +185,14 @@ async def test_selector_changes_during_a_disconnection_are_delivered(
                 await client.patch(Widget, name, paint, namespace=namespace)
             for kind in (core_v1.ConfigMap, Widget):
                 await client.delete(kind, "doomed", namespace=namespace)
-        await labelled.settled(client)
-        await painted.settled(client)
+        await labelled.wait_until_current(client)
+        await painted.wait_until_current(client)
 
-    for scenario in (labelled.scenario, painted.scenario):
-        assert {key.name for key in scenario.present} == {"entering"}
-        assert scenario.of("doomed") == ["Added", "Deleted"]
-        assert scenario.of("leaving") == ["Added", "Deleted"]
-        assert scenario.of("entering") == ["Added"]
+    for handler in (labelled.handler, painted.handler):
+        assert {key.name for key in handler.present} == {"entering"}
+        assert handler.of("doomed") == ["Added", "Deleted"]
+        assert handler.of("leaving") == ["Added", "Deleted"]
+        assert handler.of("entering") == ["Added"]
 
 
 async def test_a_metadata_informer_receives_the_same_changes_as_one_of_whole_objects(
@@ -201,17 +206,17 @@ async def test_a_metadata_informer_receives_the_same_changes_as_one_of_whole_obj
     async with (
         relay_to(control_plane.url) as relay,
         connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
-        following(ours, kind, seen=seen, scope=Scope(namespaces=(namespace,))) as followed,
+        synced_informer(ours, kind, seen=seen, scope=Scope(namespaces=(namespace,))) as running,
     ):
         with relay.refusing():
             label = MergePatch({"metadata": {"labels": {"color": "red"}}})
             await client.patch(core_v1.ConfigMap, "kept", label, namespace=namespace)
             await client.delete(core_v1.ConfigMap, "doomed", namespace=namespace)
-        await followed.settled(client)
-        kept = followed.informer.lister.get("kept", namespace=namespace)
+        await running.wait_until_current(client)
+        kept = running.informer.lister.get("kept", namespace=namespace)
 
-    assert followed.scenario.of("doomed") == ["Added", "Deleted"]
-    assert followed.scenario.of("kept") == ["Added", "Updated"]
+    assert running.handler.of("doomed") == ["Added", "Deleted"]
+    assert running.handler.of("kept") == ["Added", "Updated"]
     assert isinstance(kept, kind)
     assert kept.labels == {"color": "red"}
     assert len(seen.of(Listed)) == 1
@@ -236,24 +241,24 @@ async def test_interrupted_initial_events_restart_from_the_beginning(
         connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
     ):
         relay.cut_after(100_000)
-        async with started(
+        async with running_informer(
             ours,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,)),
             settings=ReflectorSettings(initial="streamed"),
-        ) as followed:
+        ) as running:
             await seen.first(WatchFailed)
-            assert followed.scenario.deltas == []
+            assert running.handler.deltas == []
             await client.delete(core_v1.ConfigMap, "many-000", namespace=namespace)
-            await followed.settled(client)
+            await running.wait_until_current(client)
 
             with relay.refusing():
                 await client.delete(core_v1.ConfigMap, "many-001", namespace=namespace)
                 await create_config_maps(client, namespace, "new")
-            await followed.settled(client)
+            await running.wait_until_current(client)
 
-    assert len(followed.scenario.present) == MANY - 1
-    assert followed.scenario.of("many-001") == ["Added", "Deleted"]
+    assert len(running.handler.present) == MANY - 1
+    assert running.handler.of("many-001") == ["Added", "Deleted"]
     assert seen.of(StreamingRefused) == []
     assert len(seen.of(Listed)) == 1

@@ -38,8 +38,15 @@ from tests.real.intercepting_transport import intercepted, list_at_version_1, wa
 from tests.real.objects import create_config_maps
 from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import Relay, relay_to
-from tests.real.rights import allow, new_account, token_for
-from tests.real.running_informers import FastClock, Followed, Scenario, following, started, writing
+from tests.real.rights import grant_reads, new_account, token_for
+from tests.real.running_informers import (
+    CheckingHandler,
+    FastClock,
+    RunningInformer,
+    running_informer,
+    running_writer,
+    synced_informer,
+)
 
 E = TypeVar("E", bound=SteersmanError)
 
@@ -58,13 +65,13 @@ async def stir(client: Client, namespace: str) -> None:
     await client.patch(core_v1.ConfigMap, "kept", patch, namespace=namespace)
 
 
-def tells_all(scenario: Scenario[core_v1.ConfigMap]) -> None:
+def assert_deltas_of_scenario(handler: CheckingHandler[core_v1.ConfigMap]) -> None:
     """Whether handlers received all changes meanwhile, in order."""
-    assert scenario.of("doomed") == ["Added", "Deleted"]
-    assert scenario.of("reborn") == ["Added", "Deleted", "Added"]
-    assert scenario.of("kept") == ["Added", "Updated"]
-    assert scenario.of("new") == ["Added"]
-    assert scenario.of("unchanged") == ["Added"]
+    assert handler.of("doomed") == ["Added", "Deleted"]
+    assert handler.of("reborn") == ["Added", "Deleted", "Added"]
+    assert handler.of("kept") == ["Added", "Updated"]
+    assert handler.of("new") == ["Added"]
+    assert handler.of("unchanged") == ["Added"]
 
 
 def failures(seen: RecordingObserver, kind: type[E]) -> list[E]:
@@ -73,23 +80,23 @@ def failures(seen: RecordingObserver, kind: type[E]) -> list[E]:
 
 
 @asynccontextmanager
-async def followed_through_a_relay(
+async def informer_through_relay(
     control_plane: ControlPlane, namespace: str, *, settings: ReflectorSettings | None = None
-) -> AsyncIterator[tuple[Relay, Followed[core_v1.ConfigMap]]]:
+) -> AsyncIterator[tuple[Relay, RunningInformer[core_v1.ConfigMap]]]:
     """An informer of the ConfigMaps of a namespace, and its way to the server."""
     seen = RecordingObserver()
     async with (
         relay_to(control_plane.url) as relay,
         connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as client,
-        following(
+        synced_informer(
             client,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,)),
             settings=settings,
-        ) as followed,
+        ) as running,
     ):
-        yield relay, followed
+        yield relay, running
 
 
 async def test_a_broken_watch_is_resumed_without_a_list(
@@ -97,16 +104,16 @@ async def test_a_broken_watch_is_resumed_without_a_list(
 ) -> None:
     await populate(client, namespace)
 
-    async with followed_through_a_relay(control_plane, namespace) as (relay, followed):
-        async with writing(client, namespace):
+    async with informer_through_relay(control_plane, namespace) as (relay, running):
+        async with running_writer(client, namespace):
             with relay.refusing():
                 await stir(client, namespace)
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
-    assert followed.scenario.missed == set()
-    assert isinstance(failures(followed.seen, Unreachable)[0].__cause__, ConnectionResetError)
-    assert len(followed.seen.of(Listed)) == 1
+    assert_deltas_of_scenario(running.handler)
+    assert running.handler.missed == set()
+    assert isinstance(failures(running.seen, Unreachable)[0].__cause__, ConnectionResetError)
+    assert len(running.seen.of(Listed)) == 1
 
 
 async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
@@ -116,7 +123,7 @@ async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
     late = RecordingObserver()
 
     async with (
-        followed_through_a_relay(control_plane, namespace) as (relay, followed),
+        informer_through_relay(control_plane, namespace) as (relay, running),
         # Whose keepalive would say nothing for long: it waits for an answer, not for news.
         connected(control_plane, observe=late, server=relay.url) as other,
     ):
@@ -135,18 +142,18 @@ async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
         relay.drop_packets(acknowledge=False)
         await stir(client, namespace)
 
-        async with started(
+        async with running_informer(
             other, core_v1.ConfigMap, seen=late, scope=Scope(namespaces=(namespace,))
         ) as beginner:
-            await followed.settled(client)
-            await beginner.settled(client)
+            await running.wait_until_current(client)
+            await beginner.wait_until_current(client)
 
-    tells_all(followed.scenario)
-    [lost] = failures(followed.seen, Unreachable)
+    assert_deltas_of_scenario(running.handler)
+    [lost] = failures(running.seen, Unreachable)
     assert isinstance(lost.__cause__, OSError)
     assert lost.__cause__.errno == errno.ETIMEDOUT
-    assert followed.seen.of(WatchSilent) == []
-    assert len(followed.seen.of(Listed)) == 1
+    assert running.seen.of(WatchSilent) == []
+    assert len(running.seen.of(Listed)) == 1
 
 
 async def test_a_silent_connection_that_still_acknowledges_times_out_and_the_watch_resumes(
@@ -155,19 +162,19 @@ async def test_a_silent_connection_that_still_acknowledges_times_out_and_the_wat
     await populate(client, namespace)
     settings = ReflectorSettings(silence_seconds=1.0)
 
-    async with followed_through_a_relay(control_plane, namespace, settings=settings) as (
+    async with informer_through_relay(control_plane, namespace, settings=settings) as (
         relay,
-        followed,
+        running,
     ):
         relay.drop_packets(acknowledge=True)
-        async with writing(client, namespace):
+        async with running_writer(client, namespace):
             await stir(client, namespace)
-            cut = await followed.seen.first(WatchSilent)
-        await followed.settled(client)
+            cut = await running.seen.first(WatchSilent)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
+    assert_deltas_of_scenario(running.handler)
     assert cut.silent_seconds >= 1.0
-    assert len(followed.seen.of(Listed)) == 1
+    assert len(running.seen.of(Listed)) == 1
 
 
 @pytest.fixture(scope="session")
@@ -190,18 +197,18 @@ async def test_a_watch_with_a_410_response_is_followed_by_a_list(
     async with (
         relay_to(control_plane.url) as relay,
         intercepted(control_plane, server=relay.url, observe=seen) as (ours, transport),
-        following(
+        synced_informer(
             ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
-        ) as followed,
+        ) as running,
     ):
         transport.change_next_watch(instead)
-        async with writing(client, namespace):
+        async with running_writer(client, namespace):
             with relay.refusing():
                 await stir(client, namespace)
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
-    assert {"doomed", "reborn"} <= followed.scenario.missed
+    assert_deltas_of_scenario(running.handler)
+    assert {"doomed", "reborn"} <= running.handler.missed
     assert len(failures(seen, Expired)) == 1
     assert [each.reason for each in seen.of(Listed)] == ["start", "expired"]
 
@@ -216,25 +223,25 @@ async def test_a_list_with_a_410_response_between_two_pages_restarts(
     async with (
         relay_to(control_plane.url) as relay,
         intercepted(control_plane, server=relay.url, observe=seen) as (ours, transport),
-        following(
+        synced_informer(
             ours,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,)),
             settings=ReflectorSettings(page_size=2),
-        ) as followed,
+        ) as running,
     ):
         transport.change_next_watch(watch_from_version_1)
-        transport.hold_pages()
+        transport.block_pages()
         relay.cut()
-        await transport.turning_page.wait()
+        await transport.page_requested.wait()
         await stir(client, namespace)
         await asyncio.to_thread(control_plane.forget_history)
         transport.release_pages()
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
-    assert followed.scenario.missed == {"doomed", "reborn"}
+    assert_deltas_of_scenario(running.handler)
+    assert running.handler.missed == {"doomed", "reborn"}
     assert len(failures(seen, Expired)) == 2
     assert len(seen.of(Listed)) == 2
 
@@ -244,16 +251,16 @@ async def test_a_list_replaces_changes_that_were_compacted_while_disconnected(
 ) -> None:
     await populate(client, namespace)
 
-    async with followed_through_a_relay(control_plane, namespace) as (relay, followed):
+    async with informer_through_relay(control_plane, namespace) as (relay, running):
         with relay.refusing():
-            async with writing(client, namespace):
+            async with running_writer(client, namespace):
                 await stir(client, namespace)
                 await asyncio.to_thread(control_plane.forget_history)
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
-    assert {"doomed", "reborn"} <= followed.scenario.missed
-    assert [each.reason for each in followed.seen.of(Listed)] == ["start", "expired"]
+    assert_deltas_of_scenario(running.handler)
+    assert {"doomed", "reborn"} <= running.handler.missed
+    assert [each.reason for each in running.seen.of(Listed)] == ["start", "expired"]
 
 
 async def test_an_informer_continues_after_the_api_server_is_killed_and_restarted(
@@ -265,16 +272,16 @@ async def test_an_informer_continues_after_the_api_server_is_killed_and_restarte
         with control_plane.api_server.crashed():
             pass
 
-    async with followed_through_a_relay(control_plane, namespace) as (_, followed):
-        async with writing(client, namespace) as writer:
+    async with informer_through_relay(control_plane, namespace) as (_, running):
+        async with running_writer(client, namespace) as writer:
             await asyncio.to_thread(crash)
             writes = writer.writes
             await stir(client, namespace)
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
+    assert_deltas_of_scenario(running.handler)
     assert writes > 0
-    assert failures(followed.seen, Unreachable)
+    assert failures(running.seen, Unreachable)
 
 
 async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
@@ -282,7 +289,7 @@ async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
 ) -> None:
     await populate(client, namespace)
     await new_account(client, namespace, "robot")
-    await allow(client, namespace, "robot", core_v1.ConfigMap)
+    await grant_reads(client, namespace, "robot", core_v1.ConfigMap)
     await client.create(
         core_v1.Secret(metadata=meta_v1.ObjectMeta(name="old", namespace=namespace))
     )
@@ -299,18 +306,18 @@ async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
             server=relay.url,
             login=TokenFile(path=tmp_path / "token"),
         ) as ours,
-        following(
+        synced_informer(
             ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
-        ) as followed,
+        ) as running,
     ):
         (tmp_path / "token").write_text(await token_for(client, namespace, "robot"))
         await client.delete(core_v1.Secret, "old", namespace=namespace)
         await no_longer_accepted(control_plane, old)
         with relay.refusing():
             await stir(client, namespace)
-        await followed.settled(client)
+        await running.wait_until_current(client)
 
-    tells_all(followed.scenario)
+    assert_deltas_of_scenario(running.handler)
     assert len(seen.of(CredentialsRenewed)) == 1
 
 
@@ -329,16 +336,16 @@ async def no_longer_accepted(cluster: ControlPlane, token: str) -> None:
 LOST_WRITES = 300
 
 
-@pytest.mark.parametrize("in_good_order", [False, True])
+@pytest.mark.parametrize("gracefully", [False, True])
 async def test_the_cache_is_reset_to_a_restored_servers_state_with_older_revisions(
-    control_plane: ControlPlane, client: Client, namespace: str, *, in_good_order: bool
+    control_plane: ControlPlane, client: Client, namespace: str, *, gracefully: bool
 ) -> None:
     await populate(client, namespace)
 
-    async with followed_through_a_relay(
+    async with informer_through_relay(
         control_plane, namespace, settings=ReflectorSettings(too_large_limit=2)
-    ) as (relay, followed):
-        await followed.settled(client)
+    ) as (relay, running):
+        await running.wait_until_current(client)
         # So that the next that is received after a good end may be the server with the other
         # history, which would be silent about a version that it has not reached.
         relay.retry_connecting()
@@ -347,18 +354,18 @@ async def test_the_cache_is_reset_to_a_restored_servers_state_with_older_revisio
             patch = MergePatch({"data": {"number": str(number)}})
             await client.patch(core_v1.ConfigMap, "unchanged", patch, namespace=namespace)
         await stir(client, namespace)
-        await followed.settled(client)
-        followed.scenario.may_rewind = True
+        await running.wait_until_current(client)
+        running.handler.may_rewind = True
 
-        await asyncio.to_thread(restore, control_plane, in_good_order=in_good_order)
+        await asyncio.to_thread(restore, control_plane, gracefully=gracefully)
         await create_config_maps(client, namespace, "afterwards")
-        await followed.seen.first(HistoryRewound)
-        await followed.settled(client)
+        await running.seen.first(HistoryRewound)
+        await running.wait_until_current(client)
 
-    scenario = followed.scenario
-    assert scenario.of("doomed") == ["Added", "Deleted", "Added"]
-    assert scenario.of("reborn") == ["Added", "Deleted", "Added", "Deleted", "Added"]
-    assert scenario.of("kept") == ["Added", "Updated", "Updated"]
-    assert scenario.of("new") == ["Added", "Deleted"]
-    assert scenario.missed == {"new", "reborn"}
-    assert [each.reason for each in followed.seen.of(Listed)] == ["start", "behind"]
+    handler = running.handler
+    assert handler.of("doomed") == ["Added", "Deleted", "Added"]
+    assert handler.of("reborn") == ["Added", "Deleted", "Added", "Deleted", "Added"]
+    assert handler.of("kept") == ["Added", "Updated", "Updated"]
+    assert handler.of("new") == ["Added", "Deleted"]
+    assert handler.missed == {"new", "reborn"}
+    assert [each.reason for each in running.seen.of(Listed)] == ["start", "behind"]

@@ -7,9 +7,9 @@ import pytest
 from tests.real import cron_scenarios, job_scenarios
 from tests.real.controller_comparison import (
     ControllerComparison,
-    Ends,
     Scenario,
     ScenarioGroup,
+    States,
     difference,
 )
 
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.timeout(180)
 
 COMPARISON = ControllerComparison(
     parts=("jobs", "cronjobs"),
-    theirs=("job-controller", "cronjob-controller"),
+    controllers=("job-controller", "cronjob-controller"),
     groups=tuple(
         ScenarioGroup(
             scenarios=module.SCENARIOS,
             kinds=module.KINDS,
             is_caught_up=module.is_caught_up,
-            seen=module.seen,
+            final_state=module.final_state,
         )
         for module in (job_scenarios, cron_scenarios)
     ),
@@ -31,24 +31,24 @@ COMPARISON = ControllerComparison(
 
 
 @pytest.fixture(scope="module")
-def ends() -> Iterator[tuple[Ends, Ends]]:
-    """The resulting state after each scenario: with Kubernetes' own controllers, and with ours."""
-    yield from COMPARISON.ends()
+def states() -> Iterator[tuple[States, States]]:
+    """The final states with Kubernetes' controllers, and those with steersman's."""
+    yield from COMPARISON.states()
 
 
 @COMPARISON.each_scenario
 def test_the_job_controller_writes_the_same_steps_on_a_real_server(
-    scenario: Scenario, ends: tuple[Ends, Ends]
+    scenario: Scenario, states: tuple[States, States]
 ) -> None:
-    theirs, ours = (each[scenario.__name__] for each in ends)
+    expected, actual = (each[scenario.__name__] for each in states)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)
 
 
 @COMPARISON.each_scenario
 def test_the_job_controller_writes_the_same_steps_in_virtual_time(
-    scenario: Scenario, ends: tuple[Ends, Ends]
+    scenario: Scenario, states: tuple[States, States]
 ) -> None:
-    theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
+    expected, actual = states[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)

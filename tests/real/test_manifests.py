@@ -46,7 +46,7 @@ from steersman.observe import (
 from steersman_cluster.testing import ControlPlane
 from tests.examples import example_controllers
 from tests.real.clients import connected
-from tests.real.installations import apply, as_object, installed, operating, remove, until
+from tests.real.installations import apply, as_object, installed, remove, running_operator, until
 from tests.real.recording_observer import RecordingObserver
 from tests.real.rights import GROUP, new_account, token_for
 from tests.unit.manifests.operators import ADDED
@@ -326,7 +326,7 @@ async def test_the_operator_runs_with_the_generated_roles(
         token = await token_for(client, what.namespace, what.name)
         async with connected(control_plane, observe=ignore, token=token) as account:
             await settled(account, what, set())
-        async with operating(control_plane, what, token, seen):
+        async with running_operator(control_plane, what, token, seen):
             await client.create(gadget(namespace, size=1))
             await until(partial(is_ready, 1))
             await client.apply(gadget(namespace, size=2), field_manager="test", force=True)
@@ -439,7 +439,7 @@ async def test_an_error_names_the_rule_that_is_missing_from_a_role(
             await apply(client, (less,))
             await settled(account, what, set(line["resources"]))
             seen = RecordingObserver()
-            async with operating(control_plane, what, token, seen):
+            async with running_operator(control_plane, what, token, seen):
                 await until(partial(is_reported, seen, line))
                 if set(line["resources"]) <= SPARED:
                     await until(partial(is_running, seen))

@@ -12,9 +12,9 @@ from steersman.observe import ignore
 from steersman_cluster.testing import ControlPlane, fresh_namespace
 from tests.real.clients import connected
 from tests.real.deployment_availability import (
+    create_deployments,
     deployment,
-    make_deployments,
-    until_available,
+    wait_until_available,
     with_controllers,
     workloads,
 )
@@ -77,8 +77,8 @@ SELECTOR = meta_v1.LabelSelector(match_labels={"app": "app"})
 
 
 async def test_two_hundred_deployments_become_available(nodes: Client, home: str) -> None:
-    await make_deployments(nodes, home, 200)
-    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+    await create_deployments(nodes, home, 200)
+    await wait_until_available(nodes, home, within_seconds=WITHIN_SECONDS)
 
     running = await pods(nodes, home)
     addresses = {each.status.pod_ip for each in running if each.status is not None}
@@ -128,7 +128,7 @@ async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
     plane: ControlPlane, nodes: Client, home: str
 ) -> None:
     await nodes.create(deployment("app", home, replicas=6))
-    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+    await wait_until_available(nodes, home, within_seconds=WITHIN_SECONDS)
 
     drain = ("drain", "node-2", "--ignore-daemonsets", "--force", "--timeout=60s")
     await asyncio.to_thread(plane.kubectl, *drain)
@@ -185,7 +185,7 @@ async def test_a_deleted_pod_is_removed_immediately(nodes: Client, home: str) ->
             spec=apps_v1.DeploymentSpec(replicas=3, selector=SELECTOR, template=patient),
         )
     )
-    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+    await wait_until_available(nodes, home, within_seconds=WITHIN_SECONDS)
 
     await nodes.delete(apps_v1.Deployment, "app", namespace=home)
 

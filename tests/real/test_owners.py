@@ -21,7 +21,7 @@ from steersman_cluster.testing import RealControlPlane, find_binaries, running_r
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.clients import connected
 from tests.real.owner_scenarios import SCENARIOS, Place, Scenario
-from tests.real.workload_steps import UNHURRIED
+from tests.real.workload_steps import UNLIMITED_REQUESTS
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -58,7 +58,7 @@ def run_with_theirs(plane: RealControlPlane, scenarios: Sequence[Scenario], pref
         async with connected(plane, observe=ignore) as client:
             return await run_on(client, scenarios, prefix)
 
-    flags = {**UNHURRIED, "root-ca-file": plane.credentials.ca_file}
+    flags = {**UNLIMITED_REQUESTS, "root-ca-file": plane.credentials.ca_file}
     with plane.running_controllers(*THEIRS, flags=flags):
         return asyncio.run(run())
 

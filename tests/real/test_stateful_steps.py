@@ -6,41 +6,45 @@ import pytest
 
 from tests.real.controller_comparison import (
     ControllerComparison,
-    Ends,
     Scenario,
     ScenarioGroup,
+    States,
     difference,
 )
-from tests.real.stateful_scenarios import KINDS, SCENARIOS, is_caught_up, seen
+from tests.real.stateful_scenarios import KINDS, SCENARIOS, final_state, is_caught_up
 
 pytestmark = pytest.mark.timeout(180)
 
 COMPARISON = ControllerComparison(
     parts=("statefulsets",),
-    theirs=("statefulset-controller",),
-    groups=(ScenarioGroup(scenarios=SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, seen=seen),),
+    controllers=("statefulset-controller",),
+    groups=(
+        ScenarioGroup(
+            scenarios=SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, final_state=final_state
+        ),
+    ),
 )
 
 
 @pytest.fixture(scope="module")
-def ends() -> Iterator[tuple[Ends, Ends]]:
-    """The resulting state after each scenario: with Kubernetes' own controllers, and with ours."""
-    yield from COMPARISON.ends()
+def states() -> Iterator[tuple[States, States]]:
+    """The final states with Kubernetes' controllers, and those with steersman's."""
+    yield from COMPARISON.states()
 
 
 @COMPARISON.each_scenario
 def test_the_stateful_set_controller_writes_the_same_steps_on_a_real_server(
-    scenario: Scenario, ends: tuple[Ends, Ends]
+    scenario: Scenario, states: tuple[States, States]
 ) -> None:
-    theirs, ours = (each[scenario.__name__] for each in ends)
+    expected, actual = (each[scenario.__name__] for each in states)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)
 
 
 @COMPARISON.each_scenario
 def test_the_stateful_set_controller_writes_the_same_steps_in_virtual_time(
-    scenario: Scenario, ends: tuple[Ends, Ends]
+    scenario: Scenario, states: tuple[States, States]
 ) -> None:
-    theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
+    expected, actual = states[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)

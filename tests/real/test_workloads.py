@@ -10,7 +10,7 @@ from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.workloads import PARTS
 from tests.real.clients import connected
-from tests.real.deployment_availability import make_deployments, until_available, workloads
+from tests.real.deployment_availability import create_deployments, wait_until_available, workloads
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -32,8 +32,8 @@ async def test_two_hundred_deployments_become_available_and_are_deleted_with_the
     client: Client,
 ) -> None:
     await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=HOME)))
-    await make_deployments(client, HOME, 200)
-    await until_available(client, HOME, within_seconds=WITHIN_SECONDS)
+    await create_deployments(client, HOME, 200)
+    await wait_until_available(client, HOME, within_seconds=WITHIN_SECONDS)
 
     sets = (await client.list(apps_v1.ReplicaSet, namespace=HOME)).items
     pods = (await client.list(core_v1.Pod, namespace=HOME)).items

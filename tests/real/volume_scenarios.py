@@ -188,7 +188,7 @@ async def is_caught_up(_stage: Stage) -> bool:
     return True
 
 
-async def seen(stage: Stage) -> dict[str, Any]:
+async def final_state(stage: Stage) -> dict[str, Any]:
     """What claims and volumes say of each other."""
     names = [stage.namespace]
     volumes = [

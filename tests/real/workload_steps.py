@@ -1,9 +1,9 @@
-"""The steps of workload controllers, one by one, on any cluster.
+"""Records the writes of workload controllers, in order, on any cluster.
 
-A ``Stage`` is a namespace in which controllers run: Kubernetes' own on a real control
-plane, or ours, there or on the embedded server in virtual time. A test runs a scenario on it
-that also stands in for the kubelets: whenever all have come to rest, the next Pod becomes ready.
-So what is seen in between depends on the controllers only.
+A ``Stage`` is a namespace in which controllers run: Kubernetes' own on a real control plane, or
+steersman's on a real control plane or on the embedded server in virtual time. A scenario changes
+objects, and sets the status of Pods as a kubelet does: one Pod becomes ready whenever all
+controllers are idle. So the recorded steps depend only on the controllers.
 """
 
 import re
@@ -23,47 +23,52 @@ from steersman_cluster.workloads.pods import is_active, is_ready
 
 Obj = TypeVar("Obj", bound=Resource)
 
-# What there is to see of an object: a step is taken when it changes.
+# The recorded fields of an object: a step is recorded when they change.
 Read: TypeAlias = Callable[[Any], Any]
-# Whether the controllers have seen all there is on a stage, as far as statuses tell.
+# Whether the controllers have observed all objects, according to the statuses.
 IsCaughtUp: TypeAlias = "Callable[[Stage], Awaitable[bool]]"
 
-# On a real cluster, all have come to rest when they have seen everything and then nothing has
-# changed for so long.
+# On a real cluster, controllers are idle if they are caught up, and no object changed for this
+# time.
 QUIET_SECONDS = 1.0
 POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 60.0
 
-# Without limits of their own they are quick enough for that.
-UNHURRIED: Mapping[str, object] = {"kube-api-qps": 1000, "kube-api-burst": 1000}
+# The default request limits would delay controllers for longer than QUIET_SECONDS.
+UNLIMITED_REQUESTS: Mapping[str, object] = {"kube-api-qps": 1000, "kube-api-burst": 1000}
 
 GONE = "gone"
 
 
 @dataclass(slots=True)
 class Steps:
-    """What has been seen so far, oldest first, of objects by their names."""
+    """The recorded steps of named objects, oldest first."""
 
-    taken: list[tuple[type[Resource], str, Any]] = field(default_factory=list)
+    entries: list[tuple[type[Resource], str, Any]] = field(default_factory=list)
     changes: int = 0
 
     def of(self, kind: type[Resource]) -> list[tuple[str, Any]]:
         """The steps of one kind."""
-        return [(name, value) for each, name, value in self.taken if each is kind]
+        return [(name, value) for each, name, value in self.entries if each is kind]
 
-    def note(self, kind: type[Resource], name: str, value: Any) -> None:
-        """Remember what is to be seen of an object now, if it is something else than before."""
+    def record(self, kind: type[Resource], name: str, value: Any) -> None:
+        """Record the fields of an object, unless they are those of its last step."""
         self.changes += 1
         last = next(
-            (seen for each, its, seen in reversed(self.taken) if each is kind and its == name), None
+            (
+                seen
+                for each, other_name, seen in reversed(self.entries)
+                if each is kind and other_name == name
+            ),
+            None,
         )
         if value is not None and value != last:
-            self.taken.append((kind, name, value))
+            self.entries.append((kind, name, value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A namespace with controllers: ``quiet`` waits until all have come to rest."""
+    """A namespace with controllers; ``quiet`` waits until they are idle."""
 
     client: Client
     namespace: str
@@ -71,25 +76,21 @@ class Stage:
     quiet: Callable[[], Awaitable[None]]
 
     async def create(self, obj: Obj) -> Obj:
-        """Create an object."""
-        return await self.client.create(_placed(obj, self.namespace))
+        return await self.client.create(_in_namespace(obj, self.namespace))
 
     async def get(self, kind: type[Obj], name: str) -> Obj:
-        """An object."""
         return await self.client.get(kind, name, namespace=self.namespace)
 
     async def patch(self, kind: type[Obj], name: str, patch: Mapping[str, Any]) -> Obj:
-        """Change an object."""
         return await self.client.patch(kind, name, MergePatch(patch), namespace=self.namespace)
 
     async def delete(self, obj: Resource) -> None:
-        """Delete an object."""
         await self.client.delete(type(obj), obj.name, namespace=self.namespace)
 
-    # In the kubelet's place
+    # What a kubelet does
 
     async def set_pod_status(self, pod: core_v1.Pod, phase: str, *, is_ready: bool) -> None:
-        """Set a Pod's phase and its Ready condition, as the kubelet does."""
+        """Set a Pod's phase and other_name Ready condition, as the kubelet does."""
         now = format_time(self.client.clock.now())
         ready = {
             "type": "Ready",
@@ -101,9 +102,9 @@ class Stage:
         await target.patch(MergePatch({"status": status}))
 
     async def waiting(self) -> list[core_v1.Pod]:
-        """The Pods that are to run and are not ready, the oldest owner's and oldest first."""
+        """The active Pods that are not ready, by the age of their owners and their own."""
         pods = await self.list(core_v1.Pod)
-        owners = [name for _, name, _ in self.steps.taken]
+        owners = [name for _, name, _ in self.steps.entries]
 
         def order(pod: core_v1.Pod) -> tuple[int, Any, str]:
             owner = pod.metadata.owner_references[0].name if pod.metadata.owner_references else ""
@@ -112,8 +113,8 @@ class Stage:
 
         return sorted((each for each in pods if is_active(each) and not is_ready(each)), key=order)
 
-    async def all_ready(self, *, at_most: int = 100) -> int:
-        """Make Pods ready, one whenever all is quiet, until none is left or there were so many."""
+    async def make_pods_ready(self, *, at_most: int = 100) -> int:
+        """Make up to ``at_most`` Pods ready, one whenever the controllers are idle."""
         for count in range(at_most):
             await self.quiet()
             waiting = await self.waiting()
@@ -123,28 +124,27 @@ class Stage:
         await self.quiet()
         return at_most
 
-    # The last one, because from here on ``list`` means this in the class.
+    # The last method, because it shadows the type ``list`` in the class.
 
     async def list(self, kind: type[Obj]) -> list[Obj]:
-        """All objects of a kind."""
         return [*(await self.client.list(kind, namespace=self.namespace)).items]
 
 
 def in_order(steps: Iterable[tuple[str, Any]], prefix: str = "") -> list[tuple[str, Any]]:
-    """The steps, with objects called by the order in which they came: names differ by cluster."""
+    """The steps, with numbers for the names of objects, which differ by cluster."""
     names: dict[str, str] = {}
     return [(names.setdefault(name, f"{prefix}{len(names) + 1}"), value) for name, value in steps]
 
 
 def numbered(text: str, names: Iterable[str]) -> str:
-    """A text with each of these names, or what begins with it, called by its place among them."""
+    """The text, with numbers for these names and for generated names that begin with them."""
     for place, name in enumerate(names, 1):
         text = re.sub(rf"{re.escape(name)}(-[a-z0-9]{{5}})?(?![a-z0-9-])", f"<{place}>", text)
     return text
 
 
 async def event_counts(stage: Stage, names: Iterable[str]) -> Counter[tuple[str, str, str]]:
-    """Which events there are, from which source, and how often each was recorded."""
+    """The counts of events by source, reason and note."""
     found: Counter[tuple[str, str, str]] = Counter()
     known = list(names)
     for event in await stage.list(events_v1.Event):
@@ -162,7 +162,7 @@ async def event_counts(stage: Stage, names: Iterable[str]) -> Counter[tuple[str,
 async def recorded(
     client: Client, namespace: str, kinds: Mapping[type[Resource], Read | None]
 ) -> AsyncIterator[Steps]:
-    """The steps of these kinds from now on; of one without a function, only that it changed."""
+    """Record the steps of these kinds; a kind without a function only counts changes."""
     steps = Steps()
     async with background_tasks() as start:
         for kind, read in kinds.items():
@@ -183,9 +183,9 @@ async def _follow(
         async for event in events:
             match event:
                 case ObjectWritten(obj=obj):
-                    steps.note(kind, obj.name, read(obj) if read is not None else None)
+                    steps.record(kind, obj.name, read(obj) if read is not None else None)
                 case ObjectDeleted(obj=obj):
-                    steps.note(kind, obj.name, GONE if read is not None else None)
+                    steps.record(kind, obj.name, GONE if read is not None else None)
                 case _:
                     pass
 
@@ -194,7 +194,7 @@ async def _follow(
 async def real_stage(
     client: Client, kinds: Mapping[type[Resource], Read | None], *, is_caught_up: IsCaughtUp
 ) -> AsyncIterator[Stage]:
-    """A fresh namespace of a cluster in which time passes by itself."""
+    """A new namespace of a cluster in real time."""
     made = await client.create(
         core_v1.Namespace(metadata=meta_v1.ObjectMeta(generate_name="steps-"))
     )
@@ -208,11 +208,11 @@ async def real_stage(
                 if await is_caught_up(stage) and await is_quiet(seen):
                     return
                 await clock.sleep(POLL_SECONDS)
-            raise AssertionError("they never came to rest")
+            raise AssertionError("the controllers did not become idle")
 
         async def is_quiet(seen: int) -> bool:
-            since_at = clock.monotonic()
-            while steps.changes == seen and clock.monotonic() - since_at < QUIET_SECONDS:
+            quiet_since_at = clock.monotonic()
+            while steps.changes == seen and clock.monotonic() - quiet_since_at < QUIET_SECONDS:
                 await clock.sleep(POLL_SECONDS)
             return steps.changes == seen
 
@@ -231,5 +231,5 @@ async def virtual_stage(
         yield Stage(client=client, namespace=namespace, steps=steps, quiet=cluster.settle)
 
 
-def _placed(obj: Obj, namespace: str) -> Obj:
+def _in_namespace(obj: Obj, namespace: str) -> Obj:
     return replace(obj, metadata=replace(obj.metadata, namespace=namespace))

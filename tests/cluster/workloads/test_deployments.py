@@ -81,11 +81,11 @@ def test_a_rolling_update_respects_its_limits_and_completes() -> None:
 def test_the_available_pods_never_fall_below_the_minimum() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=6, surge=2, unavailable=2))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         await set_image(stage, "web:2")
 
         fewest, most = 6, 6
-        while await stage.all_ready(at_most=1):
+        while await stage.make_pods_ready(at_most=1):
             fewest = min(fewest, len(await ready_pods(cluster)))
             most = max(most, len(await pods(cluster)))
 
@@ -97,15 +97,15 @@ def test_the_available_pods_never_fall_below_the_minimum() -> None:
 def test_a_rollback_keeps_the_old_replicaset_and_gives_it_a_new_revision() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         await set_image(stage, "web:2")
-        await stage.all_ready()
+        await stage.make_pods_ready()
         (first,) = [
             rs.uid for rs in await cluster.list(ReplicaSet) if rs.annotations[REVISION] == "1"
         ]
 
         await set_image(stage, "web:1")
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         assert await revisions(cluster) == {"web:1": ("3", "1", 1), "web:2": ("2", None, 0)}
         assert (await cluster.get(Deployment, WEB)).annotations[REVISION] == "3"
@@ -117,17 +117,17 @@ def test_a_rollback_keeps_the_old_replicaset_and_gives_it_a_new_revision() -> No
 def test_recreate_creates_new_pods_after_the_last_old_one_is_gone() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2, strategy="Recreate"))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         held = MergePatch({"metadata": {"finalizers": ["example.com/hold"]}})
         last = (await pods(cluster))[0].name
         await cluster.patch(core_v1.Pod, last, held)
 
         await set_image(stage, "web:2")
-        await stage.all_ready()
+        await stage.make_pods_ready()
         assert await revisions(cluster) == {"web:1": ("1", None, 0)}
 
         await cluster.patch(core_v1.Pod, last, MergePatch({"metadata": {"finalizers": None}}))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         assert await revisions(cluster) == {"web:1": ("1", None, 0), "web:2": ("2", None, 2)}
 
     run_steps(steps)
@@ -145,7 +145,7 @@ def test_the_history_limit_bounds_the_old_replicasets() -> None:
 def test_a_replicaset_gets_the_min_ready_seconds_of_its_deployment() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         await change(stage, minReadySeconds=30)
         await cluster.settle()
@@ -160,11 +160,11 @@ def test_a_replicaset_gets_the_min_ready_seconds_of_its_deployment() -> None:
 def test_a_paused_deployment_rolls_nothing_out() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         await change(stage, paused=True)
         await set_image(stage, "web:2")
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         assert await revisions(cluster) == {"web:1": ("1", None, 2)}
         assert await condition(cluster, "Progressing") == (
@@ -179,7 +179,7 @@ def test_a_paused_deployment_rolls_nothing_out() -> None:
 def test_a_stalled_rollout_is_reported_after_its_deadline_and_not_before() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2, progress_deadline_seconds=100))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         await set_image(stage, "web:2")
         await cluster.settle()
         (name,) = [
@@ -190,7 +190,7 @@ def test_a_stalled_rollout_is_reported_after_its_deadline_and_not_before() -> No
         before = await condition(cluster, "Progressing")
         await cluster.clock.sleep(20)
         after = await condition(cluster, "Progressing")
-        await stage.all_ready()
+        await stage.make_pods_ready()
         at_last = await condition(cluster, "Progressing")
 
         assert before == ("True", "ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.')
@@ -214,9 +214,9 @@ def test_two_deployments_with_the_same_selector_roll_out_independently() -> None
         two = replace(one, metadata=replace(one.metadata, name="two"))
         await stage.create(one)
         await stage.create(two)
-        await stage.all_ready()
+        await stage.make_pods_ready()
         await set_image(stage, "web:2")
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         owners = [controller_of(rs) for rs in await cluster.list(ReplicaSet)]
         assert sorted(owner.name for owner in owners if owner) == ["two", "web", "web"]
@@ -229,7 +229,7 @@ def test_two_deployments_with_the_same_selector_roll_out_independently() -> None
 def test_a_replicaset_with_the_template_and_without_a_controller_is_adopted() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         before = await pods(cluster)
 
         await cluster.delete(Deployment, WEB, propagation="Orphan")
@@ -260,7 +260,7 @@ def test_a_replicaset_with_the_template_and_without_a_controller_is_adopted() ->
 def test_a_deployment_in_deletion_creates_no_replicaset() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         await cluster.delete(Deployment, WEB, propagation="Foreground")
         await set_image(stage, "web:2")
@@ -282,7 +282,7 @@ def test_a_name_collision_leads_to_another_name(is_ours: bool) -> None:
         await cluster.create(taking_the_name_of(wanted, is_ours=is_ours))
 
         await change(stage, paused=False)
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         web = await cluster.get(Deployment, WEB)
         assert web.status is not None
@@ -352,7 +352,7 @@ def test_a_deployment_does_not_adopt_a_foreign_pod() -> None:
         await cluster.create(pod("other", app=WEB))
 
         await stage.create(deployment(replicas=1))
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         # It lacks the hash label that the ReplicaSet selects.
         assert controller_of(await cluster.get(core_v1.Pod, "other")) is None

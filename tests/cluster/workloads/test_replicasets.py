@@ -28,7 +28,7 @@ def test_a_replicaset_has_the_desired_number_of_pods() -> None:
         counts = []
         for replicas in (3, 5, 1, 0):
             await cluster.patch(ReplicaSet, "web", sized(replicas))
-            await stage.all_ready()
+            await stage.make_pods_ready()
             rs = await cluster.get(ReplicaSet, "web")
             assert rs.status is not None
             counts.append(
@@ -61,7 +61,7 @@ def test_pods_without_a_controller_are_adopted_and_count() -> None:
 def test_a_later_matching_pod_is_adopted_and_is_surplus() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2))
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         await cluster.create(pod("late", app="web"))
         await cluster.settle()
@@ -93,7 +93,7 @@ def test_a_pod_whose_labels_no_longer_match_is_released_and_replaced() -> None:
 def test_failed_pods_are_replaced_and_not_deleted() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         failed, kept = await pods(cluster)
 
         await stage.set_pod_status(failed, "Failed", is_ready=False)
@@ -109,7 +109,7 @@ def test_failed_pods_are_replaced_and_not_deleted() -> None:
 def test_unready_pods_are_deleted_first() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=4))
-        await stage.all_ready(at_most=2)
+        await stage.make_pods_ready(at_most=2)
         working = await ready_pods(cluster)
 
         await cluster.patch(ReplicaSet, "web", sized(2))
@@ -123,7 +123,7 @@ def test_unready_pods_are_deleted_first() -> None:
 def test_a_pod_counts_as_available_once_it_has_been_ready_for_long_enough() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=1, min_ready_seconds=300))
-        await stage.all_ready()
+        await stage.make_pods_ready()
         rs = await cluster.get(ReplicaSet, "web")
         assert rs.status is not None
         assert (rs.status.ready_replicas, rs.status.available_replicas) == (1, None)
@@ -237,7 +237,7 @@ def test_each_creation_and_deletion_of_a_pod_has_an_event() -> None:
 def test_a_settled_replicaset_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2, min_ready_seconds=5))
-        await stage.all_ready()
+        await stage.make_pods_ready()
 
         await cluster.assert_second_pass_writes_nothing()
 

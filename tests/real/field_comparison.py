@@ -1,4 +1,4 @@
-"""The same writes on the real server and with steersman's field management."""
+"""Compares managed fields of the real server and of steersman after the same writes."""
 
 import copy
 import json
@@ -23,7 +23,7 @@ APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
 
 _APPLIES = ("apply", "force")
-_KEPT_BY_SERVER = ("resourceVersion", "generation")
+_SET_BY_SERVER = ("resourceVersion", "generation")
 
 _KINDS = {
     "ConfigMap": ("", "configmaps", ("v1",)),
@@ -31,7 +31,7 @@ _KINDS = {
     "Deployment": ("apps", "deployments", ("v1",)),
     "Trial": (GROUP, "trials", ("v1", "v2")),
 }
-# What the server fills in when no manager can own it any more.
+# Fields that the real server sets after it has computed the managed fields.
 _ALLOCATED = {"Service": ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")}
 
 DEFINITION: Object = {
@@ -58,25 +58,25 @@ DEFINITION: Object = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of one write: the managers and the object, or why not."""
+    """The result of one write: the managed fields, or the error."""
 
     code: int
     managed: Any = None
-    why: str = ""
+    message: str = ""
     causes: tuple[str, ...] = ()
     wrote: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sides:
-    """Both servers, and one object."""
+class FieldComparison:
+    """Writes an object on the real server, and computes the same with steersman."""
 
     api: HttpCaller
     namespace: str
     kind: str
 
-    def real(self, step: Step, before: Object | None) -> tuple[Outcome, Object]:
-        """What the real server makes of a write."""
+    def real_outcome(self, step: Step, before: Object | None) -> tuple[Outcome, Object]:
+        """The outcome of a write on the real server."""
         path = self._path(step)
         query = f"?fieldManager={step.manager}&force={str(step.verb == 'force').lower()}"
         match step.verb:
@@ -85,7 +85,7 @@ class Sides:
                 response = self.api.call("POST", path, self._body(step))
             case "put":
                 path = f"{path}?fieldManager={step.manager}"
-                response = self.api.call("PUT", path, self.sent(step))
+                response = self.api.call("PUT", path, self.put_body(step))
             case "merge":
                 path = f"{path}?fieldManager={step.manager}"
                 response = self.api.call("PATCH", path, step.body, sends=MERGE)
@@ -93,21 +93,23 @@ class Sides:
                 response = self.api.call("PATCH", path + query, self._body(step), sends=APPLY)
         found = response.json()
         if response.status >= 400:
-            return _refused(found), found
+            return _failure(found), found
         changed = before is None or _version(before) != _version(found)
-        return _done(found, wrote=changed or step.verb not in _APPLIES), found
+        return _success(found, wrote=changed or step.verb not in _APPLIES), found
 
-    def ours(self, step: Step, before: Object | None, after: Object) -> tuple[Outcome, Object]:
-        """What our functions make of it, given the object as the real server had it before.
+    def steersman_outcome(
+        self, step: Step, before: Object | None, after: Object
+    ) -> tuple[Outcome, Object]:
+        """The outcome with steersman, given the objects of the real server before and after it.
 
-        For a write that is no apply the real answer is what was written, apart from the managers.
+        For a write other than an apply, only the managed fields of ``after`` are computed.
         """
-        management = self._management(step)
+        field_manager = self._field_manager(step)
         entries = after["metadata"].get("managedFields", [])
         time = max((entry.get("time", "") for entry in entries), default="")
         try:
             if step.verb in _APPLIES:
-                result = management.apply(
+                result = field_manager.apply(
                     before,
                     copy.deepcopy(self._body(step)),
                     manager=step.manager,
@@ -115,57 +117,59 @@ class Sides:
                     time=time,
                 )
             else:
-                result = self._written(step, before, after)
-                management.update(before, result, manager=step.manager, time=time)
-        except StatusError as refusal:
-            return _refused(refusal.status()), refusal.status()
-        wrote = before is None or (result is not before and self._tidied(result) != before)
-        return _done(result, wrote=wrote or step.verb not in _APPLIES), result
+                result = self._stored_object(step, before, after)
+                field_manager.update(before, result, manager=step.manager, time=time)
+        except StatusError as error:
+            return _failure(error.status()), error.status()
+        wrote = before is None or (
+            result is not before and self._without_empty_maps(result) != before
+        )
+        return _success(result, wrote=wrote or step.verb not in _APPLIES), result
 
     def read(self, version: str = "v1") -> Object | None:
-        """The object, if it is there."""
+        """The object, or None if it does not exist."""
         response = self.api.call("GET", self._path(Step(verb="get", manager="", version=version)))
         found: Object = response.json()
         return found if response.status == 200 else None
 
-    def written_by(self, step: Step, result: Object) -> Object:
-        """What of our result the server writes: a status as such, everything else otherwise."""
+    def without_server_fields(self, step: Step, result: Object) -> Object:
+        """The part of the result that the server stores: the status, or all but the status."""
         parts = {"status"} if step.subresource == "status" else set(result) - {"status"}
         kept = {name: result[name] for name in parts if name != "metadata"}
         metadata = result["metadata"]
         if step.subresource:
             return kept
         if self.kind == "Trial" and "half" in (result.get("spec") or {}):
-            kept["spec"] = {**result["spec"], "half": {}}  # parts of it are pruned
-        ours = {key: metadata[key] for key in metadata if key not in _KEPT_BY_SERVER}
-        return {**kept, "metadata": ours}
+            kept["spec"] = {**result["spec"], "half": {}}  # partly pruned
+        stored = {key: metadata[key] for key in metadata if key not in _SET_BY_SERVER}
+        return {**kept, "metadata": stored}
 
-    def _tidied(self, result: Object) -> Object:
-        """Built-in objects have no empty maps at the top."""
+    def _without_empty_maps(self, result: Object) -> Object:
+        """The result as a built-in kind encodes it: without empty maps at the top level."""
         if self.kind == "Trial":
             return result
         return {name: value for name, value in result.items() if value not in (None, {})}
 
-    def sent(self, step: Step) -> Object:
-        """What a client puts that has read the object and changed something."""
+    def put_body(self, step: Step) -> Object:
+        """The object with the change of the step."""
         obj = self.read(step.version)
         assert obj is not None
         assert step.change is not None
         step.change(obj)
         return obj
 
-    def _written(self, step: Step, before: Object | None, after: Object) -> Object:
+    def _stored_object(self, step: Step, before: Object | None, after: Object) -> Object:
         new = copy.deepcopy(after)
         for name in _ALLOCATED.get(self.kind, ()) if before is None else ():
             new["spec"].pop(name, None)
-        sent: Object = before or {"metadata": {}}
+        put_body: Object = before or {"metadata": {}}
         if step.verb == "put":
-            sent = copy.deepcopy(sent)
+            put_body = copy.deepcopy(put_body)
             assert step.change is not None
-            step.change(sent)
+            step.change(put_body)
         new["metadata"].pop("managedFields", None)
-        if "managedFields" in sent["metadata"]:
-            new["metadata"]["managedFields"] = sent["metadata"]["managedFields"]
+        if "managedFields" in put_body["metadata"]:
+            new["metadata"]["managedFields"] = put_body["metadata"]["managedFields"]
         return new
 
     def _body(self, step: Step) -> Object:
@@ -182,7 +186,7 @@ class Sides:
         path = f"{root}/namespaces/{self.namespace}/{plural}/{NAME}"
         return f"{path}/{step.subresource}" if step.subresource else path
 
-    def _management(self, step: Step) -> FieldManager:
+    def _field_manager(self, step: Step) -> FieldManager:
         group, plural, versions = _KINDS[self.kind]
         return FieldManager(
             gvk=self._gvk(step.version),
@@ -206,18 +210,18 @@ class Sides:
         return BuiltinSchemas.read()
 
 
-def _refused(status: Object) -> Outcome:
+def _failure(status: Object) -> Outcome:
     causes = status.get("details", {}).get("causes", [])
     return Outcome(
         code=status["code"],
-        # Several errors come in any order.
-        why="\n".join(sorted(status["message"].split("\n  "))),
+        # The order of errors is random.
+        message="\n".join(sorted(status["message"].split("\n  "))),
         causes=tuple(sorted(f"{each['message']}: {each['field']}" for each in causes)),
     )
 
 
-def _done(obj: Object, *, wrote: bool) -> Outcome:
-    # As text, because the order counts, too; in custom resources all keys are in one order.
+def _success(obj: Object, *, wrote: bool) -> Outcome:
+    # As text, to compare the order of keys, which is random only in custom resources.
     managed = json.dumps(obj["metadata"].get("managedFields", []), sort_keys=obj["kind"] == "Trial")
     return Outcome(code=200, managed=managed, wrote=wrote)
 
