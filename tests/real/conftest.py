@@ -51,13 +51,13 @@ REAL_ONLY = frozenset(
 )
 
 # Tests that the embedded server cannot pass, each with the reason.
-_STRANGERS = (
-    "Python's TLS ends a connection whose client certificate it does not trust, before there is a"
-    " request to refuse"
+_TLS_REJECTS = (
+    "Python's TLS closes a connection with an untrusted client certificate before the server can"
+    " respond with 401"
 )
 NOT_EMBEDDED = {
-    "test_an_exec_plugin_runs_again_after_a_401_to_its_certificate": _STRANGERS,
-    "test_a_request_is_retried_with_rotated_certificate_files_after_a_401": (_STRANGERS),
+    "test_an_exec_plugin_runs_again_after_a_401_to_its_certificate": _TLS_REJECTS,
+    "test_a_request_is_retried_with_rotated_certificate_files_after_a_401": _TLS_REJECTS,
 }
 
 
@@ -88,7 +88,7 @@ def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def seen() -> RecordingObserver:
-    """The observations of this test's client so far."""
+    """The observations of the client of this test."""
     return RecordingObserver()
 
 

@@ -18,11 +18,11 @@ Object: TypeAlias = dict[str, Any]
 
 MERGE = "application/merge-patch+json"
 # Longer than any controller takes, even on a busy machine.
-PATIENCE_LOOKS = 600
-LOOK_SECONDS = 0.1
+MAX_POLLS = 600
+POLL_SECONDS = 0.1
 
 # Values that differ between two servers.
-_EACH_ITS_OWN = {
+_RANDOM_VALUES = {
     re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"): "<time>",
     re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"): "<uid>",
     re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![\w-])"): "<generated>",
@@ -34,7 +34,7 @@ _EACH_ITS_OWN = {
 
 _TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
 
-SEEN = (
+RECORDED_PATHS = (
     "/api/v1/{}/configmaps",
     "/api/v1/{}/endpoints",
     "/api/v1/{}/persistentvolumeclaims",
@@ -67,40 +67,40 @@ class Stage:
         root = f"/apis/{group}/{version}" if group else f"/api/{version}"
         return f"{root}/namespaces/{self.namespace}/{rest}"
 
-    def make(self, path: str, obj: Object) -> Object:
+    def create(self, path: str, obj: Object) -> Object:
         """Create an object."""
-        return self._done(self.server.call("POST", self.at(path), obj))
+        return self._checked(self.server.call("POST", self.at(path), obj))
 
     def patch(self, path: str, patch: Object) -> Object:
         """Change an object."""
-        return self._done(self.server.call("PATCH", self.at(path), patch, sends=MERGE))
+        return self._checked(self.server.call("PATCH", self.at(path), patch, sends=MERGE))
 
     def delete(self, path: str, **options: object) -> None:
         """Delete an object."""
-        self._done(self.server.call("DELETE", self.at(path), options))
+        self._checked(self.server.call("DELETE", self.at(path), options))
 
     def get(self, path: str) -> Object | None:
         """The object, or None if it does not exist."""
         response = self.server.call("GET", self.at(path))
-        return None if response.status == 404 else self._done(response)
+        return None if response.status == 404 else self._checked(response)
 
     def items(self, path: str) -> list[Object]:
-        """All objects of a kind."""
-        return list(self._done(self.server.call("GET", self.at(path)))["items"])
+        """List the objects of a kind."""
+        return list(self._checked(self.server.call("GET", self.at(path)))["items"])
 
-    def until(self, what: str, is_so: Callable[[], object]) -> None:
+    def until(self, description: str, condition: Callable[[], object]) -> None:
         """Wait until the controllers have caused the condition."""
         pause = threading.Event()
-        for _ in range(PATIENCE_LOOKS):
-            if is_so():
+        for _ in range(MAX_POLLS):
+            if condition():
                 return
-            pause.wait(LOOK_SECONDS)
-        raise AssertionError(f"never: {what}\n{json.dumps(self.seen(), indent=1)}")
+            pause.wait(POLL_SECONDS)
+        raise AssertionError(f"timed out until {description}\n{json.dumps(self.state(), indent=1)}")
 
     def until_status(self, path: str, **wanted: object) -> None:
         """Wait until an object's status has these fields."""
 
-        def is_so() -> bool:
+        def condition() -> bool:
             obj = self.get(path) or {}
             status, generation = obj.get("status", {}), obj.get("metadata", {}).get("generation")
             observed = status.get("observedGeneration", generation)
@@ -108,51 +108,57 @@ class Stage:
                 status.get(name, 0) == value for name, value in wanted.items()
             )
 
-        self.until(f"{path} has {wanted}", is_so)
+        self.until(f"{path} has {wanted}", condition)
 
-    def seen(self) -> Object:
+    def state(self) -> Object:
         """All objects in the namespace, without values that differ between clusters."""
         found: Object = {}
-        for path in SEEN:
+        for path in RECORDED_PATHS:
             response = self.server.call("GET", path.format(f"namespaces/{self.namespace}"))
             kind = path.rpartition("/")[2]
-            shown = [_shown(each, self.namespace) for each in self._done(response)["items"]]
-            found[kind] = sorted(shown, key=lambda each: json.dumps(each, sort_keys=True))
+            objects = [
+                _normalized(each, self.namespace) for each in self._checked(response)["items"]
+            ]
+            found[kind] = sorted(objects, key=lambda each: json.dumps(each, sort_keys=True))
         return found
 
-    def _done(self, response: HttpResponse) -> Object:
+    def _checked(self, response: HttpResponse) -> Object:
         assert response.status < 300, response.body
         done: Object = response.json()
         return done
 
 
-def _shown(obj: Object, namespace: str) -> Object:
+def _normalized(obj: Object, namespace: str) -> Object:
     text = json.dumps(obj).replace(namespace, "<namespace>")
-    for pattern, shown in _EACH_ITS_OWN.items():
-        text = pattern.sub(shown, text)
-    alike: Object = json.loads(text)
-    about = alike["metadata"]
+    for pattern, replacement in _RANDOM_VALUES.items():
+        text = pattern.sub(replacement, text)
+    normalized: Object = json.loads(text)
+    metadata = normalized["metadata"]
     for name in ("resourceVersion", "uid"):
-        about.pop(name, None)
-    if "hard" in alike.get("spec", {}):
+        metadata.pop(name, None)
+    if "hard" in normalized.get("spec", {}):
         # The real server also counts the usage of a quota, so the last writer is random.
-        about.pop("managedFields", None)
-    if "endpoints" in alike:
+        metadata.pop("managedFields", None)
+    if "endpoints" in normalized:
         # The number of Pod changes that the controller receives at once is random, and so is the
         # name of the first.
-        about.pop("generation", None)
-    if "endpoints" in alike or "subsets" in alike:
-        annotations = about.pop("annotations", {})
+        metadata.pop("generation", None)
+    if "endpoints" in normalized or "subsets" in normalized:
+        annotations = metadata.pop("annotations", {})
         annotations.pop(_TRIGGER, None)
-        about |= {"annotations": annotations} if annotations else {}
-        for each in alike.get("subsets") or ():
+        metadata |= {"annotations": annotations} if annotations else {}
+        for each in normalized.get("subsets") or ():
             for part in ("addresses", "notReadyAddresses"):
                 each.get(part, []).sort(key=json.dumps)
-    status = alike.get("status") or {}
-    for parts in (about.get("managedFields"), alike.get("endpoints"), status.get("conditions")):
+    status = normalized.get("status") or {}
+    for parts in (
+        metadata.get("managedFields"),
+        normalized.get("endpoints"),
+        status.get("conditions"),
+    ):
         if parts:
             parts.sort(key=lambda each: json.dumps(each, sort_keys=True))
-    return alike
+    return normalized
 
 
 def template(**labels: str) -> Object:
@@ -187,7 +193,7 @@ def make_node(cluster: ControlPlane) -> None:
 
 def rollout(stage: Stage) -> None:
     """A Deployment starts, is rolled out, and rolled back; a Service and a budget follow it."""
-    stage.make(
+    stage.create(
         "v1/services",
         {
             "metadata": {"name": "web"},
@@ -195,8 +201,8 @@ def rollout(stage: Stage) -> None:
         },
     )
     budget = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
-    stage.make("policy/v1/poddisruptionbudgets", {"metadata": {"name": "web"}, "spec": budget})
-    stage.make("apps/v1/deployments", workload("web", replicas=2))
+    stage.create("policy/v1/poddisruptionbudgets", {"metadata": {"name": "web"}, "spec": budget})
+    stage.create("apps/v1/deployments", workload("web", replicas=2))
     stage.until_status("apps/v1/deployments/web", availableReplicas=2, updatedReplicas=2)
     for version in (2, 1):
         stage.patch("apps/v1/deployments/web", image(version))
@@ -204,7 +210,7 @@ def rollout(stage: Stage) -> None:
             "apps/v1/deployments/web", availableReplicas=2, updatedReplicas=2, replicas=2
         )
     stage.until(
-        "the revisions are right",
+        "the replica sets have revisions 2 and 3",
         lambda: (
             sorted(
                 each["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
@@ -215,7 +221,7 @@ def rollout(stage: Stage) -> None:
     )
     stage.until_status("policy/v1/poddisruptionbudgets/web", currentHealthy=2, disruptionsAllowed=1)
     stage.until(
-        "the endpoints are right",
+        "the slice has two ready endpoints",
         lambda: (
             [
                 len([one for one in each["endpoints"] or () if one["conditions"]["ready"]])
@@ -227,9 +233,9 @@ def rollout(stage: Stage) -> None:
     stage.until("only two pods are left", lambda: len(stage.items("v1/pods")) == 2)
 
 
-def stateful(stage: Stage) -> None:
+def stateful_set(stage: Stage) -> None:
     """A StatefulSet starts in order, is scaled up, and is rolled out from the highest ordinal."""
-    stage.make("apps/v1/statefulsets", workload("db", replicas=2, serviceName="db"))
+    stage.create("apps/v1/statefulsets", workload("db", replicas=2, serviceName="db"))
     stage.until_status("apps/v1/statefulsets/db", availableReplicas=2)
     stage.patch("apps/v1/statefulsets/db", {"spec": {"replicas": 3}})
     stage.until_status("apps/v1/statefulsets/db", availableReplicas=3)
@@ -244,60 +250,60 @@ def stateful(stage: Stage) -> None:
     )
 
 
-def on_every_node(stage: Stage) -> None:
+def daemon_set(stage: Stage) -> None:
     """A DaemonSet has a Pod on the node, and another one after a rollout."""
-    stage.make("apps/v1/daemonsets", workload("agent"))
+    stage.create("apps/v1/daemonsets", workload("agent"))
     stage.until_status("apps/v1/daemonsets/agent", numberAvailable=1, desiredNumberScheduled=1)
     stage.patch("apps/v1/daemonsets/agent", image(2))
     stage.until_status("apps/v1/daemonsets/agent", numberAvailable=1, updatedNumberScheduled=1)
 
 
-def once(stage: Stage) -> None:
+def jobs(stage: Stage) -> None:
     """Jobs complete; one is then deleted, and one is created by a late CronJob."""
-    ending = template()
-    ending["spec"]["restartPolicy"] = "Never"
-    spec = {"template": ending, "completions": 2}
-    stage.make("batch/v1/jobs", {"metadata": {"name": "done"}, "spec": spec})
-    passing = {**spec, "ttlSecondsAfterFinished": 0}
-    stage.make("batch/v1/jobs", {"metadata": {"name": "passing"}, "spec": passing})
+    pods = template()
+    pods["spec"]["restartPolicy"] = "Never"
+    spec = {"template": pods, "completions": 2}
+    stage.create("batch/v1/jobs", {"metadata": {"name": "done"}, "spec": spec})
+    expiring = {**spec, "ttlSecondsAfterFinished": 0}
+    stage.create("batch/v1/jobs", {"metadata": {"name": "passing"}, "spec": expiring})
     # Suspended until it is late, because a minute that ends meanwhile would start another Job.
     cron = {"schedule": "* * * * *", "jobTemplate": {"spec": spec}, "suspend": True}
-    stage.make("batch/v1/cronjobs", {"metadata": {"name": "late"}, "spec": cron})
+    stage.create("batch/v1/cronjobs", {"metadata": {"name": "late"}, "spec": cron})
     before = SystemClock().now() - timedelta(seconds=90)
     last_time = f"{before:%Y-%m-%dT%H:%M:%SZ}"
     stage.patch("batch/v1/cronjobs/late/status", {"status": {"lastScheduleTime": last_time}})
     stage.patch("batch/v1/cronjobs/late", {"spec": {"suspend": False}})
     # Of several missed runs, only the last is started.
-    stage.until("a job is made", lambda: len(stage.items("batch/v1/jobs")) == 3)
+    stage.until("a job is created", lambda: len(stage.items("batch/v1/jobs")) == 3)
     # If it is suspended before the run is recorded, the run may never be recorded.
     stage.until(
-        "that is noted",
+        "the run is recorded",
         lambda: (
             (stage.get("batch/v1/cronjobs/late") or {})["status"]["lastScheduleTime"] != last_time
         ),
     )
     stage.patch("batch/v1/cronjobs/late", {"spec": {"suspend": True}})
     stage.until_status("batch/v1/jobs/done", succeeded=2)
-    stage.until("one is gone", lambda: stage.get("batch/v1/jobs/passing") is None)
+    stage.until("the expired job is deleted", lambda: stage.get("batch/v1/jobs/passing") is None)
     stage.until(
         "all are complete",
         lambda: all(each["status"].get("completionTime") for each in stage.items("batch/v1/jobs")),
     )
     stage.until(
-        "the schedule has seen its end",
+        "the cron job records the success",
         lambda: (stage.get("batch/v1/cronjobs/late") or {})["status"].get("lastSuccessfulTime"),
     )
 
 
-def cascades(stage: Stage) -> None:
+def cascading_deletion(stage: Stage) -> None:
     """Owners are deleted with each of the three propagation policies."""
     for name in ("first", "behind", "alone"):
-        stage.make("apps/v1/deployments", workload(name, replicas=1))
+        stage.create("apps/v1/deployments", workload(name, replicas=1))
         stage.until_status(f"apps/v1/deployments/{name}", availableReplicas=1)
     stage.delete("apps/v1/deployments/first", propagationPolicy="Foreground")
     stage.delete("apps/v1/deployments/behind", propagationPolicy="Background")
     stage.delete("apps/v1/deployments/alone", propagationPolicy="Orphan")
-    stage.until("the deployments are gone", lambda: not stage.items("apps/v1/deployments"))
+    stage.until("the deployments are deleted", lambda: not stage.items("apps/v1/deployments"))
     stage.until("one set is left", lambda: len(stage.items("apps/v1/replicasets")) == 1)
     stage.until("one pod is left", lambda: len(stage.items("v1/pods")) == 1)
     stage.until(
@@ -308,10 +314,10 @@ def cascades(stage: Stage) -> None:
 
 def accounts(stage: Stage) -> None:
     """A deleted default ServiceAccount is recreated; a token Secret gets a valid token."""
-    stage.until("there is an account", lambda: stage.get("v1/serviceaccounts/default"))
+    stage.until("the account exists", lambda: stage.get("v1/serviceaccounts/default"))
     stage.delete("v1/serviceaccounts/default")
-    stage.until("there is one again", lambda: stage.get("v1/serviceaccounts/default"))
-    stage.until("the CA is there", lambda: stage.get("v1/configmaps/kube-root-ca.crt"))
+    stage.until("the account is recreated", lambda: stage.get("v1/serviceaccounts/default"))
+    stage.until("the root CA exists", lambda: stage.get("v1/configmaps/kube-root-ca.crt"))
     secret = {
         "metadata": {
             "name": "token",
@@ -319,33 +325,33 @@ def accounts(stage: Stage) -> None:
         },
         "type": "kubernetes.io/service-account-token",
     }
-    stage.make("v1/secrets", secret)
+    stage.create("v1/secrets", secret)
 
     def token() -> str:
         found = (stage.get("v1/secrets/token") or {}).get("data", {}).get("token", "")
         return b64decode(found).decode()
 
-    stage.until("there is a token", token)
+    stage.until("the secret has a token", token)
     review = {"spec": {"token": token()}}
     reviewed = stage.server.call("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
     status = reviewed.json()["status"]
     assert status["user"]["username"] == f"system:serviceaccount:{stage.namespace}:default", status
 
 
-def limits(stage: Stage) -> None:
+def quota_and_autoscaler(stage: Stage) -> None:
     """A quota counts its usage, and an autoscaler reports that it has no metrics."""
     hard = {"pods": "5", "count/configmaps": "10", "requests.cpu": "2"}
-    stage.make("v1/resourcequotas", {"metadata": {"name": "quota"}, "spec": {"hard": hard}})
+    stage.create("v1/resourcequotas", {"metadata": {"name": "quota"}, "spec": {"hard": hard}})
     stage.until_status("v1/resourcequotas/quota", hard=hard)
     pods = template(app="counted")
     pods["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}}
     counted = workload("counted", replicas=2, template=pods)
-    stage.make("apps/v1/replicasets", counted)
+    stage.create("apps/v1/replicasets", counted)
     used = {"pods": "2", "count/configmaps": "1", "requests.cpu": "1"}
     stage.until_status("v1/resourcequotas/quota", used=used)
     target = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "counted"}
     scaler = {"scaleTargetRef": target, "minReplicas": 3, "maxReplicas": 4}
-    stage.make(
+    stage.create(
         "autoscaling/v2/horizontalpodautoscalers", {"metadata": {"name": "scaler"}, "spec": scaler}
     )
     stage.until_status("apps/v1/replicasets/counted", availableReplicas=3)
@@ -370,16 +376,16 @@ def volumes(stage: Stage) -> None:
         "resources": {"requests": {"storage": "1Gi"}},
         "storageClassName": stage.namespace,
     }
-    stage.make("v1/persistentvolumeclaims", {"metadata": {"name": "claim"}, "spec": claim})
+    stage.create("v1/persistentvolumeclaims", {"metadata": {"name": "claim"}, "spec": claim})
     stage.until_status("v1/persistentvolumeclaims/claim", phase="Bound")
     pod = template()
     pod["metadata"]["name"] = "user"
     pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "claim"}}]
-    stage.make("v1/pods", pod)
+    stage.create("v1/pods", pod)
     stage.until_status("v1/pods/user", phase="Running")
     stage.delete("v1/persistentvolumeclaims/claim")
     stage.until(
-        "the claim waits for its user",
+        "the claim is being deleted",
         lambda: (
             "deletionTimestamp"
             in (stage.get("v1/persistentvolumeclaims/claim") or {}).get("metadata", {})
@@ -387,41 +393,41 @@ def volumes(stage: Stage) -> None:
     )
 
 
-def an_end(stage: Stage) -> None:
+def namespace_deletion(stage: Stage) -> None:
     """A namespace and its objects are deleted after the removal of the last finalizer."""
-    stage.make("apps/v1/deployments", workload("web", replicas=1))
+    stage.create("apps/v1/deployments", workload("web", replicas=1))
     stage.until_status("apps/v1/deployments/web", availableReplicas=1)
-    held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}
-    stage.make("v1/configmaps", held)
+    blocked = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}
+    stage.create("v1/configmaps", blocked)
     place = f"/api/v1/namespaces/{stage.namespace}"
     stage.server.call("DELETE", place)
 
-    def condition(kind: str) -> Object:
+    def namespace_condition(kind: str) -> Object:
         status = stage.server.call("GET", place).json().get("status", {})
         found = (each for each in status.get("conditions", ()) if each["type"] == kind)
         return next(found, {})
 
     stage.until(
-        "it says what it waits for",
+        "the namespace reports the finalizer",
         lambda: (
-            condition("NamespaceFinalizersRemaining").get("message")
+            namespace_condition("NamespaceFinalizersRemaining").get("message")
             == "Some content in the namespace has finalizers remaining:"
             " example.com/held in 1 resource instances"
         ),
     )
-    stage.until("the rest is gone", lambda: not stage.items("v1/pods"))
+    stage.until("the pods are deleted", lambda: not stage.items("v1/pods"))
     stage.patch("v1/configmaps/held", {"metadata": {"finalizers": None}})
-    stage.until("it is gone", lambda: stage.server.call("GET", place).status == 404)
+    stage.until("the namespace is deleted", lambda: stage.server.call("GET", place).status == 404)
 
 
 SCENARIOS = (
     rollout,
-    stateful,
-    on_every_node,
-    once,
-    cascades,
+    stateful_set,
+    daemon_set,
+    jobs,
+    cascading_deletion,
     accounts,
-    limits,
+    quota_and_autoscaler,
     volumes,
-    an_end,
+    namespace_deletion,
 )

@@ -1,7 +1,7 @@
 """Changes of CronJobs, and the resulting state.
 
-Their Jobs are suspended, so that only the scenario changes them. Schedules are due because their
-last run was long ago: no test waits for the next.
+The Jobs are suspended, so only the scenario changes them. A schedule is due because its last run
+was long ago, so no test waits for the next run.
 """
 
 import re
@@ -76,7 +76,7 @@ async def is_caught_up(stage: Stage) -> bool:
     return True
 
 
-async def wake_after_years(stage: Stage, **spec: Any) -> None:
+async def resume_after_years(stage: Stage, **spec: Any) -> None:
     """Resume the CronJob as if its last run were two years ago."""
     long_ago = format_time(stage.client.clock.now() - timedelta(days=800))
     target = stage.client.status(CronJob, TICK, namespace=stage.namespace)
@@ -86,14 +86,14 @@ async def wake_after_years(stage: Stage, **spec: Any) -> None:
     await stage.quiet()
 
 
-async def begun(stage: Stage, schedule: str, **spec: Any) -> list[Job]:
-    """A CronJob that has started the Job that was due at its start."""
+async def started_cron_job(stage: Stage, schedule: str, **spec: Any) -> list[Job]:
+    """Create a CronJob, and wait until it has started a Job."""
     await stage.create(cron_job(schedule, **spec))
-    await wake_after_years(stage)
+    await resume_after_years(stage)
     return await stage.list(Job)
 
 
-async def end(stage: Stage, job: Job) -> None:
+async def complete_job(stage: Stage, job: Job) -> None:
     """Mark a Job as succeeded."""
     now = format_time(stage.client.clock.now())
     conditions = [
@@ -105,8 +105,8 @@ async def end(stage: Stage, job: Job) -> None:
     await target.patch(MergePatch({"status": status}))
 
 
-async def slip_in(stage: Stage, name: str) -> Job:
-    """Create a Job of a CronJob that its status does not list."""
+async def create_unlisted_job(stage: Stage, name: str) -> Job:
+    """Create a Job that the CronJob owns, and that its status does not list."""
     owner = await stage.get(CronJob, TICK)
     reference = meta_v1.OwnerReference(
         api_version="batch/v1", kind="CronJob", name=TICK, uid=owner.uid, controller=True
@@ -118,30 +118,30 @@ async def slip_in(stage: Stage, name: str) -> Job:
 NEVER = "59 23 31 2 *"
 
 
-async def ticking(stage: Stage) -> None:
+async def job_completes(stage: Stage) -> None:
     """A Job is started, and completes."""
-    (started,) = await begun(stage, "@yearly")
-    await end(stage, started)
+    (started,) = await started_cron_job(stage, "@yearly")
+    await complete_job(stage, started)
     await stage.quiet()
 
 
-async def missing_many(stage: Stage) -> None:
+async def too_many_missed_runs(stage: Stage) -> None:
     """More than a hundred runs were missed, which indicates a wrong clock."""
-    await begun(stage, "@weekly")
+    await started_cron_job(stage, "@weekly")
 
 
-async def forbidden(stage: Stage) -> None:
+async def concurrency_forbid(stage: Stage) -> None:
     """A run is due while the last Job still runs, with the policy Forbid."""
-    await begun(stage, "@yearly", concurrency_policy="Forbid")
+    await started_cron_job(stage, "@yearly", concurrency_policy="Forbid")
     await stage.patch(CronJob, TICK, {"spec": {"suspend": True, "schedule": "@weekly"}})
-    await wake_after_years(stage)
+    await resume_after_years(stage)
 
 
-async def replaced(stage: Stage) -> None:
+async def concurrency_replace(stage: Stage) -> None:
     """A run is due while the last Job still runs, with the policy Replace."""
-    await begun(stage, "@yearly", concurrency_policy="Replace")
+    await started_cron_job(stage, "@yearly", concurrency_policy="Replace")
     await stage.patch(CronJob, TICK, {"spec": {"suspend": True, "schedule": "@weekly"}})
-    await wake_after_years(stage)
+    await resume_after_years(stage)
 
 
 async def never_due(stage: Stage) -> None:
@@ -151,33 +151,33 @@ async def never_due(stage: Stage) -> None:
     await stage.quiet()
 
 
-async def gone_missing(stage: Stage) -> None:
+async def active_job_is_deleted(stage: Stage) -> None:
     """A client deletes the running Job."""
-    (started,) = await begun(stage, "@yearly")
+    (started,) = await started_cron_job(stage, "@yearly")
     await stage.client.delete(
         Job, started.name, namespace=stage.namespace, propagation="Background"
     )
     await stage.quiet()
 
 
-async def slipped_in(stage: Stage) -> None:
+async def unlisted_jobs(stage: Stage) -> None:
     """A client creates Jobs of the CronJob, more than the history limit allows."""
-    await begun(stage, "@yearly", successful_jobs_history_limit=1)
-    made = [await slip_in(stage, f"stray-{number}") for number in (1, 2)]
+    await started_cron_job(stage, "@yearly", successful_jobs_history_limit=1)
+    made = [await create_unlisted_job(stage, f"stray-{number}") for number in (1, 2)]
     await stage.quiet()
     for each in made:
-        await end(stage, each)
+        await complete_job(stage, each)
         await stage.quiet()
 
 
 SCENARIOS = (
-    ticking,
-    missing_many,
-    forbidden,
-    replaced,
+    job_completes,
+    too_many_missed_runs,
+    concurrency_forbid,
+    concurrency_replace,
     never_due,
-    gone_missing,
-    slipped_in,
+    active_job_is_deleted,
+    unlisted_jobs,
 )
 
 
@@ -185,12 +185,12 @@ async def final_state(stage: Stage) -> dict[str, Any]:
     """The steps, the final state, and the events without their counts."""
     return {
         "steps": [value for _, value in stage.steps.of(CronJob)],
-        "jobs": [_shown(each) for each in await stage.list(Job)],
+        "jobs": [_job_state(each) for each in await stage.list(Job)],
         "events": sorted(_event_lines(await stage.list(events_v1.Event))),
     }
 
 
-def _shown(job: Job) -> list[Any]:
+def _job_state(job: Job) -> list[Any]:
     times = [
         re.sub(r"^\d{4}-\d\d-\d\d", "DATE", value) if name == SCHEDULED else value
         for name, value in sorted(job.annotations.items())

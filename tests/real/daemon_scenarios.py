@@ -29,10 +29,10 @@ KINDS: dict[type[Resource], Read | None] = {DaemonSet: None, Budget: None, Quota
 
 async def is_caught_up(stage: Stage) -> bool:
     """Whether the statuses say that the controllers have observed all changes."""
-    looked_at: list[Any] = [*await stage.list(DaemonSet), *await stage.list(Deployment)]
+    reconciled: list[Any] = [*await stage.list(DaemonSet), *await stage.list(Deployment)]
     # The status of a budget that cannot be computed has no observedGeneration.
-    looked_at += [each for each in await stage.list(Budget) if not _has_failed(each)]
-    for each in looked_at:
+    reconciled += [each for each in await stage.list(Budget) if not _has_failed(each)]
+    for each in reconciled:
         if each.status is None or (each.status.observed_generation or 0) < each.generation:
             return False
     return all(
@@ -46,7 +46,7 @@ def _has_failed(found: Budget) -> bool:
     return any(each.reason == "SyncFailed" for each in conditions)
 
 
-# The current state
+# Objects
 
 
 def daemon_set(
@@ -129,8 +129,8 @@ async def add_nodes(stage: Stage, *names: str) -> None:
 
 async def set_taints(stage: Stage, node: str, *taints: tuple[str, str]) -> None:
     """Set exactly these taints on the node."""
-    said = [{"key": key, "effect": effect} for key, effect in taints]
-    patch = MergePatch({"spec": {"taints": said}})
+    values = [{"key": key, "effect": effect} for key, effect in taints]
+    patch = MergePatch({"spec": {"taints": values}})
     await stage.client.patch(Node, node_name(stage, node), patch)
 
 
@@ -148,8 +148,8 @@ async def set_image(stage: Stage, image: str) -> None:
     )
 
 
-async def rest(stage: Stage) -> None:
-    """Wait until nothing changes, and record the state."""
+async def record_state(stage: Stage) -> None:
+    """Wait until the controllers are idle, and record the state."""
     await stage.quiet()
     reads: list[tuple[type[Any], Read]] = [
         (DaemonSet, _daemons),
@@ -163,30 +163,30 @@ async def rest(stage: Stage) -> None:
         stage.steps.record(Pod, "images", sorted(_image(each) for each in await stage.list(Pod)))
 
 
-async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
-    """Whenever nothing changes, delete, bind or make ready one Pod."""
+async def simulate_kubelet(stage: Stage, *, at_most: int = 100) -> None:
+    """Delete, bind or make ready one Pod, whenever the controllers are idle."""
     for _ in range(at_most):
-        await rest(stage)
+        await record_state(stage)
         pods = sorted(await stage.list(Pod), key=lambda each: each.name)
-        ending = [each for each in pods if each.deletion_time is not None]
+        terminating = [each for each in pods if each.deletion_time is not None]
         waiting = [each for each in pods if is_active(each) and not is_ready(each)]
-        if ending:
-            await _let_go(stage, ending[0])
+        if terminating:
+            await _delete_pod(stage, terminating[0])
         elif waiting:
             await _bind(stage, waiting[0])
             await stage.set_pod_status(waiting[0], "Running", is_ready=True)
         else:
             return
-    await rest(stage)
+    await record_state(stage)
 
 
-async def _let_go(stage: Stage, ended: Pod) -> None:
+async def _delete_pod(stage: Stage, ended: Pod) -> None:
     with suppress(NotFound):
         await stage.client.delete(Pod, ended.name, namespace=stage.namespace, grace_seconds=0)
 
 
 async def _bind(stage: Stage, waiting: Pod) -> None:
-    """Bind a daemon Pod to its node; other Pods need no node here."""
+    """Bind a daemon Pod to its node; other Pods need no node."""
     node = target_of(waiting)
     if node is None or waiting.spec is None or waiting.spec.node_name:
         return
@@ -198,69 +198,69 @@ async def _bind(stage: Stage, waiting: Pod) -> None:
     await binding.create(core_v1.Binding(metadata=metadata, target=target))
 
 
-async def evict(stage: Stage, name: str, called: str) -> None:
+async def evict(stage: Stage, name: str, label: str) -> None:
     """Try to evict a Pod, and record the result."""
     eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name=name, namespace=stage.namespace))
     try:
         await stage.client.eviction(name, namespace=stage.namespace).create(eviction)
-    except ApiError as refusal:
-        causes = [each.message for each in refusal.causes]
-        stage.steps.record(policy_v1.Eviction, called, (refusal.code, causes))
+    except ApiError as error:
+        causes = [each.message for each in error.causes]
+        stage.steps.record(policy_v1.Eviction, label, (error.code, causes))
     else:
-        stage.steps.record(policy_v1.Eviction, called, "evicted")
+        stage.steps.record(policy_v1.Eviction, label, "evicted")
 
 
-async def refused(stage: Stage, obj: Resource) -> None:
+async def try_to_create(stage: Stage, obj: Resource) -> None:
     """Try to create an object beyond the quota, and record the error."""
     try:
         await stage.create(obj)
-    except ApiError as refusal:
-        stage.steps.record(type(obj), obj.name, (refusal.code, refusal.message))
+    except ApiError as error:
+        stage.steps.record(type(obj), obj.name, (error.code, error.message))
     else:
-        stage.steps.record(type(obj), obj.name, "made")
+        stage.steps.record(type(obj), obj.name, "created")
 
 
-# The resulting state
+# The final state
 
 
 def _daemons(found: DaemonSet) -> Any:
-    said = found.status
-    assert said is not None
+    status = found.status
+    assert status is not None
     return {
-        "desired": said.desired_number_scheduled,
-        "current": said.current_number_scheduled,
-        "misscheduled": said.number_misscheduled,
-        "ready": said.number_ready,
-        "updated": said.updated_number_scheduled,
-        "available": said.number_available,
-        "unavailable": said.number_unavailable,
-        "generation": said.observed_generation,
+        "desired": status.desired_number_scheduled,
+        "current": status.current_number_scheduled,
+        "misscheduled": status.number_misscheduled,
+        "ready": status.number_ready,
+        "updated": status.updated_number_scheduled,
+        "available": status.number_available,
+        "unavailable": status.number_unavailable,
+        "generation": status.observed_generation,
     }
 
 
 def _budget(found: Budget) -> Any:
-    said = found.status
-    assert said is not None
+    status = found.status
+    assert status is not None
     return {
-        "expected": said.expected_pods,
-        "healthy": said.current_healthy,
-        "desired": said.desired_healthy,
-        "allowed": said.disruptions_allowed,
-        "disrupted": len(said.disrupted_pods or {}),
-        "generation": said.observed_generation,
+        "expected": status.expected_pods,
+        "healthy": status.current_healthy,
+        "desired": status.desired_healthy,
+        "allowed": status.disruptions_allowed,
+        "disrupted": len(status.disrupted_pods or {}),
+        "generation": status.observed_generation,
         "conditions": [
             (each.type, each.status, each.reason, each.message, each.observed_generation)
-            for each in said.conditions or ()
+            for each in status.conditions or ()
         ],
     }
 
 
 def _quota(found: Quota) -> Any:
-    said = found.status
-    assert said is not None
+    status = found.status
+    assert status is not None
     return {
-        "hard": {name: str(each) for name, each in sorted((said.hard or {}).items())},
-        "used": {name: str(each) for name, each in sorted((said.used or {}).items())},
+        "hard": {name: str(each) for name, each in sorted((status.hard or {}).items())},
+        "used": {name: str(each) for name, each in sorted((status.used or {}).items())},
     }
 
 
@@ -303,15 +303,15 @@ async def a_daemon_set_is_updated_as_nodes_come_and_go(stage: Stage) -> None:
     await add_nodes(stage, "a", "b", "c")
     await set_taints(stage, "c", ("own", "NoSchedule"))
     await stage.create(daemon_set(where=stage.namespace))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_taints(stage, "c")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "two")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_taints(stage, "a", ("own", "NoExecute"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "one")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await remove_nodes(stage, "a", "b", "c")
 
 
@@ -319,61 +319,63 @@ async def a_daemon_set_surges(stage: Stage) -> None:
     """New Pods are created before old ones are deleted."""
     await add_nodes(stage, "a", "b", "c")
     await stage.create(daemon_set(where=stage.namespace, unavailable=0, surge="50%"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "two")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await remove_nodes(stage, "a", "b", "c")
 
 
-async def a_daemon_set_waits_for_deletions_and_replaces_what_has_ended(stage: Stage) -> None:
-    """Old Pods are kept, and ended Pods are replaced."""
+async def a_daemon_set_with_on_delete_replaces_only_deleted_and_terminated_pods(
+    stage: Stage,
+) -> None:
+    """Old Pods are kept; failed and succeeded Pods are replaced."""
     await add_nodes(stage, "a", "b")
     await stage.create(daemon_set(where=stage.namespace, strategy="OnDelete"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "two")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     one, two = sorted(await stage.list(Pod), key=lambda each: each.name)
     await stage.set_pod_status(one, "Failed", is_ready=False)
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await stage.set_pod_status(two, "Succeeded", is_ready=False)
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await remove_nodes(stage, "a", "b")
 
 
 async def a_budget_allows_a_drain_step_by_step(stage: Stage) -> None:
     """Pods are evicted one at a time, each after the last one is replaced."""
     await stage.create(recipes.deployment(WEB, MAIN, replicas=3))
-    await kubelets(stage, at_most=1)
+    await simulate_kubelet(stage, at_most=1)
     await stage.create(budget(WEB, max_unavailable=1))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     first, second, *_ = sorted(each.name for each in await stage.list(Pod))
     await evict(stage, first, "first")
-    await rest(stage)
+    await record_state(stage)
     await evict(stage, second, "second")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await evict(stage, second, "second")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await stage.patch(Deployment, WEB, {"spec": {"replicas": 1}})
-    await rest(stage)
+    await record_state(stage)
     await stage.patch(Budget, WEB, {"spec": {"maxUnavailable": "100%"}})
-    await rest(stage)
+    await record_state(stage)
 
 
 async def budgets_of_every_form_are_computed(stage: Stage) -> None:
     """Budgets in numbers and percents; Pods without a controller, and with unknown owners."""
     await stage.create(budget("early", max_unavailable="30%"))
-    await rest(stage)
+    await record_state(stage)
     await add_nodes(stage, "a")
     await stage.create(daemon_set(where=stage.namespace))
     await stage.create(recipes.deployment(WEB, MAIN, replicas=4))
     await stage.create(pod("alone", labels={"app.kubernetes.io/name": "alone"}))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await stage.create(budget("half", min_available="50%"))
     await stage.create(budget("two", min_available=2))
     await stage.create(budget("none", max_unavailable=0))
     await stage.create(budget("alone", "alone", max_unavailable=1))
     await stage.create(budget("daemons", AGENT, max_unavailable=1))
-    await rest(stage)
+    await record_state(stage)
     await remove_nodes(stage, "a")
 
 
@@ -393,34 +395,34 @@ async def a_quota_is_used_and_released(stage: Stage) -> None:
     needs = {"cpu": "500m", "memory": "512Mi"}
     await stage.create(quota(LIMITS, hard))
     await stage.create(quota("short", {"pods": "1"}, ("Terminating",)))
-    await rest(stage)
+    await record_state(stage)
     for name in ("a", "b"):
         await stage.create(pod(name, requests=needs))
     await stage.create(pod("c", requests=needs, active_deadline_seconds=600))
-    await rest(stage)
-    await refused(stage, pod("d", requests=needs))
+    await record_state(stage)
+    await try_to_create(stage, pod("d", requests=needs))
     await stage.create(recipes.service("web", [core_v1.ServicePort(port=80)], type="NodePort"))
     await stage.create(recipes.pvc("data", "2Gi"))
     await stage.create(recipes.deployment(WEB, MAIN, replicas=0))
-    await rest(stage)
+    await record_state(stage)
     await stage.delete(await stage.get(Pod, "a"))
     await stage.set_pod_status(await stage.get(Pod, "b"), "Succeeded", is_ready=False)
     await stage.delete(await stage.get(core_v1.Service, "web"))
     await stage.delete(await stage.get(Deployment, WEB))
-    await rest(stage)
-    await refused(stage, pod("d", requests=needs))
+    await record_state(stage)
+    await try_to_create(stage, pod("d", requests=needs))
     await stage.patch(Quota, LIMITS, {"spec": {"hard": {"pods": "1", "secrets": "9"}}})
-    await rest(stage)
+    await record_state(stage)
     for each in await stage.list(Pod):
         with suppress(NotFound):
             await stage.delete(each)
-    await rest(stage)
+    await record_state(stage)
 
 
 SCENARIOS: tuple[Scenario, ...] = (
     a_daemon_set_is_updated_as_nodes_come_and_go,
     a_daemon_set_surges,
-    a_daemon_set_waits_for_deletions_and_replaces_what_has_ended,
+    a_daemon_set_with_on_delete_replaces_only_deleted_and_terminated_pods,
     a_budget_allows_a_drain_step_by_step,
     budgets_of_every_form_are_computed,
     a_quota_is_used_and_released,

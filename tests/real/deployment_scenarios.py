@@ -91,7 +91,7 @@ async def rolling_update_in_percents(stage: Stage) -> None:
     await stage.make_pods_ready()
 
 
-async def rolling_over(stage: Stage) -> None:
+async def rollover(stage: Stage) -> None:
     """A third template during the rollout of the second, some of whose Pods never become ready."""
     await stage.create(deployment(replicas=5, surge=2, unavailable=1))
     await stage.make_pods_ready()
@@ -139,8 +139,8 @@ async def undo(stage: Stage) -> None:
         await stage.make_pods_ready()
 
 
-async def undo_of_one(stage: Stage) -> None:
-    """The same with a single Pod, which is deleted when its replacement is created."""
+async def undo_with_one_replica(stage: Stage) -> None:
+    """Roll back a Deployment with one Pod, which is deleted when its replacement is created."""
     await stage.create(deployment(replicas=1))
     await stage.make_pods_ready()
     for image in ("web:2", "web:1"):
@@ -236,12 +236,12 @@ async def over_quota(stage: Stage) -> None:
 SCENARIOS: tuple[Scenario, ...] = (
     rolling_update,
     rolling_update_in_percents,
-    rolling_over,
+    rollover,
     recreate,
     scale,
     scale_in_the_middle,
     undo,
-    undo_of_one,
+    undo_with_one_replica,
     undo_an_unready_rollout,
     pause,
     short_history,
@@ -256,13 +256,13 @@ async def is_caught_up(stage: Stage) -> bool:
     """Whether the statuses of the Deployment and of its ReplicaSets are up to date."""
     sets = await stage.list(ReplicaSet)
     pods = [each for each in await stage.list(core_v1.Pod) if is_active(each)]
-    if not all(_is_seen(rs, pods) for rs in sets):
+    if not all(_is_observed(rs, pods) for rs in sets):
         return False
     deployments = await stage.list(Deployment)
-    return all(_says_the_same(each, sets) for each in deployments)
+    return all(_status_equals_sum(each, sets) for each in deployments)
 
 
-def _is_seen(rs: ReplicaSet, pods: list[core_v1.Pod]) -> bool:
+def _is_observed(rs: ReplicaSet, pods: list[core_v1.Pod]) -> bool:
     own = [each for each in pods if _owner(each) == rs.uid]
     counts = _counts(rs.status)
     if rs.status is None or rs.status.observed_generation != rs.generation:
@@ -276,17 +276,17 @@ def _owner(obj: Resource) -> str:
     return "" if owner is None else owner.uid
 
 
-def _says_the_same(deployment: Deployment, sets: list[ReplicaSet]) -> bool:
+def _status_equals_sum(deployment: Deployment, sets: list[ReplicaSet]) -> bool:
     own = [_counts(rs.status) for rs in sets if _owner(rs) == deployment.uid]
     status = deployment.status or apps_v1.DeploymentStatus()
-    said = (status.replicas, status.ready_replicas, status.available_replicas)
-    return status.observed_generation == deployment.generation and said == tuple(
-        sum(counts[place] or 0 for counts in own) or None for place in (0, 2, 3)
+    counts = (status.replicas, status.ready_replicas, status.available_replicas)
+    return status.observed_generation == deployment.generation and counts == tuple(
+        sum(each[place] or 0 for each in own) or None for place in (0, 2, 3)
     )
 
 
 async def final_state(stage: Stage) -> dict[str, Any]:
-    """The resulting state after a scenario, with names that do not depend on the cluster."""
+    """The final state of a scenario, with names that do not depend on the cluster."""
     names = list(dict.fromkeys(name for name, _ in stage.steps.of(ReplicaSet)))
     deployment = await stage.get(Deployment, WEB)
     sets = {each.name: each for each in await stage.list(ReplicaSet)}
@@ -312,7 +312,9 @@ async def final_state(stage: Stage) -> dict[str, Any]:
             )
         },
         "annotations": dict(sorted(deployment.annotations.items())),
-        "sets": {place: _looks(sets[name]) for place, name in enumerate(names, 1) if name in sets},
+        "sets": {
+            place: _set_state(sets[name]) for place, name in enumerate(names, 1) if name in sets
+        },
     }
 
 
@@ -332,7 +334,7 @@ def _events(found: Counter[tuple[str, str, str]]) -> dict[str, Any]:
     }
 
 
-def _looks(rs: ReplicaSet) -> dict[str, Any]:
+def _set_state(rs: ReplicaSet) -> dict[str, Any]:
     selector = rs.spec.selector if rs.spec is not None else meta_v1.LabelSelector()
     # The hash of a template differs between implementations.
     hashed = rs.labels.get("pod-template-hash", "?")
@@ -350,7 +352,7 @@ def _looks(rs: ReplicaSet) -> dict[str, Any]:
         "status": _counts(rs.status),
         "generation is observed": rs.status is not None
         and rs.status.observed_generation == rs.generation,
-        "hash is one": bool(re.fullmatch(r"[bcdf456789]{5,10}", hashed)),
+        "hash is valid": bool(re.fullmatch(r"[bcdf456789]{5,10}", hashed)),
     }
 
 
@@ -377,12 +379,12 @@ def pod(name: str, **labels: str) -> core_v1.Pod:
 
 async def adopting_and_releasing(stage: Stage) -> None:
     """Pods are adopted and released by their labels."""
-    await stage.create(pod("lonely", app=WEB))
+    await stage.create(pod("adopted", app=WEB))
     await stage.create(pod("strange", app="else"))
     await stage.create(replica_set(2))
     await stage.make_pods_ready()
     relabeled = {"metadata": {"labels": {"app": "debug"}}}
-    await stage.patch(core_v1.Pod, "lonely", relabeled)
+    await stage.patch(core_v1.Pod, "adopted", relabeled)
     await stage.make_pods_ready()
 
 
@@ -410,13 +412,13 @@ SET_SCENARIOS: tuple[Scenario, ...] = (adopting_and_releasing, failing_and_overl
 
 
 async def final_state_of_sets(stage: Stage) -> dict[str, Any]:
-    """The resulting state after a scenario of ReplicaSets."""
+    """The final state of a scenario of ReplicaSets."""
     sets = await stage.list(ReplicaSet)
     pods = await stage.list(core_v1.Pod)
     names = [each.name for each in sets]
     owners = {each.uid: each.name for each in sets}
     return {
-        "sets": {each.name: _looks(each) for each in sets},
+        "sets": {each.name: _set_state(each) for each in sets},
         "pods": sorted(
             (
                 numbered(each.name, names),

@@ -18,7 +18,7 @@ Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
 
 WORK = "work"
 
-# The name of a Pod, with what the server made up at its end.
+# The name of a Pod with its generated suffix.
 _POD = re.compile(r"\b(work-(?:\d+-)?)[a-z0-9]{5}\b")
 
 
@@ -35,7 +35,12 @@ def state(job: Job) -> Any:
         "uncounted": [len(pods.succeeded or ()), len(pods.failed or ())],
         "indexes": [status.completed_indexes, status.failed_indexes],
         "conditions": [
-            [each.type, each.status, each.reason, _anonymous(each.message or "", job.namespace)]
+            [
+                each.type,
+                each.status,
+                each.reason,
+                _without_random_names(each.message or "", job.namespace),
+            ]
             for each in status.conditions or ()
         ],
         "has started": status.start_time is not None,
@@ -47,7 +52,7 @@ KINDS: dict[type[Resource], Read | None] = {Job: state}
 
 
 def job(**spec: Any) -> Job:
-    """A Job called work, whose Pods are never restarted."""
+    """A Job with the name ``work``, whose Pods are never restarted."""
     template = core_v1.PodTemplateSpec(
         spec=core_v1.PodSpec(
             containers=(core_v1.Container(name="main", image="work:1"),), restart_policy="Never"
@@ -59,7 +64,7 @@ def job(**spec: Any) -> Job:
 
 
 async def is_caught_up(stage: Stage) -> bool:
-    """Whether the statuses of all Jobs agree with their Pods, and what has ended is counted."""
+    """Whether the statuses of all Jobs count their Pods, and no terminated Pod is uncounted."""
     pods = await stage.list(Pod)
     active = [pod for pod in pods if is_active(pod)]
     for each in await stage.list(Job):
@@ -69,44 +74,44 @@ async def is_caught_up(stage: Stage) -> bool:
         ending = [pod for pod in pods if pod.metadata.deletion_timestamp and not is_ended(pod)]
         if (status.terminating or 0) != len(ending):
             return False
-        is_over = any(c.type in ("Complete", "Failed") for c in status.conditions or ())
-        is_decided = any(
+        is_finished = any(c.type in ("Complete", "Failed") for c in status.conditions or ())
+        is_finishing = any(
             c.type in ("SuccessCriteriaMet", "FailureTarget") for c in status.conditions or ()
         )
-        if is_decided and not is_over:
+        if is_finishing and not is_finished:
             return False
-        is_asleep = any(
+        is_suspended = any(
             c.type == "Suspended" and c.status == "True" for c in status.conditions or ()
         )
-        if each.spec is not None and bool(each.spec.suspend) != is_asleep:
+        if each.spec is not None and bool(each.spec.suspend) != is_suspended:
             return False
     return not any(is_ended(pod) and TRACKING in (pod.metadata.finalizers or ()) for pod in pods)
 
 
-# Standing in for kubelets
+# What a kubelet does
 
 
-async def running(stage: Stage) -> list[Pod]:
-    """The Pods that are to run, when there are some again; none once the Job is over."""
+async def wait_for_active_pods(stage: Stage) -> list[Pod]:
+    """Wait for active Pods; there are none if the Job is finished."""
     while True:
         await stage.quiet()
         active = [pod for pod in await stage.list(Pod) if is_active(pod)]
         status = (await stage.get(Job, WORK)).status or batch_v1.JobStatus()
-        is_over = any(each.type in ("Complete", "Failed") for each in status.conditions or ())
-        if active or is_over:
+        is_finished = any(each.type in ("Complete", "Failed") for each in status.conditions or ())
+        if active or is_finished:
             return sorted(active, key=lambda pod: pod.labels.get(COMPLETION_INDEX, pod.name))
         await stage.client.clock.sleep(0.5)
 
 
-async def all_ready(stage: Stage) -> None:
-    """All Pods that are to run do."""
-    for pod in await running(stage):
+async def make_pods_ready(stage: Stage) -> None:
+    """Make all active Pods ready."""
+    for pod in await wait_for_active_pods(stage):
         await stage.set_pod_status(pod, "Running", is_ready=True)
     await stage.quiet()
 
 
-async def end(stage: Stage, pod: Pod, *, exit_code: int = 0) -> None:
-    """A Pod comes to its end."""
+async def terminate_pod(stage: Stage, pod: Pod, *, exit_code: int = 0) -> None:
+    """Set the phase of a Pod to Succeeded or Failed."""
     now = format_time(stage.client.clock.now())
     ended = {"exitCode": exit_code, "finishedAt": now, "startedAt": now}
     container = {
@@ -126,10 +131,10 @@ async def end(stage: Stage, pod: Pod, *, exit_code: int = 0) -> None:
     await target.patch(MergePatch({"status": status}))
 
 
-async def end_all(stage: Stage, *, exit_code: int = 0) -> None:
-    """All that are to run come to their ends."""
-    for pod in await running(stage):
-        await end(stage, pod, exit_code=exit_code)
+async def terminate_pods(stage: Stage, *, exit_code: int = 0) -> None:
+    """Terminate all active Pods."""
+    for pod in await wait_for_active_pods(stage):
+        await terminate_pod(stage, pod, exit_code=exit_code)
     await stage.quiet()
 
 
@@ -139,23 +144,23 @@ async def end_all(stage: Stage, *, exit_code: int = 0) -> None:
 async def succeeding(stage: Stage) -> None:
     """Five completions, two in parallel."""
     await stage.create(job(parallelism=2, completions=5))
-    await all_ready(stage)
+    await make_pods_ready(stage)
     for _ in range(3):
-        await end_all(stage)
+        await terminate_pods(stage)
 
 
 async def failing(stage: Stage) -> None:
-    """To its limit, with a wait before the second try."""
+    """The Pods fail up to the backoff limit."""
     await stage.create(job(backoff_limit=1))
-    await end_all(stage, exit_code=1)
-    await end_all(stage, exit_code=1)
+    await terminate_pods(stage, exit_code=1)
+    await terminate_pods(stage, exit_code=1)
 
 
 async def indexed(stage: Stage) -> None:
-    """Each index once."""
+    """Each index completes."""
     await stage.create(job(parallelism=2, completions=3, completion_mode="Indexed"))
-    await end_all(stage)
-    await end_all(stage)
+    await terminate_pods(stage)
+    await terminate_pods(stage)
 
 
 async def failing_index(stage: Stage) -> None:
@@ -163,70 +168,70 @@ async def failing_index(stage: Stage) -> None:
     await stage.create(
         job(parallelism=3, completions=3, completion_mode="Indexed", backoff_limit_per_index=0)
     )
-    first, second, third = await running(stage)
-    await end(stage, second, exit_code=1)
+    first, second, third = await wait_for_active_pods(stage)
+    await terminate_pod(stage, second, exit_code=1)
     await stage.quiet()
-    await end(stage, first)
-    await end(stage, third)
+    await terminate_pod(stage, first)
+    await terminate_pod(stage, third)
     await stage.quiet()
 
 
 async def suspended(stage: Stage) -> None:
-    """Stopped, and begun again."""
+    """The Job is suspended and resumed."""
     await stage.create(job(parallelism=2, completions=2))
-    await all_ready(stage)
+    await make_pods_ready(stage)
     await stage.patch(Job, WORK, {"spec": {"suspend": True}})
     await stage.quiet()
     await stage.patch(Job, WORK, {"spec": {"suspend": False}})
-    await end_all(stage)
+    await terminate_pods(stage)
 
 
-async def smaller(stage: Stage) -> None:
-    """A lower parallelism than before."""
+async def lower_parallelism(stage: Stage) -> None:
+    """The parallelism is reduced."""
     await stage.create(job(parallelism=3, completions=6))
-    await all_ready(stage)
+    await make_pods_ready(stage)
     await stage.patch(Job, WORK, {"spec": {"parallelism": 1}})
     await stage.quiet()
 
 
-async def too_long(stage: Stage) -> None:
-    """Active for longer than it may be."""
+async def active_deadline(stage: Stage) -> None:
+    """The Job exceeds its active deadline."""
     await stage.create(job(parallelism=2, active_deadline_seconds=4))
-    await running(stage)
-    while await running(stage):
+    await wait_for_active_pods(stage)
+    while await wait_for_active_pods(stage):
         await stage.client.clock.sleep(0.5)
 
 
-async def failed_by_rule(stage: Stage) -> None:
-    """A code that is not worth a second try."""
+async def pod_failure_policy(stage: Stage) -> None:
+    """A Pod fails with an exit code for which the policy fails the Job."""
     codes = batch_v1.PodFailurePolicyOnExitCodesRequirement(operator="In", values=(42,))
     rule = batch_v1.PodFailurePolicyRule(action="FailJob", on_exit_codes=codes)
     policy = batch_v1.PodFailurePolicy(rules=(rule,))
     await stage.create(job(parallelism=2, completions=2, pod_failure_policy=policy))
-    first, _ = await running(stage)
-    await end(stage, first, exit_code=42)
+    first, _ = await wait_for_active_pods(stage)
+    await terminate_pod(stage, first, exit_code=42)
     await stage.quiet()
 
 
-async def succeeded_by_rule(stage: Stage) -> None:
-    """One index is enough."""
+async def success_policy(stage: Stage) -> None:
+    """The policy completes the Job after one index."""
     rule = batch_v1.SuccessPolicyRule(succeeded_indexes="1")
     policy = batch_v1.SuccessPolicy(rules=(rule,))
     await stage.create(
         job(parallelism=2, completions=2, completion_mode="Indexed", success_policy=policy)
     )
-    _, second = await running(stage)
-    await end(stage, second)
+    _, second = await wait_for_active_pods(stage)
+    await terminate_pod(stage, second)
     await stage.quiet()
 
 
 async def deleted_pod(stage: Stage) -> None:
-    """A client deletes a Pod, and another takes its place after a while."""
+    """A client deletes a Pod, and the controller replaces it after a delay."""
     await stage.create(job(completions=1))
-    (first,) = await running(stage)
+    (first,) = await wait_for_active_pods(stage)
     await stage.delete(first)
     await stage.quiet()
-    await end_all(stage)
+    await terminate_pods(stage)
 
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -235,16 +240,16 @@ SCENARIOS: tuple[Scenario, ...] = (
     indexed,
     failing_index,
     suspended,
-    smaller,
-    too_long,
-    failed_by_rule,
-    succeeded_by_rule,
+    lower_parallelism,
+    active_deadline,
+    pod_failure_policy,
+    success_policy,
     deleted_pod,
 )
 
 
 async def final_state(stage: Stage) -> dict[str, Any]:
-    """The steps that were taken, what is left, and what was events."""
+    """The steps, the remaining Pods, and the counts of events."""
     names = sorted(pod.name for pod in await stage.list(Pod))
     events: Counter[str] = Counter()
     for event in await stage.list(events_v1.Event):
@@ -252,14 +257,14 @@ async def final_state(stage: Stage) -> dict[str, Any]:
         source = source or event.reporting_controller
         if source == "job-controller":
             count = event.series.count if event.series else event.deprecated_count or 1
-            note = _anonymous(event.note or "", stage.namespace)
+            note = _without_random_names(event.note or "", stage.namespace)
             events[f"{event.type} {event.reason} {note}"] += count or 1
     return {
         "steps": [value for _, value in stage.steps.of(Job)],
-        "pods": Counter(_anonymous(name, stage.namespace) for name in names),
+        "pods": Counter(_without_random_names(name, stage.namespace) for name in names),
         "events": dict(sorted(events.items())),
     }
 
 
-def _anonymous(text: str, namespace: str | None) -> str:
+def _without_random_names(text: str, namespace: str | None) -> str:
     return _POD.sub(r"\1?", text.replace(f"{namespace}/", "NAMESPACE/"))

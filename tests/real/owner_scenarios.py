@@ -1,6 +1,6 @@
 """Scenarios of owners and namespaces, run with either garbage collector.
 
-They wait by looking: what is seen at the end, and of a namespace on the way, is compared.
+The final states are compared, and all conditions of namespaces that are deleted.
 """
 
 import asyncio
@@ -15,29 +15,29 @@ from steersman.kinds import Resource, core_v1, events_v1, meta_v1
 from steersman.kinds.meta_v1 import OwnerReference
 
 ConfigMap, Secret = core_v1.ConfigMap, core_v1.Secret
-HELD = "example.com/held"
-FREE = MergePatch({"metadata": {"finalizers": None}})
+FINALIZER = "example.com/held"
+REMOVE_FINALIZERS = MergePatch({"metadata": {"finalizers": None}})
 UNKNOWN_UID = "0b7c9d3a-0000-4000-8000-000000000000"
 
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-LOOK_SECONDS = 0.1
-# So long nothing has changed, and nothing is left to be done.
+POLL_SECONDS = 0.1
+# The controllers are idle if no object changed for this time and no garbage is left.
 QUIET_SECONDS = 0.5
 PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A namespace, and who asks about it."""
+class ScenarioNamespace:
+    """A namespace and a client."""
 
     client: Client
     namespace: str
 
-    async def make(
+    async def create(
         self, kind: type[Any], name: str, *owners: OwnerReference, **rest: Any
     ) -> Resource:
-        """A new object with these owners."""
+        """Create an object with these owners."""
         metadata = meta_v1.ObjectMeta(
             name=name, namespace=self.namespace, owner_references=owners or None, **rest
         )
@@ -45,19 +45,19 @@ class Place:
         return made
 
     async def delete(self, obj: Resource, propagation: Any = "Background") -> None:
-        """Ask for its end, and wait until all that follows from it has happened."""
+        """Delete an object, and wait until the controllers are idle."""
         await self.client.delete(
             type(obj), obj.name, namespace=self.namespace, propagation=propagation
         )
         await self.wait_until_quiet()
 
-    async def free(self, obj: Resource) -> None:
-        """Take away its finalizers."""
-        await self.client.patch(type(obj), obj.name, FREE, namespace=self.namespace)
+    async def remove_finalizers(self, obj: Resource) -> None:
+        """Remove the finalizers of an object, and wait until the controllers are idle."""
+        await self.client.patch(type(obj), obj.name, REMOVE_FINALIZERS, namespace=self.namespace)
         await self.wait_until_quiet()
 
     async def objects(self) -> list[Resource]:
-        """All that is there."""
+        """All ConfigMaps and Secrets but the root CA."""
         return [
             each
             for kind in (ConfigMap, Secret)
@@ -66,22 +66,22 @@ class Place:
         ]
 
     async def wait_until_quiet(self) -> None:
-        """Wait until nothing is left to be done."""
+        """Wait until the controllers are idle."""
         clock = self.client.clock
         ends_at = clock.monotonic() + PATIENCE_SECONDS
         last: list[str] = []
         since_at = clock.monotonic()
         while clock.monotonic() < ends_at:
-            there = await self.objects()
-            now = [f"{each.uid} {each.resource_version}" for each in there]
-            if now != last or not is_done(there):
+            objects = await self.objects()
+            now = [f"{each.uid} {each.resource_version}" for each in objects]
+            if now != last or not is_collected(objects):
                 last, since_at = now, clock.monotonic()
             elif clock.monotonic() - since_at >= QUIET_SECONDS:
                 return
-            await clock.sleep(LOOK_SECONDS)
-        raise AssertionError(f"it never came to rest: {await self.seen()}")
+            await clock.sleep(POLL_SECONDS)
+        raise AssertionError(f"the controllers did not become idle: {await self.state()}")
 
-    async def seen(self) -> dict[str, Any]:
+    async def state(self) -> dict[str, Any]:
         """The objects, without values that differ on each run."""
         return {
             f"{each.kind} {each.name}": {
@@ -110,7 +110,7 @@ class Place:
         )
 
 
-Scenario: TypeAlias = Callable[[Place], Awaitable[Any]]
+Scenario: TypeAlias = Callable[[ScenarioNamespace], Awaitable[Any]]
 
 
 def _source(event: events_v1.Event) -> str | None:
@@ -118,18 +118,18 @@ def _source(event: events_v1.Event) -> str | None:
     return event.reporting_controller or (old.component if old is not None else None)
 
 
-def is_done(there: Iterable[Resource]) -> bool:
-    """Whether no garbage is left to be collected."""
-    objects = list(there)
+def is_collected(found: Iterable[Resource]) -> bool:
+    """Whether no garbage is left."""
+    objects = list(found)
     uids = {each.uid for each in objects}
     for each in objects:
-        about = each.metadata
-        missing = [owner.uid not in uids for owner in about.owner_references or ()]
+        metadata = each.metadata
+        missing = [owner.uid not in uids for owner in metadata.owner_references or ()]
         if any(missing) and each.deletion_time is None:
             return False
         if each.deletion_time is None:
             continue
-        finalizers = about.finalizers or ()
+        finalizers = metadata.finalizers or ()
         if "orphan" in finalizers:
             return False
         blocked = any(
@@ -142,7 +142,7 @@ def is_done(there: Iterable[Resource]) -> bool:
     return True
 
 
-def of(obj: Resource, *, blocks: bool | None = None, uid: str = "") -> OwnerReference:
+def reference_to(obj: Resource, *, blocks: bool | None = None, uid: str = "") -> OwnerReference:
     """A reference to an owner."""
     return OwnerReference(
         api_version="v1",
@@ -153,44 +153,48 @@ def of(obj: Resource, *, blocks: bool | None = None, uid: str = "") -> OwnerRefe
     )
 
 
-async def in_the_background(place: Place) -> Any:
-    one, two = await place.make(ConfigMap, "one"), await place.make(ConfigMap, "two")
-    child = await place.make(Secret, "child", of(one), of(two))
-    await place.make(ConfigMap, "leaf", of(child), finalizers=(HELD,))
-    await place.delete(one)
-    between = await place.seen()
-    await place.delete(two)
-    return between, await place.seen()
+async def in_the_background(scope: ScenarioNamespace) -> Any:
+    one, two = await scope.create(ConfigMap, "one"), await scope.create(ConfigMap, "two")
+    child = await scope.create(Secret, "child", reference_to(one), reference_to(two))
+    await scope.create(ConfigMap, "leaf", reference_to(child), finalizers=(FINALIZER,))
+    await scope.delete(one)
+    between = await scope.state()
+    await scope.delete(two)
+    return between, await scope.state()
 
 
-async def in_the_foreground(place: Place) -> Any:
-    owner = await place.make(ConfigMap, "owner")
-    child = await place.make(Secret, "child", of(owner, blocks=True))
-    leaf = await place.make(ConfigMap, "leaf", of(child, blocks=True), finalizers=(HELD,))
-    await place.make(ConfigMap, "free", of(owner, blocks=False))
-    await place.delete(owner, "Foreground")
-    between = await place.seen()
-    await place.free(leaf)
-    return between, await place.seen()
+async def in_the_foreground(scope: ScenarioNamespace) -> Any:
+    owner = await scope.create(ConfigMap, "owner")
+    child = await scope.create(Secret, "child", reference_to(owner, blocks=True))
+    leaf = await scope.create(
+        ConfigMap, "leaf", reference_to(child, blocks=True), finalizers=(FINALIZER,)
+    )
+    await scope.create(ConfigMap, "free", reference_to(owner, blocks=False))
+    await scope.delete(owner, "Foreground")
+    between = await scope.state()
+    await scope.remove_finalizers(leaf)
+    return between, await scope.state()
 
 
-async def in_the_foreground_with_another_owner(place: Place) -> Any:
-    owner, other = await place.make(ConfigMap, "owner"), await place.make(ConfigMap, "other")
-    await place.make(Secret, "child", of(owner, blocks=True), of(other, blocks=True))
-    await place.delete(owner, "Foreground")
-    return await place.seen()
+async def in_the_foreground_with_another_owner(scope: ScenarioNamespace) -> Any:
+    owner, other = await scope.create(ConfigMap, "owner"), await scope.create(ConfigMap, "other")
+    await scope.create(
+        Secret, "child", reference_to(owner, blocks=True), reference_to(other, blocks=True)
+    )
+    await scope.delete(owner, "Foreground")
+    return await scope.state()
 
 
-async def orphaned(place: Place) -> Any:
-    owner, other = await place.make(ConfigMap, "owner"), await place.make(ConfigMap, "other")
-    await place.make(Secret, "child", of(owner), of(other, blocks=True))
-    await place.make(Secret, "alone", of(owner, blocks=True))
-    await place.delete(owner, "Orphan")
-    return await place.seen()
+async def orphaned(scope: ScenarioNamespace) -> Any:
+    owner, other = await scope.create(ConfigMap, "owner"), await scope.create(ConfigMap, "other")
+    await scope.create(Secret, "child", reference_to(owner), reference_to(other, blocks=True))
+    await scope.create(Secret, "alone", reference_to(owner, blocks=True))
+    await scope.delete(owner, "Orphan")
+    return await scope.state()
 
 
-async def _ring(place: Place) -> list[Resource]:
-    ring = [await place.make(ConfigMap, name) for name in ("one", "two", "three")]
+async def _ring(scope: ScenarioNamespace) -> list[Resource]:
+    ring = [await scope.create(ConfigMap, name) for name in ("one", "two", "three")]
     for each, owner in zip(ring, (ring[-1], *ring), strict=False):
         reference = {
             "apiVersion": "v1",
@@ -200,61 +204,63 @@ async def _ring(place: Place) -> list[Resource]:
             "blockOwnerDeletion": True,
         }
         change = MergePatch({"metadata": {"ownerReferences": [reference]}})
-        await place.client.patch(ConfigMap, each.name, change, namespace=place.namespace)
-    await place.wait_until_quiet()
+        await scope.client.patch(ConfigMap, each.name, change, namespace=scope.namespace)
+    await scope.wait_until_quiet()
     return ring
 
 
-async def a_circle(place: Place) -> Any:
-    ring = await _ring(place)
-    await place.delete(ring[0])
-    return await place.seen()
+async def owners_in_a_circle(scope: ScenarioNamespace) -> Any:
+    ring = await _ring(scope)
+    await scope.delete(ring[0])
+    return await scope.state()
 
 
-async def a_circle_in_the_foreground(place: Place) -> Any:
-    ring = await _ring(place)
-    await place.delete(ring[0], "Foreground")
-    return await place.seen()
+async def owners_in_a_circle_in_the_foreground(scope: ScenarioNamespace) -> Any:
+    ring = await _ring(scope)
+    await scope.delete(ring[0], "Foreground")
+    return await scope.state()
 
 
-async def owners_that_are_not_there(place: Place) -> Any:
-    there = await place.make(ConfigMap, "there")
-    gone = of(there, uid=UNKNOWN_UID)
-    await place.make(ConfigMap, "doomed", gone)
-    await place.make(ConfigMap, "held", gone, finalizers=(HELD,))
-    await place.make(Secret, "half", of(there, blocks=True), gone)
-    await place.wait_until_quiet()
-    return await place.seen()
+async def missing_owners(scope: ScenarioNamespace) -> Any:
+    owner = await scope.create(ConfigMap, "existing")
+    gone = reference_to(owner, uid=UNKNOWN_UID)
+    await scope.create(ConfigMap, "doomed", gone)
+    await scope.create(ConfigMap, "held", gone, finalizers=(FINALIZER,))
+    await scope.create(Secret, "half", reference_to(owner, blocks=True), gone)
+    await scope.wait_until_quiet()
+    return await scope.state()
 
 
-async def an_owner_elsewhere(place: Place) -> Any:
-    elsewhere = Place(place.client, "kube-public")
-    name = f"owner-{place.namespace}"
-    owner = await elsewhere.make(ConfigMap, name)
-    # It is known before an owner reference names it.
-    await place.make(ConfigMap, "near", of(await place.make(ConfigMap, "home")))
-    await place.wait_until_quiet()
-    await place.make(ConfigMap, "child", of(owner))
-    await place.wait_until_quiet()
-    seen, clock = await place.seen(), place.client.clock
+async def owner_in_another_namespace(scope: ScenarioNamespace) -> Any:
+    other = ScenarioNamespace(scope.client, "kube-public")
+    name = f"owner-{scope.namespace}"
+    owner = await other.create(ConfigMap, name)
+    # The garbage collector must know this owner before a reference to it.
+    await scope.create(ConfigMap, "near", reference_to(await scope.create(ConfigMap, "home")))
+    await scope.wait_until_quiet()
+    await scope.create(ConfigMap, "child", reference_to(owner))
+    await scope.wait_until_quiet()
+    state, clock = await scope.state(), scope.client.clock
     ends_at = clock.monotonic() + PATIENCE_SECONDS
-    while not (events := await place.events()) and clock.monotonic() < ends_at:
-        await clock.sleep(LOOK_SECONDS)
-    await place.client.delete(ConfigMap, name, namespace="kube-public")
-    return seen, events
+    while not (events := await scope.events()) and clock.monotonic() < ends_at:
+        await clock.sleep(POLL_SECONDS)
+    await scope.client.delete(ConfigMap, name, namespace="kube-public")
+    return state, events
 
 
-async def _life(place: Place, then: Callable[[Place], Awaitable[None]]) -> list[Any]:
-    """Every state of a namespace that is deleted, from then on to its end."""
-    client, name = place.client, f"{place.namespace}-inner"
-    inner = Place(client, name)
+async def _namespace_conditions(
+    scope: ScenarioNamespace, fill: Callable[[ScenarioNamespace], Awaitable[None]]
+) -> list[Any]:
+    """The conditions of a namespace during its deletion, in order."""
+    client, name = scope.client, f"{scope.namespace}-inner"
+    inner = ScenarioNamespace(client, name)
     made = await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=name)))
     await _until(client, lambda: _has(client, core_v1.ServiceAccount, "default", name))
     await _until(client, lambda: _has(client, ConfigMap, "kube-root-ca.crt", name))
     states: list[Any] = []
     received = asyncio.Event()
 
-    async def listen() -> None:
+    async def watch_namespace() -> None:
         async with client.watch(
             core_v1.Namespace, fields=Fields.equal({"metadata.name": name}), initial_events=True
         ) as events:
@@ -262,26 +268,26 @@ async def _life(place: Place, then: Callable[[Place], Awaitable[None]]) -> list[
             async for event in events:
                 if (
                     isinstance(event, ObjectWritten)
-                    and (said := _said(event.obj, name)) != states[-1:]
+                    and (conditions := _conditions(event.obj, name)) != states[-1:]
                 ):
-                    states.extend(said)
+                    states.extend(conditions)
 
     async with asyncio.TaskGroup() as group:
-        listener = group.create_task(listen())
+        watcher = group.create_task(watch_namespace())
         await received.wait()
-        await then(inner)
+        await fill(inner)
         await client.delete(core_v1.Namespace, made.name)
-        await _until(client, lambda: _is_held(client, name))
+        await _until(client, lambda: _is_blocked(client, name))
         for each in await inner.objects():
-            await client.patch(type(each), each.name, FREE, namespace=name)
+            await client.patch(type(each), each.name, REMOVE_FINALIZERS, namespace=name)
         for pod in (await client.list(core_v1.Pod, namespace=name)).items:
             await client.delete(core_v1.Pod, pod.name, namespace=name, grace_seconds=0)
         await _until(client, lambda: _is_gone(client, name))
-        listener.cancel()
+        watcher.cancel()
     return states
 
 
-def _said(namespace: core_v1.Namespace, name: str) -> list[Any]:
+def _conditions(namespace: core_v1.Namespace, name: str) -> list[Any]:
     status = namespace.status
     if status is None or not status.conditions:
         return []
@@ -293,11 +299,11 @@ def _said(namespace: core_v1.Namespace, name: str) -> list[Any]:
     ]
 
 
-async def _until(client: Client, is_so: Callable[[], Awaitable[bool]]) -> None:
+async def _until(client: Client, condition: Callable[[], Awaitable[bool]]) -> None:
     ends_at = client.clock.monotonic() + PATIENCE_SECONDS
-    while not await is_so():
-        assert client.clock.monotonic() < ends_at, "it never came to that"
-        await client.clock.sleep(LOOK_SECONDS)
+    while not await condition():
+        assert client.clock.monotonic() < ends_at, "the condition was not met"
+        await client.clock.sleep(POLL_SECONDS)
 
 
 async def _has(client: Client, kind: type[Any], name: str, namespace: str) -> bool:
@@ -316,8 +322,8 @@ async def _is_gone(client: Client, name: str) -> bool:
     return False
 
 
-async def _is_held(client: Client, name: str) -> bool:
-    """Whether it has said something of its end, or come to it."""
+async def _is_blocked(client: Client, name: str) -> bool:
+    """Whether the namespace has conditions or is gone."""
     try:
         found = await client.get(core_v1.Namespace, name)
     except NotFound:
@@ -325,34 +331,34 @@ async def _is_held(client: Client, name: str) -> bool:
     return bool(found.status is not None and found.status.conditions)
 
 
-async def a_namespace_with_something_held(place: Place) -> Any:
-    async def fill(inner: Place) -> None:
-        await inner.make(ConfigMap, "one", finalizers=(HELD,))
-        await inner.make(Secret, "two", finalizers=(HELD, "example.com/more"))
-        await inner.make(Secret, "three")
+async def namespace_with_finalizers(scope: ScenarioNamespace) -> Any:
+    async def fill(inner: ScenarioNamespace) -> None:
+        await inner.create(ConfigMap, "one", finalizers=(FINALIZER,))
+        await inner.create(Secret, "two", finalizers=(FINALIZER, "example.com/more"))
+        await inner.create(Secret, "three")
 
-    return await _life(place, fill)
-
-
-async def a_namespace_with_nothing_held(place: Place) -> Any:
-    async def fill(inner: Place) -> None:
-        owner = await inner.make(ConfigMap, "one")
-        await inner.make(Secret, "two", of(owner, blocks=True))
-
-    return await _life(place, fill)
+    return await _namespace_conditions(scope, fill)
 
 
-async def a_namespace_with_a_pod_that_stays(place: Place) -> Any:
-    async def fill(inner: Place) -> None:
-        await inner.make(ConfigMap, "one", finalizers=(HELD,))
+async def namespace_without_finalizers(scope: ScenarioNamespace) -> Any:
+    async def fill(inner: ScenarioNamespace) -> None:
+        owner = await inner.create(ConfigMap, "one")
+        await inner.create(Secret, "two", reference_to(owner, blocks=True))
+
+    return await _namespace_conditions(scope, fill)
+
+
+async def namespace_with_a_terminating_pod(scope: ScenarioNamespace) -> Any:
+    async def fill(inner: ScenarioNamespace) -> None:
+        await inner.create(ConfigMap, "one", finalizers=(FINALIZER,))
         container = core_v1.Container(name="main", image="main:1")
         spec = core_v1.PodSpec(
             containers=(container,), node_name="nowhere", termination_grace_period_seconds=1
         )
-        metadata = meta_v1.ObjectMeta(name="stays", namespace=inner.namespace)
+        metadata = meta_v1.ObjectMeta(name="terminating", namespace=inner.namespace)
         await inner.client.create(core_v1.Pod(metadata=metadata, spec=spec))
 
-    return await _life(place, fill)
+    return await _namespace_conditions(scope, fill)
 
 
 OWNERS: tuple[Scenario, ...] = (
@@ -360,14 +366,14 @@ OWNERS: tuple[Scenario, ...] = (
     in_the_foreground,
     in_the_foreground_with_another_owner,
     orphaned,
-    a_circle,
-    a_circle_in_the_foreground,
-    owners_that_are_not_there,
-    an_owner_elsewhere,
+    owners_in_a_circle,
+    owners_in_a_circle_in_the_foreground,
+    missing_owners,
+    owner_in_another_namespace,
 )
 NAMESPACES: tuple[Scenario, ...] = (
-    a_namespace_with_something_held,
-    a_namespace_with_nothing_held,
-    a_namespace_with_a_pod_that_stays,
+    namespace_with_finalizers,
+    namespace_without_finalizers,
+    namespace_with_a_terminating_pod,
 )
 SCENARIOS = OWNERS + NAMESPACES

@@ -18,7 +18,7 @@ COMBINED = "(combined from similar events): "
 
 
 def size(rc: ReplicationController) -> int | None:
-    """What a ReplicationController is asked for."""
+    """The desired replicas of a ReplicationController."""
     return rc.spec.replicas if rc.spec is not None else None
 
 
@@ -42,7 +42,7 @@ def replication_controller(replicas: int, name: str = WEB, cpu: str = "") -> Rep
 
 
 def limit_range() -> core_v1.LimitRange:
-    """No container with more than one CPU."""
+    """A LimitRange of one CPU per container."""
     most = core_v1.LimitRangeItem(type="Container", max={"cpu": Quantity("1")})
     return core_v1.LimitRange(
         metadata=meta_v1.ObjectMeta(name="small"), spec=core_v1.LimitRangeSpec(limits=(most,))
@@ -50,7 +50,7 @@ def limit_range() -> core_v1.LimitRange:
 
 
 async def resize(stage: Stage, replicas: int) -> None:
-    """Another size."""
+    """Set the desired replicas."""
     await stage.patch(ReplicationController, WEB, {"spec": {"replicas": replicas}})
 
 
@@ -65,11 +65,11 @@ async def scale(stage: Stage) -> None:
 
 async def adopting_and_releasing(stage: Stage) -> None:
     """Pods are adopted and released by their labels."""
-    await stage.create(pod("lonely", app=WEB))
+    await stage.create(pod("adopted", app=WEB))
     await stage.create(pod("strange", app="else"))
     await stage.create(replication_controller(2))
     await stage.make_pods_ready()
-    await stage.patch(core_v1.Pod, "lonely", {"metadata": {"labels": {"app": "debug"}}})
+    await stage.patch(core_v1.Pod, "adopted", {"metadata": {"labels": {"app": "debug"}}})
     await stage.make_pods_ready()
 
 
@@ -94,7 +94,7 @@ async def shrinking(stage: Stage) -> None:
 
 
 async def failing_to_create(stage: Stage) -> None:
-    """Pods that the server refuses, which the status says until it no longer does."""
+    """The server rejects the Pods, so the status has the condition ReplicaFailure."""
     await stage.create(limit_range())
     await stage.create(replication_controller(2, cpu="2"))
     await stage.quiet()
@@ -110,20 +110,20 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 
 async def is_caught_up(stage: Stage) -> bool:
-    """Whether each says of its Pods how it is."""
+    """Whether the statuses are up to date."""
     pods = [each for each in await stage.list(core_v1.Pod) if is_active(each)]
-    return all(_is_seen(rc, pods) for rc in await stage.list(ReplicationController))
+    return all(_is_observed(rc, pods) for rc in await stage.list(ReplicationController))
 
 
-def _is_seen(rc: ReplicationController, pods: list[core_v1.Pod]) -> bool:
+def _is_observed(rc: ReplicationController, pods: list[core_v1.Pod]) -> bool:
     own = [each for each in pods if _owner(each) == rc.uid]
     if rc.status is None or rc.status.observed_generation != rc.generation:
         return False
     ready = sum(map(is_ready, own)) or None
-    said = rc.status.replicas, rc.status.ready_replicas, rc.status.available_replicas
+    counts = rc.status.replicas, rc.status.ready_replicas, rc.status.available_replicas
     if not own and (size(rc) or 0) > 0:
         return bool(rc.status.conditions)
-    return said == (len(own), ready, ready)
+    return counts == (len(own), ready, ready)
 
 
 def _owner(obj: Resource) -> str:
@@ -132,12 +132,12 @@ def _owner(obj: Resource) -> str:
 
 
 async def final_state(stage: Stage) -> dict[str, Any]:
-    """The resulting state after a scenario."""
+    """The final state of a scenario."""
     found = await stage.list(ReplicationController)
     names = [each.name for each in found]
     owners = {each.uid: each.name for each in found}
     return {
-        "controllers": {each.name: _looks(each, names) for each in found},
+        "controllers": {each.name: _controller_state(each, names) for each in found},
         "pods": sorted(
             (
                 numbered(each.name, names),
@@ -162,7 +162,7 @@ async def final_state(stage: Stage) -> dict[str, Any]:
     }
 
 
-def _looks(rc: ReplicationController, names: list[str]) -> dict[str, Any]:
+def _controller_state(rc: ReplicationController, names: list[str]) -> dict[str, Any]:
     status = rc.status or core_v1.ReplicationControllerStatus(replicas=-1)
     return {
         "selector": dict((rc.spec.selector if rc.spec is not None else None) or {}),

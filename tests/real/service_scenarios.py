@@ -6,8 +6,8 @@ from datetime import timedelta
 from steersman.clock import SystemClock
 from steersman_cluster.testing.calls import HttpCaller
 from tests.real.controller_scenarios import (
-    LOOK_SECONDS,
-    PATIENCE_LOOKS,
+    MAX_POLLS,
+    POLL_SECONDS,
     Object,
     Stage,
     template,
@@ -16,7 +16,7 @@ from tests.real.controller_scenarios import (
 
 
 def endpoints(stage: Stage) -> None:
-    """Services of every sort lead to the same Pods; one has manual endpoints."""
+    """Services of every type with the same Pods, and one with manual endpoints."""
     ports = [
         {"name": "http", "port": 80, "targetPort": "web"},
         {"name": "admin", "port": 8081, "appProtocol": "example.com/admin"},
@@ -24,7 +24,7 @@ def endpoints(stage: Stage) -> None:
         {"name": "nowhere", "port": 7, "targetPort": "nothing"},
     ]
     selector = {"selector": {"app": "web"}}
-    sorts: dict[str, Object] = {
+    services: dict[str, Object] = {
         "plain": {**selector, "ports": ports},
         "headless": {**selector, "clusterIP": "None"},
         "early": {**selector, "publishNotReadyAddresses": True, "ports": ports[:1]},
@@ -33,9 +33,9 @@ def endpoints(stage: Stage) -> None:
         "by-hand": {"ports": ports[:1]},
         "outside": {"type": "ExternalName", "externalName": "example.com"},
     }
-    for name, spec in sorts.items():
-        about = {"name": name, "labels": {"sort": name}}
-        stage.make("v1/services", {"metadata": about, "spec": spec})
+    for name, spec in services.items():
+        metadata = {"name": name, "labels": {"type": name}}
+        stage.create("v1/services", {"metadata": metadata, "spec": spec})
     by_hand = {
         "metadata": {"name": "by-hand", "labels": {"a": "b"}, "annotations": {"c": "d"}},
         "subsets": [
@@ -46,11 +46,11 @@ def endpoints(stage: Stage) -> None:
             }
         ],
     }
-    stage.make("v1/endpoints", by_hand)
+    stage.create("v1/endpoints", by_hand)
     pods = template(app="web")
     pods["spec"] |= {"hostname": "host", "subdomain": "headless"}
     pods["spec"]["containers"][0]["ports"] = [{"name": "web", "containerPort": 8080}]
-    stage.make("apps/v1/replicasets", workload("web", replicas=2, template=pods))
+    stage.create("apps/v1/replicasets", workload("web", replicas=2, template=pods))
     stage.until_status("apps/v1/replicasets/web", availableReplicas=2)
 
     def ready(name: str) -> int:
@@ -62,41 +62,41 @@ def endpoints(stage: Stage) -> None:
         )
 
     stage.until(
-        "they lead to the pods",
+        "the endpoints are ready",
         lambda: all(ready(name) == 2 for name in ("plain", "headless", "early", "close")),
     )
-    stage.until("the mirror is there", lambda: ready("by-hand") == 2)
-    stage.patch("v1/services/plain", {"metadata": {"labels": {"sort": "other"}}})
+    stage.until("the endpoints are mirrored", lambda: ready("by-hand") == 2)
+    stage.patch("v1/services/plain", {"metadata": {"labels": {"type": "other"}}})
     stage.patch("v1/services/early", {"spec": {"ports": [{"name": "http", "port": 81}]}})
     stage.delete("v1/services/close")
-    stage.until("what led there is gone", lambda: stage.get("v1/endpoints/close") is None)
+    stage.until("the endpoints are deleted", lambda: stage.get("v1/endpoints/close") is None)
     stage.patch("apps/v1/replicasets/web", {"spec": {"replicas": 1}})
-    stage.until("one pod is left", lambda: ready("plain") == ready("headless") == 1)
+    stage.until("one endpoint is ready", lambda: ready("plain") == ready("headless") == 1)
 
 
-def use(stage: Stage) -> None:
-    """An autoscaler follows what a metrics server says, for which custom resources stand in."""
-    serve_measurements(stage.server)
+def autoscaling_by_metrics(stage: Stage) -> None:
+    """Autoscalers scale by metrics, which custom resources provide in place of a metrics server."""
+    serve_pod_metrics(stage.server)
     for name, replicas in (("busy", 2), ("idle", 3)):
         pods = template(app=name)
         requests = {"cpu": "100m", "memory": "100Mi"}
         pods["spec"]["containers"][0]["resources"] = {"requests": requests}
-        stage.make("apps/v1/replicasets", workload(name, replicas=replicas, template=pods))
+        stage.create("apps/v1/replicasets", workload(name, replicas=replicas, template=pods))
         stage.until_status(f"apps/v1/replicasets/{name}", availableReplicas=replicas)
     later = f"{SystemClock().now() + timedelta(minutes=5):%Y-%m-%dT%H:%M:%SZ}"
     for pod in stage.items("v1/pods"):
         app = pod["metadata"]["labels"]["app"]
         usage = {"cpu": "85m" if app == "busy" else "1m", "memory": "50Mi"}
-        about = {"name": pod["metadata"]["name"], "labels": {"app": app}}
-        measured = {
+        metadata = {"name": pod["metadata"]["name"], "labels": {"app": app}}
+        pod_metrics = {
             "apiVersion": "metrics.k8s.io/v1beta1",
             "kind": "PodMetrics",
-            "metadata": about,
+            "metadata": metadata,
             "timestamp": later,
             "window": "15s",
             "containers": [{"name": "main", "usage": usage}],
         }
-        stage.make("metrics.k8s.io/v1beta1/pods", measured)
+        stage.create("metrics.k8s.io/v1beta1/pods", pod_metrics)
     utilization = {"type": "Utilization", "averageUtilization": 50}
     cpu = {"name": "cpu", "target": utilization}
     memory = {"name": "memory", "target": {"type": "AverageValue", "averageValue": "48Mi"}}
@@ -108,16 +108,18 @@ def use(stage: Stage) -> None:
     for name in ("busy", "idle"):
         target = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name}
         spec = {"scaleTargetRef": target, "maxReplicas": 9, "metrics": metrics}
-        about = {"name": name}
-        stage.make("autoscaling/v2/horizontalpodautoscalers", {"metadata": about, "spec": spec})
-    # What has no measurement yet, as the new Pods, makes no change larger.
+        metadata = {"name": name}
+        stage.create(
+            "autoscaling/v2/horizontalpodautoscalers", {"metadata": metadata, "spec": spec}
+        )
+    # The new Pods have no metrics, so the autoscaler scales no further.
     stage.until_status("apps/v1/replicasets/busy", availableReplicas=4)
     stage.until_status("autoscaling/v2/horizontalpodautoscalers/busy", currentReplicas=4)
     stage.until_status("autoscaling/v2/horizontalpodautoscalers/idle", currentReplicas=3)
 
 
-def serve_measurements(server: HttpCaller) -> None:
-    """Have custom resources where a metrics server has its measurements."""
+def serve_pod_metrics(server: HttpCaller) -> None:
+    """Serve the metrics API with a custom resource."""
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {
         "name": "v1beta1",
@@ -125,7 +127,7 @@ def serve_measurements(server: HttpCaller) -> None:
         "storage": True,
         "schema": {"openAPIV3Schema": schema},
     }
-    about = {
+    metadata = {
         "name": "pods.metrics.k8s.io",
         "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
     }
@@ -137,14 +139,14 @@ def serve_measurements(server: HttpCaller) -> None:
         "versions": [version],
     }
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    assert server.call("POST", path, {"metadata": about, "spec": spec}).status in (201, 409)
+    assert server.call("POST", path, {"metadata": metadata, "spec": spec}).status in (201, 409)
     pause = threading.Event()
-    for _ in range(PATIENCE_LOOKS):
+    for _ in range(MAX_POLLS):
         if server.call("GET", "/apis/metrics.k8s.io/v1beta1/pods").status == 200:
             return
-        pause.wait(LOOK_SECONDS)
-    raise AssertionError("never: measurements are served")
+        pause.wait(POLL_SECONDS)
+    raise AssertionError("timed out until pod metrics are served")
 
 
-# Runs after the others: once there are measurements, no scenario is about there being none.
-SERVICE_SCENARIOS = (endpoints, use)
+# These run last, because other scenarios need a cluster without metrics.
+SERVICE_SCENARIOS = (endpoints, autoscaling_by_metrics)

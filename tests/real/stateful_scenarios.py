@@ -21,9 +21,9 @@ SOURCE = "statefulset-controller"
 
 
 def state(pod: Pod) -> str:
-    """What a Pod runs, and whether it is wanted."""
+    """The image of a Pod, and whether it is being deleted."""
     image = pod.spec.containers[0].image if pod.spec is not None else None
-    return f"{image} ending" if pod.deletion_time is not None else f"{image}"
+    return f"{image} terminating" if pod.deletion_time is not None else f"{image}"
 
 
 KINDS: dict[type[Resource], Read | None] = {Pod: state, StatefulSet: None}
@@ -38,9 +38,9 @@ def stateful_set(
     claims: tuple[str, ...] = (),
     **spec: Any,
 ) -> StatefulSet:
-    """A StatefulSet called web; its Pods wait for a kubelet to let go of them if they have a node.
+    """A StatefulSet with the name ``web``.
 
-    Without one, the server deletes them at once.
+    With ``has_node``, its Pods have a node, so a deletion waits for the kubelet.
     """
     rolling = apps_v1.RollingUpdateStatefulSetStrategy(partition=partition)
     labels = {"app": WEB}
@@ -76,7 +76,7 @@ def _claim(name: str) -> Claim:
     )
 
 
-# What users and kubelets do
+# What users and simulate_kubelet do
 
 
 async def set_image(stage: Stage, image: str) -> None:
@@ -92,29 +92,29 @@ async def change(stage: Stage, **spec: Any) -> None:
     await stage.patch(StatefulSet, WEB, {"spec": spec})
 
 
-async def rest(stage: Stage) -> None:
-    """Wait until nothing changes, and record the state of the set."""
+async def record_state(stage: Stage) -> None:
+    """Wait until the controllers are idle, and record the status of the set."""
     await stage.quiet()
     stage.steps.record(StatefulSet, WEB, _status((await stage.get(StatefulSet, WEB)).status))
 
 
-async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
-    """One Pod after the other is ready, or gone, whenever all is quiet."""
+async def simulate_kubelet(stage: Stage, *, at_most: int = 100) -> None:
+    """Delete or make ready one Pod, whenever the controllers are idle."""
     for _ in range(at_most):
-        await rest(stage)
+        await record_state(stage)
         pods = sorted(await stage.list(Pod), key=lambda each: each.name)
-        ending = [each for each in pods if each.deletion_time is not None]
-        waiting = [each for each in pods if not is_ready(each) and each not in ending]
-        if ending:
-            await _let_go(stage, ending[0])
+        terminating = [each for each in pods if each.deletion_time is not None]
+        waiting = [each for each in pods if not is_ready(each) and each not in terminating]
+        if terminating:
+            await _delete_pod(stage, terminating[0])
         elif waiting:
             await stage.set_pod_status(waiting[0], "Running", is_ready=True)
         else:
             return
-    await rest(stage)
+    await record_state(stage)
 
 
-async def _let_go(stage: Stage, pod: Pod) -> None:
+async def _delete_pod(stage: Stage, pod: Pod) -> None:
     with suppress(NotFound):
         await stage.client.delete(Pod, pod.name, namespace=stage.namespace, grace_seconds=0)
 
@@ -123,108 +123,108 @@ async def _let_go(stage: Stage, pod: Pod) -> None:
 
 
 async def scale(stage: Stage) -> None:
-    """Up, down one by one, to nothing, and up again."""
+    """Scale up, down, to zero, and up again, one Pod at a time."""
     await stage.create(stateful_set(replicas=2, has_node=True))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     for replicas in (4, 1, 0, 2):
         await change(stage, replicas=replicas)
-        await kubelets(stage)
+        await simulate_kubelet(stage)
 
 
 async def scale_in_parallel(stage: Stage) -> None:
-    """The same, all at once."""
+    """Scale with Parallel Pod management."""
     await stage.create(stateful_set(replicas=2, has_node=True, pod_management_policy="Parallel"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     for replicas in (4, 1):
         await change(stage, replicas=replicas)
-        await kubelets(stage)
+        await simulate_kubelet(stage)
 
 
-async def scale_down_with_an_unwell_pod(stage: Stage) -> None:
+async def scale_down_with_an_unready_pod(stage: Stage) -> None:
     """No Pod is deleted while a remaining one is not ready."""
     await stage.create(stateful_set(replicas=3))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await stage.set_pod_status(await stage.get(Pod, "web-0"), "Running", is_ready=False)
     await stage.set_pod_status(await stage.get(Pod, "web-2"), "Running", is_ready=False)
     await change(stage, replicas=1)
-    await rest(stage)
-    await kubelets(stage)
+    await record_state(stage)
+    await simulate_kubelet(stage)
 
 
 async def rolling_update_with_partition(stage: Stage) -> None:
-    """Down to the partition, and then to the end of it."""
+    """Update down to the partition, and then without a partition."""
     await stage.create(stateful_set(replicas=4, partition=2, has_node=True))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "web:2")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await stage.delete(await stage.get(Pod, "web-0"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
     await change(stage, updateStrategy=strategy)
-    await kubelets(stage)
+    await simulate_kubelet(stage)
 
 
 async def update_in_parallel(stage: Stage) -> None:
     """Pods are still replaced one by one."""
     await stage.create(stateful_set(replicas=3, pod_management_policy="Parallel"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "web:2")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
 
 
 async def update_on_delete(stage: Stage) -> None:
-    """When a client deletes a Pod."""
+    """A Pod is updated when a client deletes it."""
     await stage.create(stateful_set(replicas=2, strategy="OnDelete"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "web:2")
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await stage.delete(await stage.get(Pod, "web-1"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
 
 
 async def undo(stage: Stage) -> None:
-    """Back to the first template, after one that never came up was taken back by hand."""
+    """Roll back a template whose Pod is never ready, and delete that Pod."""
     await stage.create(stateful_set(replicas=2))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await set_image(stage, "web:broken")
-    await rest(stage)
+    await record_state(stage)
     await set_image(stage, "web:1")
-    await rest(stage)
+    await record_state(stage)
     await stage.delete(await stage.get(Pod, "web-1"))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
 
 
 async def pods_that_end(stage: Stage) -> None:
     """Failed and Succeeded Pods are recreated."""
     await stage.create(stateful_set(replicas=2))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     for phase in ("Failed", "Succeeded"):
         await stage.set_pod_status(await stage.get(Pod, "web-0"), phase, is_ready=False)
-        await kubelets(stage)
+        await simulate_kubelet(stage)
 
 
-async def claims_of_their_own(stage: Stage) -> None:
-    """Made with the Pods, kept when they go, and given an owner when the policy changes."""
+async def volume_claim_templates(stage: Stage) -> None:
+    """Claims are created with Pods, kept without them, and get owners by the retention policy."""
     await stage.create(
         stateful_set(replicas=2, claims=("data", "log"), ordinals=_from(3), has_node=True)
     )
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await change(
         stage,
         persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete", "whenScaled": "Delete"},
     )
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     await change(stage, replicas=1)
-    await rest(stage)
+    await record_state(stage)
 
 
 async def short_history(stage: Stage) -> None:
     """More templates than the history limit."""
     await stage.create(stateful_set(replicas=1, revision_history_limit=1))
-    await kubelets(stage)
+    await simulate_kubelet(stage)
     for number in (2, 3, 4):
         await set_image(stage, f"web:{number}")
-        await kubelets(stage)
+        await simulate_kubelet(stage)
 
 
 def _from(start: int) -> apps_v1.StatefulSetOrdinals:
@@ -234,22 +234,22 @@ def _from(start: int) -> apps_v1.StatefulSetOrdinals:
 SCENARIOS: tuple[Scenario, ...] = (
     scale,
     scale_in_parallel,
-    scale_down_with_an_unwell_pod,
+    scale_down_with_an_unready_pod,
     rolling_update_with_partition,
     update_in_parallel,
     update_on_delete,
     undo,
     pods_that_end,
-    claims_of_their_own,
+    volume_claim_templates,
     short_history,
 )
 
 
-# What there is to see
+# The final state
 
 
 async def is_caught_up(stage: Stage) -> bool:
-    """Whether the set says of its Pods how they are."""
+    """Whether the status of the set is up to date."""
     owner = await stage.get(StatefulSet, WEB)
     pods = await stage.list(Pod)
     status = owner.status
@@ -262,10 +262,10 @@ async def is_caught_up(stage: Stage) -> bool:
 
 
 async def final_state(stage: Stage) -> dict[str, Any]:
-    """All that controllers have to do with: revisions have the same names everywhere."""
+    """The steps, Pods, claims, revisions and events."""
     return {
         "steps": await _steps(stage),
-        "pods": {each.name: _looks(each) for each in await stage.list(Pod)},
+        "pods": {each.name: _pod_state(each) for each in await stage.list(Pod)},
         "claims": {
             each.name: {"labels": dict(sorted(each.labels.items())), "owners": _owners(each)}
             for each in await stage.list(Claim)
@@ -289,24 +289,26 @@ async def final_state(stage: Stage) -> dict[str, Any]:
 
 
 async def _steps(stage: Stage) -> list[str]:
-    """What was done about Pods, and how the set stood whenever all was quiet."""
+    """The steps of Pods, and the status of the set whenever the controllers were idle."""
     spec = (await stage.get(StatefulSet, WEB)).spec
     is_parallel = spec is not None and spec.pod_management_policy == "Parallel"
     taken: list[str] = []
-    between: list[tuple[str, str]] = []
-    for kind, name, value in (*stage.steps.entries, (StatefulSet, WEB, "at the end")):
+    pod_steps: list[tuple[str, str]] = []
+    for kind, name, value in (*stage.steps.entries, (StatefulSet, WEB, "final")):
         if kind is Pod:
-            between.append((name, f"Pod {name}: {value}"))
+            pod_steps.append((name, f"Pod {name}: {value}"))
             continue
         if is_parallel:
-            between.sort(key=lambda step: step[0])  # the real one does them all at once
-        taken += [step for _, step in between]
+            pod_steps.sort(
+                key=lambda step: step[0]
+            )  # the real controller creates them concurrently
+        taken += [step for _, step in pod_steps]
         taken.append(f"StatefulSet: {value}")
-        between = []
+        pod_steps = []
     return taken
 
 
-def _looks(pod: Pod) -> dict[str, Any]:
+def _pod_state(pod: Pod) -> dict[str, Any]:
     spec = pod.spec or core_v1.PodSpec(containers=())
     return {
         "labels": dict(sorted(pod.labels.items())),
@@ -336,5 +338,5 @@ def _status(status: apps_v1.StatefulSetStatus | None) -> str:
         f" {status.available_replicas} available,"
         f" {status.current_replicas} of {status.current_revision},"
         f" {status.updated_replicas} of {status.update_revision},"
-        f" {status.collision_count} collisions, seen {status.observed_generation}"
+        f" {status.collision_count} collisions, observed {status.observed_generation}"
     )

@@ -20,7 +20,7 @@ from steersman_cluster.testing import (
     running_embedded_control_plane,
     running_real_control_plane,
 )
-from tests.real.controller_scenarios import LOOK_SECONDS, SCENARIOS, Stage, make_node
+from tests.real.controller_scenarios import POLL_SECONDS, SCENARIOS, Stage, make_node
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
 from tests.real.service_scenarios import SERVICE_SCENARIOS
 
@@ -28,13 +28,13 @@ pytestmark = pytest.mark.timeout(180)
 
 LOG = "kube-controller-manager.log"
 
-SETTLING_LOOKS = 100
+MAX_POLLS = 100
 PAUSE = threading.Event()
 
-# A line of its log that tells of a problem, without when and in which process it did.
+# A warning or error in the log, without its time and process.
 PROBLEM = re.compile(r"^[EFW]\d{4} \S+ +\d+ (.*)$", re.MULTILINE)
-# Conflicts and the like are part of the game, and of its luck.
-AGAINST_THE_SERVER = re.compile(
+# Other problems, such as conflicts, are random and not caused by the server.
+SERVER_PROBLEM = re.compile(
     r"could not find the requested resource|no matches for|no kind|unknown|unmarshal|decod"
     r"|nternal error|nauthorized|cannot \w+ resource|ailed to (list|watch|get API)|EOF|refused"
     r"|timed? ?out|unable to (parse|handle)|unexpected|invalid character"
@@ -43,7 +43,7 @@ NAME = re.compile(r"test-[a-z0-9]{5}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|:
 
 
 def flags(cluster: ControlPlane) -> dict[str, object]:
-    """All that is on unless turned off, and quicker about what takes its time."""
+    """The flags of kube-controller-manager, with shorter sync periods."""
     return {
         "use-service-account-credentials": "true",
         "root-ca-file": cluster.credentials.ca_file,
@@ -58,15 +58,15 @@ def flags(cluster: ControlPlane) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
-    """A real one and an embedded one, with the same controllers beside them."""
+    """A real and an embedded cluster, each with kube-controller-manager."""
     clock = SystemClock()
-    with ExitStack() as until_the_end:
-        real = until_the_end.enter_context(
+    with ExitStack() as stack:
+        real = stack.enter_context(
             running_real_control_plane(find_binaries(environ=os.environ), clock=clock)
         )
-        embedded = until_the_end.enter_context(running_embedded_control_plane(clock=clock))
+        embedded = stack.enter_context(running_embedded_control_plane(clock=clock))
         for each in (real, embedded):
-            until_the_end.enter_context(each.running_controllers("*", flags=flags(each)))
+            stack.enter_context(each.running_controllers("*", flags=flags(each)))
             make_node(each)
         yield real, embedded
 
@@ -87,29 +87,28 @@ def difference(*seen: Any) -> str:
     return "\n".join(unified_diff(real, embedded, "real", "embedded", n=8, lineterm=""))
 
 
-def as_it_is(seen: Any) -> Any:
-    """Whatever there is to see."""
+def unchanged(seen: Any) -> Any:
     return seen
 
 
-def ends(
+def final_states(
     scenario: Callable[[Stage], None],
     clusters: tuple[ControlPlane, ControlPlane],
     *,
-    shown: Callable[[Any], Any] = as_it_is,
+    normalize: Callable[[Any], Any] = unchanged,
 ) -> list[Any]:
-    """What is there after a scenario on each."""
-    with ExitStack() as until_the_end:
-        stages = [until_the_end.enter_context(stage_of(each)) for each in clusters]
+    """The state of each cluster after a scenario."""
+    with ExitStack() as stack:
+        stages = [stack.enter_context(stage_of(each)) for each in clusters]
         with ThreadPoolExecutor() as threads:
             list(threads.map(scenario, stages))
-        # Some of what they note about the end comes after it.
-        seen = [shown(stage.seen()) for stage in stages]
-        for _ in range(SETTLING_LOOKS):
+        # The controllers still write statuses after the scenario.
+        seen = [normalize(stage.state()) for stage in stages]
+        for _ in range(MAX_POLLS):
             if seen[0] == seen[1]:
                 break
-            PAUSE.wait(LOOK_SECONDS)
-            seen = [shown(stage.seen()) for stage in stages]
+            PAUSE.wait(POLL_SECONDS)
+            seen = [normalize(stage.state()) for stage in stages]
     return seen
 
 
@@ -119,21 +118,19 @@ def ends(
 def test_the_controllers_reach_the_same_final_state(
     scenario: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
-    real, embedded = ends(scenario, clusters)
+    real, embedded = final_states(scenario, clusters)
     if embedded != real:
-        # Which of two controllers comes first is chance; what lasts is none.
-        real, embedded = ends(scenario, clusters)
+        # The order of two controllers is random, so only a repeated difference counts.
+        real, embedded = final_states(scenario, clusters)
 
     assert embedded == real, difference(real, embedded)
 
 
-def complaints(cluster: ControlPlane) -> set[str]:
-    """What the controllers say against the server, from any of them, about anything."""
-    said = (cluster.directory / LOG).read_text(errors="replace")
+def server_problems(cluster: ControlPlane) -> set[str]:
+    """The logged problems that a server may cause."""
+    log = (cluster.directory / LOG).read_text(errors="replace")
     return {
-        NAME.sub("<name>", line)
-        for line in PROBLEM.findall(said)
-        if AGAINST_THE_SERVER.search(line)
+        NAME.sub("<name>", line) for line in PROBLEM.findall(log) if SERVER_PROBLEM.search(line)
     }
 
 
@@ -142,4 +139,4 @@ def test_the_controllers_log_no_error_that_they_do_not_log_for_a_real_server(
 ) -> None:
     real, embedded = clusters
 
-    assert complaints(embedded) - complaints(real) == set()
+    assert server_problems(embedded) - server_problems(real) == set()

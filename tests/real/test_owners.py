@@ -20,7 +20,7 @@ from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.clients import connected
-from tests.real.owner_scenarios import SCENARIOS, Place, Scenario
+from tests.real.owner_scenarios import SCENARIOS, Scenario, ScenarioNamespace
 from tests.real.workload_steps import UNLIMITED_REQUESTS
 
 pytestmark = pytest.mark.timeout(180)
@@ -42,7 +42,7 @@ async def run_on(client: Client, scenarios: Sequence[Scenario], prefix: str) -> 
     async def run(scenario: Scenario) -> Any:
         name = f"{prefix}-{scenario.__name__.replace('_', '-')}"
         await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=name)))
-        return plain(await scenario(Place(client, name)))
+        return plain(await scenario(ScenarioNamespace(client, name)))
 
     async with asyncio.TaskGroup() as group:
         tasks = {scenario.__name__: group.create_task(run(scenario)) for scenario in scenarios}

@@ -16,7 +16,7 @@ SOURCE = "persistentvolume-controller"
 
 
 def state(claim: Claim) -> str:
-    """The state of a claim."""
+    """The phase of a claim, and whether it is being deleted."""
     phase = claim.status.phase if claim.status is not None else None
     return f"{phase} ending" if claim.deletion_time is not None else f"{phase}"
 
@@ -24,13 +24,13 @@ def state(claim: Claim) -> str:
 KINDS: dict[type[Resource], Read | None] = {Claim: state}
 
 
-# Volumes live in no namespace: each scenario has a class of its own, called as its namespace is.
+# Volumes are cluster-scoped, so each scenario has its own storage class, named like its namespace.
 
 
 async def volume(
     stage: Stage, name: str, size: str, *, labels: Mapping[str, str] | None = None, **spec: Any
 ) -> None:
-    """Make a volume and wait until it is seen."""
+    """Create a volume, and wait until the controllers are idle."""
     spec.setdefault("storage_class_name", stage.namespace)
     spec.setdefault("access_modes", ("ReadWriteOnce",))
     await stage.client.create(
@@ -50,7 +50,7 @@ async def volume(
 async def claim(
     stage: Stage, name: str, size: str = "1Gi", *, volume: str | None = None, **spec: Any
 ) -> None:
-    """Make a claim and wait until it is seen."""
+    """Create a claim, and wait until the controllers are idle."""
     spec.setdefault("storage_class_name", stage.namespace)
     spec.setdefault("access_modes", ("ReadWriteOnce",))
     await stage.create(
@@ -67,7 +67,7 @@ async def claim(
 
 
 async def delete(stage: Stage, kind: type[Resource], name: str) -> None:
-    """Ask for an end, and wait for what comes of it."""
+    """Delete an object, and wait until the controllers are idle."""
     is_volume = kind is Volume
     await stage.client.delete(
         kind,
@@ -81,8 +81,8 @@ async def delete(stage: Stage, kind: type[Resource], name: str) -> None:
 # Scenarios
 
 
-async def the_smallest_that_fits(stage: Stage) -> None:
-    """Of several volumes, by size, modes and labels."""
+async def smallest_matching_volume(stage: Stage) -> None:
+    """Claims with sizes, access modes and selectors, and several volumes."""
     await volume(stage, "large", "9Gi")
     await volume(stage, "small", "2Gi")
     await volume(stage, "shared", "2Gi", access_modes=("ReadWriteOnce", "ReadWriteMany"))
@@ -97,16 +97,16 @@ async def the_smallest_that_fits(stage: Stage) -> None:
 
 
 async def by_name(stage: Stage) -> None:
-    """Claims that name a volume, and one that is set aside."""
+    """Claims that name a volume, and a volume that is reserved for a claim."""
     await volume(stage, "small", "1Gi")
     await volume(stage, "large", "9Gi")
     await claim(stage, "too-large", "2Gi", volume="small")
     await claim(stage, "fits", "2Gi", volume="large")
     await claim(stage, "third", "2Gi", volume="large")
-    aside = core_v1.ObjectReference(namespace=stage.namespace, name="waited-for")
-    await volume(stage, "aside", "1Gi", claim_ref=aside)
+    reserved = core_v1.ObjectReference(namespace=stage.namespace, name="late")
+    await volume(stage, "reserved", "1Gi", claim_ref=reserved)
     await claim(stage, "other")
-    await claim(stage, "waited-for")
+    await claim(stage, "late")
 
 
 async def kept_when_released(stage: Stage) -> None:
@@ -139,13 +139,13 @@ async def protected(stage: Stage) -> None:
 
 
 async def without_a_class(stage: Stage) -> None:
-    """No volume is created for a claim that wants none."""
+    """A claim with an empty storage class."""
     await claim(stage, "plain", storage_class_name="")
 
 
 async def without_a_provisioner(stage: Stage) -> None:
-    """A class for volumes that people make."""
-    # First the claim that gets one: for one that comes later, the real ones look every 15 s only.
+    """A storage class without dynamic provisioning."""
+    # The volume is first, because the real controller retries pending claims only every 15 s.
     await _class(stage, "Immediate")
     await volume(stage, "disk", "1Gi")
     await claim(stage, "first")
@@ -153,7 +153,7 @@ async def without_a_provisioner(stage: Stage) -> None:
 
 
 async def waiting_for_a_consumer(stage: Stage) -> None:
-    """A class whose claims are to wait."""
+    """A storage class with delayed binding."""
     await _class(stage, "WaitForFirstConsumer")
     await volume(stage, "disk", "1Gi")
     await claim(stage, "data")
@@ -170,7 +170,7 @@ async def _class(stage: Stage, mode: str) -> None:
 
 
 SCENARIOS: tuple[Scenario, ...] = (
-    the_smallest_that_fits,
+    smallest_matching_volume,
     by_name,
     kept_when_released,
     protected,
@@ -180,16 +180,16 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 
-# What there is to see
+# The final state
 
 
 async def is_caught_up(_stage: Stage) -> bool:
-    """No controller counts here."""
+    """True: no status says what the volume controllers have observed."""
     return True
 
 
 async def final_state(stage: Stage) -> dict[str, Any]:
-    """What claims and volumes say of each other."""
+    """The steps, claims, volumes and events of a scenario."""
     names = [stage.namespace]
     volumes = [
         each
@@ -198,19 +198,19 @@ async def final_state(stage: Stage) -> dict[str, Any]:
     ]
     return {
         "steps": [f"{name}: {value}" for name, value in stage.steps.of(Claim)],
-        "claims": {each.name: _claim_looks(each, stage) for each in await stage.list(Claim)},
+        "claims": {each.name: _claim_state(each, stage) for each in await stage.list(Claim)},
         "volumes": {
-            each.name.removeprefix(stage.namespace): _volume_looks(each) for each in volumes
+            each.name.removeprefix(stage.namespace): _volume_state(each) for each in volumes
         },
         "events": sorted(
-            f"{reason}: {numbered(note, names)}".replace(stage.namespace, "<here>")
+            f"{reason}: {numbered(note, names)}".replace(stage.namespace, "<namespace>")
             for source, reason, note in await event_counts(stage, names)
             if source == SOURCE
         ),
     }
 
 
-def _claim_looks(claim: Claim, stage: Stage) -> dict[str, Any]:
+def _claim_state(claim: Claim, stage: Stage) -> dict[str, Any]:
     status = claim.status or core_v1.PersistentVolumeClaimStatus()
     bound = claim.spec.volume_name if claim.spec is not None else None
     return {
@@ -225,7 +225,7 @@ def _claim_looks(claim: Claim, stage: Stage) -> dict[str, Any]:
     }
 
 
-def _volume_looks(volume: Volume) -> dict[str, Any]:
+def _volume_state(volume: Volume) -> dict[str, Any]:
     reference = volume.spec.claim_ref if volume.spec is not None else None
     return {
         "annotations": dict(sorted(volume.annotations.items())),
