@@ -1,4 +1,4 @@
-"""Samples of the kinds for running a cluster, without workloads."""
+"""Samples of all kinds but workloads, networking and the core group."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -36,30 +36,34 @@ LABELS = {"app": "sample"}
 NOTHING = meta_v1.LabelSelector(match_labels={"sample.example.com/matches": "nothing"})
 
 
-def permissions(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
-    """Roles, bindings, and a request for a certificate."""
+def permissions(
+    namespaced: meta_v1.ObjectMeta, cluster_scoped: meta_v1.ObjectMeta
+) -> Iterator[Resource]:
+    """Roles, bindings, and a CertificateSigningRequest."""
     rules = (rbac_v1.PolicyRule(api_groups=("",), resources=("pods",), verbs=("get", "list")),)
     subjects = (
         rbac_v1.Subject(kind="User", name="jane", api_group="rbac.authorization.k8s.io"),
-        rbac_v1.Subject(kind="ServiceAccount", name="sample", namespace=here.namespace),
+        rbac_v1.Subject(kind="ServiceAccount", name="sample", namespace=namespaced.namespace),
     )
     role = rbac_v1.RoleRef(api_group="rbac.authorization.k8s.io", kind="Role", name="sample")
-    yield rbac_v1.Role(metadata=here, rules=rules)
-    yield rbac_v1.RoleBinding(metadata=here, role_ref=role, subjects=subjects)
+    yield rbac_v1.Role(metadata=namespaced, rules=rules)
+    yield rbac_v1.RoleBinding(metadata=namespaced, role_ref=role, subjects=subjects)
     yield rbac_v1.ClusterRole(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         rules=(*rules, rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))),
         aggregation_rule=rbac_v1.AggregationRule(cluster_role_selectors=(NOTHING,)),
     )
     yield rbac_v1.ClusterRoleBinding(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         role_ref=rbac_v1.RoleRef(
-            api_group="rbac.authorization.k8s.io", kind="ClusterRole", name=everywhere.name or ""
+            api_group="rbac.authorization.k8s.io",
+            kind="ClusterRole",
+            name=cluster_scoped.name or "",
         ),
         subjects=subjects,
     )
     yield certificates_v1.CertificateSigningRequest(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=certificates_v1.CertificateSigningRequestSpec(
             request=_signing_request(),
             signer_name="example.com/sample",
@@ -77,17 +81,19 @@ def _signing_request() -> bytes:
     )
 
 
-def storage(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def storage(
+    namespaced: meta_v1.ObjectMeta, cluster_scoped: meta_v1.ObjectMeta
+) -> Iterator[Resource]:
     """StorageClasses and CSI drivers."""
     yield storage_v1.StorageClass(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         provisioner="example.com/sample",
         parameters={"speed": "fast"},
         allow_volume_expansion=False,
         volume_binding_mode="WaitForFirstConsumer",
     )
     yield storage_v1.CSIDriver(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=storage_v1.CSIDriverSpec(
             attach_required=False,
             storage_capacity=True,
@@ -95,7 +101,7 @@ def storage(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
         ),
     )
     yield storage_v1.CSINode(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=storage_v1.CSINodeSpec(
             drivers=(
                 storage_v1.CSINodeDriver(
@@ -108,10 +114,10 @@ def storage(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
         ),
     )
     yield storage_v1.CSIStorageCapacity(
-        metadata=here, storage_class_name="sample", capacity=Quantity("10Gi")
+        metadata=namespaced, storage_class_name="sample", capacity=Quantity("10Gi")
     )
     yield storage_v1.VolumeAttachment(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=storage_v1.VolumeAttachmentSpec(
             attacher="sample.example.com",
             node_name="sample",
@@ -119,11 +125,11 @@ def storage(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
         ),
     )
     yield storage_v1.VolumeAttributesClass(
-        metadata=everywhere, driver_name="sample.example.com", parameters={"iops": "100"}
+        metadata=cluster_scoped, driver_name="sample.example.com", parameters={"iops": "100"}
     )
 
 
-def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def admission(cluster_scoped: meta_v1.ObjectMeta) -> Iterator[Resource]:
     """Policies and webhooks."""
     unreachable = admissionregistration_v1.WebhookClientConfig(url="https://127.0.0.1:1/none")
     rule = admissionregistration_v1.RuleWithOperations(
@@ -140,9 +146,9 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
             ),
         ),
     )
-    name = everywhere.name or ""
+    name = cluster_scoped.name or ""
     yield admissionregistration_v1.ValidatingWebhookConfiguration(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         webhooks=(
             admissionregistration_v1.ValidatingWebhook(
                 name="sample.example.com",
@@ -156,7 +162,7 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield admissionregistration_v1.MutatingWebhookConfiguration(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         webhooks=(
             admissionregistration_v1.MutatingWebhook(
                 name="sample.example.com",
@@ -170,7 +176,7 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield admissionregistration_v1.ValidatingAdmissionPolicy(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=admissionregistration_v1.ValidatingAdmissionPolicySpec(
             match_constraints=matching,
             validations=(
@@ -179,13 +185,13 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield admissionregistration_v1.ValidatingAdmissionPolicyBinding(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=admissionregistration_v1.ValidatingAdmissionPolicyBindingSpec(
             policy_name=name, validation_actions=("Warn",)
         ),
     )
     yield admissionregistration_v1.MutatingAdmissionPolicy(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=admissionregistration_v1.MutatingAdmissionPolicySpec(
             match_constraints=matching,
             reinvocation_policy="Never",
@@ -200,12 +206,12 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield admissionregistration_v1.MutatingAdmissionPolicyBinding(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=admissionregistration_v1.MutatingAdmissionPolicyBindingSpec(policy_name=name),
     )
 
 
-def extensions(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def extensions(cluster_scoped: meta_v1.ObjectMeta) -> Iterator[Resource]:
     """A CustomResourceDefinition and an aggregated API."""
     schema = apiextensions_v1.JSONSchemaProps(
         type="object",
@@ -233,9 +239,9 @@ def extensions(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
         },
     )
     yield apiextensions_v1.CustomResourceDefinition(
-        metadata=meta_v1.ObjectMeta(name=f"samples.{everywhere.name}.example.com"),
+        metadata=meta_v1.ObjectMeta(name=f"samples.{cluster_scoped.name}.example.com"),
         spec=apiextensions_v1.CustomResourceDefinitionSpec(
-            group=f"{everywhere.name}.example.com",
+            group=f"{cluster_scoped.name}.example.com",
             scope="Namespaced",
             names=apiextensions_v1.CustomResourceDefinitionNames(
                 kind="Sample", plural="samples", singular="sample", short_names=("smp",)
@@ -256,7 +262,7 @@ def extensions(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
             ),
         ),
     )
-    group = f"aggregated-{everywhere.name}.example.com"
+    group = f"aggregated-{cluster_scoped.name}.example.com"
     yield apiregistration_v1.APIService(
         metadata=meta_v1.ObjectMeta(name=f"v1.{group}"),
         spec=apiregistration_v1.APIServiceSpec(
@@ -270,7 +276,9 @@ def extensions(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
     )
 
 
-def devices(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def devices(
+    namespaced: meta_v1.ObjectMeta, cluster_scoped: meta_v1.ObjectMeta
+) -> Iterator[Resource]:
     """ResourceClaims, and devices."""
     claim = resource_v1.ResourceClaimSpec(
         devices=resource_v1.DeviceClaim(
@@ -292,15 +300,15 @@ def devices(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
             ),
         )
     )
-    yield resource_v1.ResourceClaim(metadata=here, spec=claim)
+    yield resource_v1.ResourceClaim(metadata=namespaced, spec=claim)
     yield resource_v1.ResourceClaimTemplate(
-        metadata=here,
+        metadata=namespaced,
         spec=resource_v1.ResourceClaimTemplateSpec(
             metadata=meta_v1.ObjectMeta(labels=LABELS), spec=claim
         ),
     )
     yield resource_v1.DeviceClass(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=resource_v1.DeviceClassSpec(
             selectors=(
                 resource_v1.DeviceSelector(
@@ -310,7 +318,7 @@ def devices(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
         ),
     )
     yield resource_v1.ResourceSlice(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=resource_v1.ResourceSliceSpec(
             driver="sample.example.com",
             all_nodes=True,
@@ -330,10 +338,12 @@ def devices(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
     )
 
 
-def cluster(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def cluster(
+    namespaced: meta_v1.ObjectMeta, cluster_scoped: meta_v1.ObjectMeta
+) -> Iterator[Resource]:
     """The remaining kinds."""
     yield coordination_v1.Lease(
-        metadata=here,
+        metadata=namespaced,
         spec=coordination_v1.LeaseSpec(
             holder_identity="",
             lease_duration_seconds=15,
@@ -343,27 +353,27 @@ def cluster(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
         ),
     )
     yield events_v1.Event(
-        metadata=replace(here, name="sample-event"),
+        metadata=replace(namespaced, name="sample-event"),
         action="Sampling",
         event_time=MOMENT,
         note="größer",
         reason="Sampled",
-        regarding=core_v1.ObjectReference(kind="Pod", name="x", namespace=here.namespace),
+        regarding=core_v1.ObjectReference(kind="Pod", name="x", namespace=namespaced.namespace),
         reporting_controller="example.com/sample",
         reporting_instance="one",
         series=events_v1.EventSeries(count=2, last_observed_time=MOMENT),
         type="Normal",
     )
     yield scheduling_v1.PriorityClass(
-        metadata=everywhere, value=0, global_default=False, preemption_policy="Never"
+        metadata=cluster_scoped, value=0, global_default=False, preemption_policy="Never"
     )
     yield node_v1.RuntimeClass(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         handler="sample",
         overhead=node_v1.Overhead(pod_fixed={"cpu": Quantity("250m")}),
     )
     yield flowcontrol_v1.FlowSchema(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=flowcontrol_v1.FlowSchemaSpec(
             priority_level_configuration=flowcontrol_v1.PriorityLevelConfigurationReference(
                 name="global-default"
@@ -390,7 +400,7 @@ def cluster(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
         ),
     )
     yield flowcontrol_v1.PriorityLevelConfiguration(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=flowcontrol_v1.PriorityLevelConfigurationSpec(
             type="Limited",
             limited=flowcontrol_v1.LimitedPriorityLevelConfiguration(

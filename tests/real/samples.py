@@ -1,7 +1,7 @@
 """A sample of every built-in kind that can be created, as the API server accepts it.
 
-None of them does anything: nothing matches the admission policies and webhooks, and no kubelet,
-scheduler or controller looks at the rest.
+They have no effect: nothing matches the admission policies and webhooks, and no kubelet, scheduler
+or controller runs.
 """
 
 from collections.abc import Iterator
@@ -45,45 +45,45 @@ POD_LABELS = {**LABELS, "tier": "front"}
 
 
 def samples(namespace: str) -> Iterator[Resource]:
-    """One of each kind; those that live in no namespace are named after ``namespace``."""
-    here = meta_v1.ObjectMeta(name="sample", namespace=namespace, labels=LABELS)
-    everywhere = meta_v1.ObjectMeta(
+    """One object of each kind; cluster-scoped ones have the name ``namespace``."""
+    namespaced = meta_v1.ObjectMeta(name="sample", namespace=namespace, labels=LABELS)
+    cluster_scoped = meta_v1.ObjectMeta(
         name=namespace, labels=LABELS, annotations={"example.com/empty": ""}
     )
-    yield from _core(here, everywhere)
-    yield from _workloads(here)
-    yield from _network(here, everywhere)
-    yield from permissions(here, everywhere)
-    yield from storage(here, everywhere)
-    yield from admission(everywhere)
-    yield from extensions(everywhere)
-    yield from devices(here, everywhere)
-    yield from cluster(here, everywhere)
+    yield from _core(namespaced, cluster_scoped)
+    yield from _workloads(namespaced)
+    yield from _network(namespaced, cluster_scoped)
+    yield from permissions(namespaced, cluster_scoped)
+    yield from storage(namespaced, cluster_scoped)
+    yield from admission(cluster_scoped)
+    yield from extensions(cluster_scoped)
+    yield from devices(namespaced, cluster_scoped)
+    yield from cluster(namespaced, cluster_scoped)
 
 
 def reviews(namespace: str) -> Iterator[Resource]:
-    """Questions: they are answered, and not kept. Each kind but the one of ``rules_review``."""
-    asked = authorization_v1.ResourceAttributes(
+    """One review of each kind but that of ``rules_review``; the server does not store reviews."""
+    attributes = authorization_v1.ResourceAttributes(
         namespace=namespace, verb="get", group="apps", resource="deployments"
     )
-    about_someone = authorization_v1.SubjectAccessReviewSpec(
-        user="jane", groups=("staff",), extra={"scopes": ("read",)}, resource_attributes=asked
+    user_review = authorization_v1.SubjectAccessReviewSpec(
+        user="jane", groups=("staff",), extra={"scopes": ("read",)}, resource_attributes=attributes
     )
     yield authentication_v1.SelfSubjectReview()
     yield authentication_v1.TokenReview(
         spec=authentication_v1.TokenReviewSpec(token="not-a-token", audiences=("sample",))
     )
-    yield authorization_v1.SubjectAccessReview(spec=about_someone)
+    yield authorization_v1.SubjectAccessReview(spec=user_review)
     yield authorization_v1.LocalSubjectAccessReview(
-        metadata=meta_v1.ObjectMeta(namespace=namespace), spec=about_someone
+        metadata=meta_v1.ObjectMeta(namespace=namespace), spec=user_review
     )
     yield authorization_v1.SelfSubjectAccessReview(
-        spec=authorization_v1.SelfSubjectAccessReviewSpec(resource_attributes=asked)
+        spec=authorization_v1.SelfSubjectAccessReviewSpec(resource_attributes=attributes)
     )
 
 
 def rules_review(namespace: str) -> authorization_v1.SelfSubjectRulesReview:
-    """What may I do there?"""
+    """A review of the permissions of the client in the namespace."""
     return authorization_v1.SelfSubjectRulesReview(
         spec=authorization_v1.SelfSubjectRulesReviewSpec(namespace=namespace)
     )
@@ -163,14 +163,16 @@ def _claim_spec() -> core_v1.PersistentVolumeClaimSpec:
     )
 
 
-def _core(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def _core(namespaced: meta_v1.ObjectMeta, cluster_scoped: meta_v1.ObjectMeta) -> Iterator[Resource]:
     yield core_v1.ConfigMap(
-        metadata=here, data={"empty": "", "text": "größer"}, binary_data={"b": b"\x00\xff"}
+        metadata=namespaced, data={"empty": "", "text": "größer"}, binary_data={"b": b"\x00\xff"}
     )
-    yield core_v1.Secret(metadata=here, type="Opaque", data={"key": b"value"}, immutable=False)
-    yield core_v1.ServiceAccount(metadata=here, automount_service_account_token=False)
+    yield core_v1.Secret(
+        metadata=namespaced, type="Opaque", data={"key": b"value"}, immutable=False
+    )
+    yield core_v1.ServiceAccount(metadata=namespaced, automount_service_account_token=False)
     yield core_v1.Service(
-        metadata=here,
+        metadata=namespaced,
         spec=core_v1.ServiceSpec(
             type="ClusterIP",
             cluster_ip="None",
@@ -183,7 +185,7 @@ def _core(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[
         ),
     )
     yield core_v1.Endpoints(
-        metadata=here,
+        metadata=namespaced,
         subsets=(
             core_v1.EndpointSubset(
                 addresses=(core_v1.EndpointAddress(ip="10.1.2.3", hostname="one"),),
@@ -192,9 +194,9 @@ def _core(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[
         ),
     )
     yield core_v1.Event(
-        metadata=here,
+        metadata=namespaced,
         involved_object=core_v1.ObjectReference(
-            api_version="v1", kind="Pod", name="x", namespace=here.namespace
+            api_version="v1", kind="Pod", name="x", namespace=namespaced.namespace
         ),
         reason="Sampled",
         message="",
@@ -204,18 +206,18 @@ def _core(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[
         last_timestamp=MOMENT,
     )
     yield core_v1.LimitRange(
-        metadata=here,
+        metadata=namespaced,
         spec=core_v1.LimitRangeSpec(
             limits=(core_v1.LimitRangeItem(type="Container", max={"cpu": Quantity("2")}),)
         ),
     )
     yield core_v1.ResourceQuota(
-        metadata=here,
+        metadata=namespaced,
         spec=core_v1.ResourceQuotaSpec(hard={"pods": Quantity("0")}, scopes=("BestEffort",)),
     )
-    yield core_v1.PersistentVolumeClaim(metadata=here, spec=_claim_spec())
+    yield core_v1.PersistentVolumeClaim(metadata=namespaced, spec=_claim_spec())
     yield core_v1.PersistentVolume(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=core_v1.PersistentVolumeSpec(
             access_modes=("ReadWriteOnce",),
             capacity={"storage": Quantity("1Gi")},
@@ -223,17 +225,17 @@ def _core(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[
             persistent_volume_reclaim_policy="Retain",
         ),
     )
-    yield core_v1.Pod(metadata=here, spec=_pod_spec(restart_policy="Never"))
-    yield core_v1.PodTemplate(metadata=here, template=_pod_template())
+    yield core_v1.Pod(metadata=namespaced, spec=_pod_spec(restart_policy="Never"))
+    yield core_v1.PodTemplate(metadata=namespaced, template=_pod_template())
     yield core_v1.ReplicationController(
-        metadata=here,
+        metadata=namespaced,
         spec=core_v1.ReplicationControllerSpec(
             replicas=0, selector=POD_LABELS, template=_pod_template()
         ),
     )
-    yield core_v1.Namespace(metadata=replace(everywhere, name=f"{everywhere.name}-inside"))
+    yield core_v1.Namespace(metadata=replace(cluster_scoped, name=f"{cluster_scoped.name}-inside"))
     yield core_v1.Node(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=core_v1.NodeSpec(
             pod_cidr="10.2.0.0/24",
             pod_cidrs=("10.2.0.0/24",),
@@ -243,9 +245,9 @@ def _core(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[
     )
 
 
-def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def _workloads(namespaced: meta_v1.ObjectMeta) -> Iterator[Resource]:
     yield apps_v1.Deployment(
-        metadata=here,
+        metadata=namespaced,
         spec=apps_v1.DeploymentSpec(
             replicas=0,
             paused=True,
@@ -258,15 +260,15 @@ def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield apps_v1.ReplicaSet(
-        metadata=here,
+        metadata=namespaced,
         spec=apps_v1.ReplicaSetSpec(replicas=0, selector=SELECTOR, template=_pod_template()),
     )
     yield apps_v1.DaemonSet(
-        metadata=here,
+        metadata=namespaced,
         spec=apps_v1.DaemonSetSpec(selector=SELECTOR, template=_pod_template()),
     )
     yield apps_v1.StatefulSet(
-        metadata=here,
+        metadata=namespaced,
         spec=apps_v1.StatefulSetSpec(
             replicas=0,
             service_name="sample",
@@ -280,7 +282,7 @@ def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield apps_v1.ControllerRevision(
-        metadata=here, revision=0, data={"spec": {"list": [1, "two", False]}}
+        metadata=namespaced, revision=0, data={"spec": {"list": [1, "two", False]}}
     )
     job = batch_v1.JobSpec(
         suspend=True,
@@ -288,9 +290,9 @@ def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
         completions=1,
         template=core_v1.PodTemplateSpec(spec=_pod_spec(restart_policy="Never")),
     )
-    yield batch_v1.Job(metadata=here, spec=job)
+    yield batch_v1.Job(metadata=namespaced, spec=job)
     yield batch_v1.CronJob(
-        metadata=here,
+        metadata=namespaced,
         spec=batch_v1.CronJobSpec(
             schedule="*/5 * * * *",
             suspend=True,
@@ -299,7 +301,7 @@ def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield autoscaling_v1.HorizontalPodAutoscaler(
-        metadata=here,
+        metadata=namespaced,
         spec=autoscaling_v1.HorizontalPodAutoscalerSpec(
             scale_target_ref=autoscaling_v1.CrossVersionObjectReference(
                 api_version="apps/v1", kind="Deployment", name="sample"
@@ -309,7 +311,7 @@ def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield autoscaling_v2.HorizontalPodAutoscaler(
-        metadata=replace(here, name="sample-two"),
+        metadata=replace(namespaced, name="sample-two"),
         spec=autoscaling_v2.HorizontalPodAutoscalerSpec(
             scale_target_ref=autoscaling_v2.CrossVersionObjectReference(
                 api_version="apps/v1", kind="Deployment", name="sample"
@@ -330,19 +332,21 @@ def _workloads(here: meta_v1.ObjectMeta) -> Iterator[Resource]:
         ),
     )
     yield policy_v1.PodDisruptionBudget(
-        metadata=here,
+        metadata=namespaced,
         spec=policy_v1.PodDisruptionBudgetSpec(min_available="50%", selector=SELECTOR),
     )
 
 
-def _network(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
+def _network(
+    namespaced: meta_v1.ObjectMeta, cluster_scoped: meta_v1.ObjectMeta
+) -> Iterator[Resource]:
     backend = networking_v1.IngressBackend(
         service=networking_v1.IngressServiceBackend(
             name="sample", port=networking_v1.ServiceBackendPort(number=80)
         )
     )
     yield networking_v1.Ingress(
-        metadata=here,
+        metadata=namespaced,
         spec=networking_v1.IngressSpec(
             ingress_class_name="sample",
             tls=(networking_v1.IngressTLS(hosts=("example.com",), secret_name="sample"),),
@@ -361,11 +365,11 @@ def _network(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterat
         ),
     )
     yield networking_v1.IngressClass(
-        metadata=everywhere,
+        metadata=cluster_scoped,
         spec=networking_v1.IngressClassSpec(controller="example.com/sample"),
     )
     yield networking_v1.NetworkPolicy(
-        metadata=here,
+        metadata=namespaced,
         spec=networking_v1.NetworkPolicySpec(
             pod_selector=meta_v1.LabelSelector(),
             policy_types=("Ingress", "Egress"),
@@ -389,15 +393,15 @@ def _network(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterat
         ),
         spec=networking_v1.IPAddressSpec(
             parent_ref=networking_v1.ParentReference(
-                resource="services", name="sample", namespace=here.namespace
+                resource="services", name="sample", namespace=namespaced.namespace
             )
         ),
     )
     yield networking_v1.ServiceCIDR(
-        metadata=everywhere, spec=networking_v1.ServiceCIDRSpec(cidrs=("10.77.0.0/24",))
+        metadata=cluster_scoped, spec=networking_v1.ServiceCIDRSpec(cidrs=("10.77.0.0/24",))
     )
     yield discovery_v1.EndpointSlice(
-        metadata=here,
+        metadata=namespaced,
         address_type="IPv4",
         endpoints=(
             discovery_v1.Endpoint(

@@ -76,7 +76,7 @@ def _claim(name: str) -> Claim:
     )
 
 
-# What users and simulate_kubelet do
+# What users and kubelets do
 
 
 async def set_image(stage: Stage, image: str) -> None:
@@ -299,9 +299,8 @@ async def _steps(stage: Stage) -> list[str]:
             pod_steps.append((name, f"Pod {name}: {value}"))
             continue
         if is_parallel:
-            pod_steps.sort(
-                key=lambda step: step[0]
-            )  # the real controller creates them concurrently
+            # The real controller creates them concurrently.
+            pod_steps.sort(key=lambda step: step[0])
         taken += [step for _, step in pod_steps]
         taken.append(f"StatefulSet: {value}")
         pod_steps = []

@@ -12,7 +12,7 @@ from tests.real.webhook_comparison import (
     Stage,
     both,
     next_number,
-    tell,
+    run_scenario,
 )
 
 __all__ = ["both"]
@@ -22,8 +22,8 @@ def config_map(policy: str, **data: str) -> dict[str, Any]:
     return {"metadata": {"name": "a", "labels": {"policy": policy}}, "data": data}
 
 
-def judgements(stage: Stage) -> None:
-    maps = f"{stage.here}/configmaps?dryRun=All"
+def validations_of_policies(stage: Stage) -> None:
+    maps = f"{stage.namespace_path}/configmaps?dryRun=All"
     least = {"expression": "object.data.size() > 1", "message": "  too few  "}
     stage.policy("plain", validations=[{"expression": "has(object.data)"}, least])
     stage.policy(
@@ -97,7 +97,7 @@ def judgements(stage: Stage) -> None:
         "annotated",
         auditAnnotations=[{"key": "k", "valueExpression": "string(object.data.nothing)"}],
     )
-    stage.settle_policies()
+    stage.wait_for_policies()
 
     for policy in (
         "plain",
@@ -115,34 +115,34 @@ def judgements(stage: Stage) -> None:
     ):
         stage.step("POST", maps, config_map(policy, one="1"))
         stage.step("POST", maps, config_map(policy, one="1", two="2"))
-    made_up = {"metadata": {"generateName": "made-up-", "labels": {"policy": "plain"}}}
-    stage.step("POST", maps, made_up)
+    generated = {"metadata": {"generateName": "made-up-", "labels": {"policy": "plain"}}}
+    stage.step("POST", maps, generated)
 
 
 def parameters(stage: Stage) -> None:
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
     kind = {"apiVersion": "v1", "kind": "ConfigMap"}
-    judged = [{"expression": "params.data.most == object.data.most", "message": "another"}]
+    validations = [{"expression": "params.data.most == object.data.most", "message": "another"}]
     for name in ("low", "high"):
         labelled = {"metadata": {"name": name, "labels": {"is": "parameter"}}}
-        stage.ask("POST", maps, {**labelled, "data": {"most": name}})
+        stage.send("POST", maps, {**labelled, "data": {"most": name}})
 
     def named(name: str, action: str, **more: str) -> dict[str, Any]:
         return {"paramRef": {"name": name, "parameterNotFoundAction": action, **more}}
 
     selector = {"matchLabels": {"is": "parameter"}}
     selected = {"paramRef": {"selector": selector, "parameterNotFoundAction": "Deny"}}
-    stage.policy("one", [named("low", "Deny")], paramKind=kind, validations=judged)
-    stage.policy("none", [named("no", "Deny")], paramKind=kind, validations=judged)
-    stage.policy("allowed", [named("no", "Allow")], paramKind=kind, validations=judged)
-    stage.policy("every", [selected], paramKind=kind, validations=judged)
-    stage.policy("unbound", [{}], paramKind=kind, validations=judged)
+    stage.policy("one", [named("low", "Deny")], paramKind=kind, validations=validations)
+    stage.policy("none", [named("no", "Deny")], paramKind=kind, validations=validations)
+    stage.policy("allowed", [named("no", "Allow")], paramKind=kind, validations=validations)
+    stage.policy("every", [selected], paramKind=kind, validations=validations)
+    stage.policy("unbound", [{}], paramKind=kind, validations=validations)
     nodes = {"apiVersion": "v1", "kind": "Node"}
     wrong = [named("no", "Allow", namespace="default")]
-    stage.policy("outside", wrong, paramKind=nodes, validations=judged)
+    stage.policy("outside", wrong, paramKind=nodes, validations=validations)
     unknown = {"apiVersion": "example.com/v1", "kind": "Nothing"}
-    stage.policy("unknown", [named("no", "Allow")], paramKind=unknown, validations=judged)
-    stage.settle_policies()
+    stage.policy("unknown", [named("no", "Allow")], paramKind=unknown, validations=validations)
+    stage.wait_for_policies()
 
     for policy in ("one", "none", "allowed", "every", "unbound", "outside", "unknown"):
         stage.step("POST", f"{maps}?dryRun=All", config_map(policy, most="low"))
@@ -150,7 +150,7 @@ def parameters(stage: Stage) -> None:
 
 
 def every_operation(stage: Stage) -> None:
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
     stage.policy(
         "kept",
         validations=[
@@ -165,7 +165,7 @@ def every_operation(stage: Stage) -> None:
     )
     other = {"matchResources": {"objectSelector": {"matchLabels": {"other": "label"}}}}
     stage.policy("elsewhere", [other], validations=[{"expression": "false"}])
-    stage.settle_policies()
+    stage.wait_for_policies()
 
     stage.step("POST", maps, config_map("kept", a="b"))
     stage.step("PATCH", f"{maps}/a", {"data": {"a": "c"}}, sends=MERGE)
@@ -175,11 +175,11 @@ def every_operation(stage: Stage) -> None:
     stage.step("POST", f"{maps}?dryRun=All", config_map("elsewhere", a="b"))
 
 
-def conditions_of_webhooks(stage: Stage) -> None:
+def match_conditions_of_webhooks(stage: Stage) -> None:
     def condition(expression: str) -> dict[str, Any]:
         return {"matchConditions": [{"name": "it", "expression": expression}]}
 
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
     fails = condition("object.data.nothing == 'x'")
     stage.configure(
         "mutating",
@@ -210,35 +210,39 @@ def bad_policies(stage: Stage) -> None:
     }
     constraints = {"matchConstraints": {"resourceRules": [rule]}}
 
-    def refused(**spec: Any) -> None:
+    def try_to_create(**spec: Any) -> None:
         body = {"metadata": {"name": "bad"}, "spec": {**constraints, **spec}}
         stage.step("POST", policies, body)
 
-    refused()
-    refused(validations=[{}])
-    refused(validations=[{"expression": "  "}])
-    refused(validations=[{"expression": "1 +"}])
-    refused(validations=[{"expression": "'text'"}])
-    refused(validations=[{"expression": "nothing"}])
-    refused(validations=[{"expression": "true", "reason": "Because"}])
-    refused(validations=[{"expression": "true", "message": " "}])
-    refused(validations=[{"expression": "true", "message": "two\nlines"}])
-    refused(validations=[{"expression": "true\n", "message": ""}])
-    refused(validations=[{"expression": "true\n&& true"}])
-    refused(validations=[{"expression": "true", "messageExpression": "1"}])
-    refused(validations=[{"expression": "true", "messageExpression": "authorizer == null"}])
-    refused(validations=[{"expression": "params.x == 1"}])
-    refused(validations=[{"expression": "true"}], paramKind={"kind": "X"})
-    refused(validations=[{"expression": "true"}], paramKind={"apiVersion": "a/b/c", "kind": "X"})
-    refused(validations=[{"expression": "true"}], paramKind={"apiVersion": "A_/v1", "kind": "_"})
-    refused(validations=[{"expression": "true"}], failurePolicy="Perhaps")
-    refused(validations=[{"expression": "true"}], matchConstraints={"resourceRules": []})
-    refused(validations=[{"expression": "true"}], matchConstraints={"resourceRules": [{}]})
-    refused(
+    try_to_create()
+    try_to_create(validations=[{}])
+    try_to_create(validations=[{"expression": "  "}])
+    try_to_create(validations=[{"expression": "1 +"}])
+    try_to_create(validations=[{"expression": "'text'"}])
+    try_to_create(validations=[{"expression": "nothing"}])
+    try_to_create(validations=[{"expression": "true", "reason": "Because"}])
+    try_to_create(validations=[{"expression": "true", "message": " "}])
+    try_to_create(validations=[{"expression": "true", "message": "two\nlines"}])
+    try_to_create(validations=[{"expression": "true\n", "message": ""}])
+    try_to_create(validations=[{"expression": "true\n&& true"}])
+    try_to_create(validations=[{"expression": "true", "messageExpression": "1"}])
+    try_to_create(validations=[{"expression": "true", "messageExpression": "authorizer == null"}])
+    try_to_create(validations=[{"expression": "params.x == 1"}])
+    try_to_create(validations=[{"expression": "true"}], paramKind={"kind": "X"})
+    try_to_create(
+        validations=[{"expression": "true"}], paramKind={"apiVersion": "a/b/c", "kind": "X"}
+    )
+    try_to_create(
+        validations=[{"expression": "true"}], paramKind={"apiVersion": "A_/v1", "kind": "_"}
+    )
+    try_to_create(validations=[{"expression": "true"}], failurePolicy="Perhaps")
+    try_to_create(validations=[{"expression": "true"}], matchConstraints={"resourceRules": []})
+    try_to_create(validations=[{"expression": "true"}], matchConstraints={"resourceRules": [{}]})
+    try_to_create(
         validations=[{"expression": "true"}],
         matchConstraints={"resourceRules": [rule], "matchPolicy": "Perhaps"},
     )
-    refused(
+    try_to_create(
         validations=[{"expression": "variables.b"}],
         variables=[
             {"name": "a", "expression": "variables.b"},
@@ -247,7 +251,7 @@ def bad_policies(stage: Stage) -> None:
             {"name": "", "expression": ""},
         ],
     )
-    refused(
+    try_to_create(
         validations=[{"expression": "true"}],
         matchConditions=[
             {"name": "", "expression": ""},
@@ -256,9 +260,9 @@ def bad_policies(stage: Stage) -> None:
             {"name": "a", "expression": "true"},
         ],
     )
-    refused(auditAnnotations=[{"key": "", "valueExpression": ""}])
-    refused(auditAnnotations=[{"key": "a b", "valueExpression": "1"}])
-    refused(
+    try_to_create(auditAnnotations=[{"key": "", "valueExpression": ""}])
+    try_to_create(auditAnnotations=[{"key": "a b", "valueExpression": "1"}])
+    try_to_create(
         auditAnnotations=[
             {"key": "a", "valueExpression": "'x'"},
             {"key": "a", "valueExpression": "null"},
@@ -269,27 +273,27 @@ def bad_policies(stage: Stage) -> None:
 def bad_bindings(stage: Stage) -> None:
     bindings = f"{REGISTRATION}/validatingadmissionpolicybindings?dryRun=All"
 
-    def refused(**spec: Any) -> None:
+    def try_to_create(**spec: Any) -> None:
         stage.step("POST", bindings, {"metadata": {"name": "bad"}, "spec": spec})
 
-    refused()
-    refused(policyName="a b", validationActions=["Deny"])
-    refused(policyName="a", validationActions=["Perhaps"])
-    refused(policyName="a", validationActions=["Deny", "Warn"])
-    refused(policyName="a", validationActions=["Audit", "Audit"])
-    refused(policyName="a", validationActions=["Deny"], paramRef={})
-    refused(policyName="a", validationActions=["Deny"], paramRef={"name": "a b"})
-    refused(
+    try_to_create()
+    try_to_create(policyName="a b", validationActions=["Deny"])
+    try_to_create(policyName="a", validationActions=["Perhaps"])
+    try_to_create(policyName="a", validationActions=["Deny", "Warn"])
+    try_to_create(policyName="a", validationActions=["Audit", "Audit"])
+    try_to_create(policyName="a", validationActions=["Deny"], paramRef={})
+    try_to_create(policyName="a", validationActions=["Deny"], paramRef={"name": "a b"})
+    try_to_create(
         policyName="a",
         validationActions=["Deny"],
         paramRef={"name": "a", "selector": {}, "parameterNotFoundAction": "Perhaps"},
     )
-    refused(
+    try_to_create(
         policyName="a",
         validationActions=["Deny"],
         matchResources={"resourceRules": [{"operations": ["CONJURE"]}]},
     )
-    refused(
+    try_to_create(
         policyName="a",
         validationActions=["Deny"],
         matchResources={"namespaceSelector": {"matchExpressions": [{"key": "a b"}]}},
@@ -297,22 +301,22 @@ def bad_bindings(stage: Stage) -> None:
 
 
 SCENARIOS: tuple[Scenario, ...] = (
-    judgements,
+    validations_of_policies,
     parameters,
     every_operation,
-    conditions_of_webhooks,
+    match_conditions_of_webhooks,
     bad_policies,
     bad_bindings,
 )
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_policies_judge_as_on_the_real_server(
+def test_policies_respond_as_on_the_real_server(
     scenario: Scenario, both: tuple[HttpsServer, HttpsServer]
 ) -> None:
     number = next_number()
 
-    first, second = (tell(scenario, server, number=number) for server in both)
+    real, embedded = (run_scenario(scenario, server, number=number) for server in both)
 
-    for theirs, ours in zip(first, second, strict=True):
-        assert ours == theirs
+    for expected, actual in zip(real, embedded, strict=True):
+        assert actual == expected

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.real.differential.servers import HttpsServer
-from tests.real.webhook_comparison import Scenario, both, next_number, tell
+from tests.real.webhook_comparison import Scenario, both, next_number, run_scenario
 from tests.real.webhook_failures import FAILURES
 from tests.real.webhook_scenarios import SCENARIOS
 
@@ -11,14 +11,15 @@ __all__ = ["both"]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS + FAILURES, ids=lambda scenario: scenario.__name__)
-def test_webhooks_are_called_and_obeyed_as_by_the_real_server(
+def test_webhooks_are_called_and_applied_as_by_the_real_server(
     scenario: Scenario, both: tuple[HttpsServer, HttpsServer]
 ) -> None:
     number = next_number()
 
-    first, second = (
-        tell(scenario, server, f"away.scenario-{number}.svc", number=number) for server in both
+    real, embedded = (
+        run_scenario(scenario, server, f"external.scenario-{number}.svc", number=number)
+        for server in both
     )
 
-    for theirs, ours in zip(first, second, strict=True):
-        assert ours == theirs
+    for expected, actual in zip(real, embedded, strict=True):
+        assert actual == expected

@@ -1,4 +1,4 @@
-"""One scenario run on two servers: their responses, and their requests to webhooks."""
+"""Runs scenarios on two servers, and records responses and requests to webhooks."""
 
 import json
 import re
@@ -14,29 +14,29 @@ from steersman_cluster.testing import ControlPlane, running_embedded_control_pla
 from tests.real.differential.servers import HttpsServer
 from tests.webhook_server import ReceivedReview, Script, WebhookServer, webhook_server
 
-# Who a server is where it writes by itself: the status of a definition, say, or what it serves.
-ITSELF = "system:apiserver"
+# The user of a server's own writes, such as the status of a definition.
+API_SERVER_USER = "system:apiserver"
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 JSON, MERGE = "application/json", "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
-# How long it may take until a real server knows a new configuration.
+# The longest time until a real server uses a new configuration.
 READY_SECONDS = 30.0
 
-EVERYTHING = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]
+MATCH_ALL = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]
 
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _VERSION = re.compile(r'"resourceVersion": "(\d+)"')
 _RECORD = re.compile(r"in record \((\d+)\)")
-_MADE_UP = re.compile(r"(made-up-)[a-z0-9]{5}")
+_GENERATED = re.compile(r"(made-up-)[a-z0-9]{5}")
 
 _NUMBERS = count(1)
 
 
 class Stage:
-    """A server, webhooks for it, a namespace of its own, and all that has happened so far."""
+    """A server, its webhooks, a namespace for one scenario, and the recorded steps."""
 
     def __init__(self, server: HttpsServer, hooks: WebhookServer, *, number: int) -> None:
         self.hooks = hooks
@@ -45,28 +45,28 @@ class Stage:
         self._server = server
         self._number = number
         self._configured: list[str] = []
-        self._turns = count(1)
+        self._markers = count(1)
         self._versions: dict[str, str] = {}
-        self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
+        self.send("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
 
     @property
-    def here(self) -> str:
+    def namespace_path(self) -> str:
         """The path of the namespace in the core group."""
         return f"/api/v1/namespaces/{self.namespace}"
 
-    def within(self, group_version: str) -> str:
+    def group_path(self, group_version: str) -> str:
         """The path of the namespace in another group."""
         return f"/apis/{group_version}/namespaces/{self.namespace}"
 
     @property
-    def only_here(self) -> dict[str, Any]:
+    def namespace_selector(self) -> dict[str, Any]:
         """A selector of this namespace."""
         return {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}
 
-    def ask(
+    def send(
         self, method: str, path: str, body: Any = None, *, sends: str = JSON, as_user: str = ""
     ) -> tuple[int, Any, list[str]]:
-        """Ask without recording it."""
+        """Send a request without recording it."""
         headers = {"authorization": f"Bearer {self._server.token}", "accept": JSON}
         if as_user:
             headers["impersonate-user"] = as_user
@@ -75,58 +75,63 @@ class Stage:
             body = json.dumps(body).encode()
         response = self._server.call(method, path, body, headers)
         warnings = [value for name, value in response.headers if name.lower() == "warning"]
-        is_json = response.body.startswith(b"{")  # a path that is not served answers in plain text
+        is_json = response.body.startswith(b"{")  # the 404 of an unserved path is plain text
         return response.status, json.loads(response.body) if is_json else None, warnings
 
     def step(self, method: str, path: str, body: Any = None, **more: str) -> Any:
         """Send a request, and record the response and the calls of webhooks."""
         if method in ("PUT", "PATCH", "DELETE"):
-            self._catch_up(path)
+            self._wait_for_watch_cache(path)
         self.hooks.forget()
-        status, response, warnings = self.ask(method, path, body, **more)
-        # A real server that writes from an outdated cache notices it, and asks once more.
+        status, response, warnings = self.send(method, path, body, **more)
+        # A real server that writes from an outdated cache calls webhooks again, so repeated calls
+        # count once.
         received = {
             _order(each): (each.path, each.query, each.review)
             for each in self.hooks.received
-            if not each.path.startswith("ready") and self._concerns(each)
+            if not each.path.startswith("ready") and self._is_caused_by_scenario(each)
         }
         review = {
-            "asked": f"{method} {path}",
+            "request": f"{method} {path}",
             "status": status,
-            "answer": response,
+            "response": response,
             "warnings": warnings,
-            # Some are asked at the same time, and any may arrive first.
+            # Some webhooks are called concurrently, in random order.
             "received": [received[each] for each in sorted(received)],
         }
         self.reviews.append(self._normal(review))
         return response
 
-    def _concerns(self, received: ReceivedReview) -> bool:
-        """Whether the scenario made it happen: elsewhere a server writes when it comes to it."""
+    def _is_caused_by_scenario(self, received: ReceivedReview) -> bool:
+        """Whether the scenario caused the review: a server also writes by itself."""
         request = received.review["request"]
-        who: str = request["userInfo"]["username"]
-        where: str | None = request.get("namespace")
-        return who != ITSELF or where == self.namespace
+        user: str = request["userInfo"]["username"]
+        namespace: str | None = request.get("namespace")
+        return user != API_SERVER_USER or namespace == self.namespace
 
-    def _catch_up(self, path: str) -> None:
-        """Have the caches of a real server know the object: it asks about what they hold first."""
+    def _wait_for_watch_cache(self, path: str) -> None:
+        """Wait until the watch cache of a real server has the object, which updates start from."""
         root, version, *rest = path.partition("?")[0].removeprefix("/").split("/")
         if root == "apis":
             version, rest = f"{version}/{rest[0]}", rest[1:]
-        there = "/".join((root, version, *rest[: 4 if rest[0] == "namespaces" and rest[3:] else 2]))
-        status, found, _ = self.ask("GET", f"/{there}")
+        object_path = "/".join(
+            (root, version, *rest[: 4 if rest[0] == "namespaces" and rest[3:] else 2])
+        )
+        status, found, _ = self.send("GET", f"/{object_path}")
         if status == 200 and "name" in found["metadata"]:
-            self.ask("GET", f"/{there}?resourceVersion={found['metadata']['resourceVersion']}")
+            self.send(
+                "GET", f"/{object_path}?resourceVersion={found['metadata']['resourceVersion']}"
+            )
 
     def webhook(self, path: str, script: Script | None = None, **more: Any) -> dict[str, Any]:
-        """A webhook that looks at everything in this namespace, unless it says otherwise."""
+        """The configuration of a webhook, by default for all requests in this namespace."""
         if script is not None:
             self.hooks.scripts[path] = script
         return {
             "name": f"{path}.example.com",
             "clientConfig": self.hooks.client_config(path),
-            "rules": EVERYTHING,
-            "namespaceSelector": self.only_here,
+            "rules": MATCH_ALL,
+            "namespaceSelector": self.namespace_selector,
             "objectSelector": {"matchExpressions": [{"key": "ready", "operator": "DoesNotExist"}]},
             "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
@@ -134,79 +139,79 @@ class Stage:
         }
 
     def configure(self, kind: str, *webhooks: Mapping[str, Any], name: str = "") -> None:
-        """Have webhooks called from now on; ``kind`` is mutating or validating."""
+        """Configure webhooks, and wait for them; ``kind`` is mutating or validating."""
         name = f"{name or 'scenario'}-{self._number}"
         path = f"{REGISTRATION}/{kind}webhookconfigurations"
-        status, response, _ = self.ask(
+        status, response, _ = self.send(
             "POST", path, {"metadata": {"name": name}, "webhooks": webhooks}
         )
         assert status == 201, response
         self._configured.append(f"{path}/{name}")
-        self.settle()
+        self.wait_for_webhooks()
 
-    def settle(self) -> None:
-        """Until the server knows all configurations so far."""
-        turn = f"{self._number}-{next(self._turns)}"
+    def wait_for_webhooks(self) -> None:
+        """Wait until the server uses all webhook configurations."""
+        marker = f"{self._number}-{next(self._markers)}"
         paths: list[str] = []
         for kind in ("mutating", "validating"):
             ready = self.webhook(
-                f"ready-{kind}-{turn}",
-                objectSelector={"matchLabels": {"ready": turn}},
-                rules=[{**EVERYTHING[0], "resources": ["configmaps"]}],
+                f"ready-{kind}-{marker}",
+                objectSelector={"matchLabels": {"ready": marker}},
+                rules=[{**MATCH_ALL[0], "resources": ["configmaps"]}],
             )
             path = f"{REGISTRATION}/{kind}webhookconfigurations"
-            body = {"metadata": {"name": f"zz-ready-{turn}"}, "webhooks": [ready]}
-            assert self.ask("POST", path, body)[0] == 201
-            paths.append(f"{path}/zz-ready-{turn}")
-        probe = {"metadata": {"name": "ready", "labels": {"ready": turn}}}
-        wanted = {f"ready-{kind}-{turn}" for kind in ("mutating", "validating")}
+            body = {"metadata": {"name": f"zz-ready-{marker}"}, "webhooks": [ready]}
+            assert self.send("POST", path, body)[0] == 201
+            paths.append(f"{path}/zz-ready-{marker}")
+        probe = {"metadata": {"name": "ready", "labels": {"ready": marker}}}
+        wanted = {f"ready-{kind}-{marker}" for kind in ("mutating", "validating")}
         until(
             lambda: (
-                self.ask("POST", f"{self.here}/configmaps?dryRun=All", probe)[0] > 0
+                self.send("POST", f"{self.namespace_path}/configmaps?dryRun=All", probe)[0] > 0
                 and wanted <= {each.path for each in self.hooks.received}
             )
         )
         for path in paths:
-            self.ask("DELETE", path)
+            self.send("DELETE", path)
 
     def policy(self, name: str, bindings: Sequence[Any] = ({},), **spec: Any) -> None:
-        """Have a policy for ConfigMaps of this namespace that are labelled with its name."""
+        """Create a policy for ConfigMaps of this namespace that have its name as a label."""
         rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"]}
         constraints = {
             "resourceRules": [{**rule, "resources": ["configmaps"]}],
-            "namespaceSelector": self.only_here,
+            "namespaceSelector": self.namespace_selector,
             "objectSelector": {"matchLabels": {"policy": name}},
         }
         full = f"{self.namespace}-{name}"
         policies = f"{REGISTRATION}/validatingadmissionpolicies"
         body = {"metadata": {"name": full}, "spec": {"matchConstraints": constraints, **spec}}
-        status, response, _ = self.ask("POST", policies, body)
+        status, response, _ = self.send("POST", policies, body)
         assert status == 201, response
         self._configured.append(f"{policies}/{full}")
         path = f"{REGISTRATION}/validatingadmissionpolicybindings"
         for number, binding in enumerate(bindings):
-            about = {"name": f"{full}-{number}"}
+            metadata = {"name": f"{full}-{number}"}
             bound = {"policyName": full, "validationActions": ["Deny"], **binding}
-            status, response, _ = self.ask("POST", path, {"metadata": about, "spec": bound})
+            status, response, _ = self.send("POST", path, {"metadata": metadata, "spec": bound})
             assert status == 201, response
-            self._configured.append(f"{path}/{about['name']}")
+            self._configured.append(f"{path}/{metadata['name']}")
 
-    def settle_policies(self) -> None:
-        """Until the server knows all policies so far, which it looks for every second."""
-        turn = f"ready-{next(self._turns)}"
+    def wait_for_policies(self) -> None:
+        """Wait until the server uses all policies, which it reloads every second."""
+        marker = f"ready-{next(self._markers)}"
         bindings = [{"validationActions": ["Warn"]}]
-        self.policy(turn, bindings, validations=[{"expression": "false", "message": turn}])
-        probe = {"metadata": {"name": "ready", "labels": {"policy": turn}}}
-        path = f"{self.here}/configmaps?dryRun=All"
-        until(lambda: turn in str(self.ask("POST", path, probe)[2]))
+        self.policy(marker, bindings, validations=[{"expression": "false", "message": marker}])
+        probe = {"metadata": {"name": "ready", "labels": {"policy": marker}}}
+        path = f"{self.namespace_path}/configmaps?dryRun=All"
+        until(lambda: marker in str(self.send("POST", path, probe)[2]))
 
-    def leave(self) -> None:
-        """Take away what would disturb others."""
+    def clean_up(self) -> None:
+        """Delete the webhook configurations and policies."""
         for path in self._configured:
-            self.ask("DELETE", path)
+            self.send("DELETE", path)
 
     def _normal(self, review: Any) -> Any:
-        text = without_chance(
+        text = without_random_values(
             json.dumps(review, sort_keys=True), port=self.hooks.port, namespace=self.namespace
         )
         text = _VERSION.sub(
@@ -215,24 +220,24 @@ class Stage:
             ),
             text,
         )
-        return _with_owners_in_order(json.loads(text))
+        return _with_sorted_managed_fields(json.loads(text))
 
 
-def without_chance(text: str, *, port: int, namespace: str) -> str:
+def without_random_values(text: str, *, port: int, namespace: str) -> str:
     """The text without values that differ on each run."""
-    text = _MADE_UP.sub(r"\1XXXXX", _TIME.sub("TIME", _UID.sub("UID", text)))
+    text = _GENERATED.sub(r"\1XXXXX", _TIME.sub("TIME", _UID.sub("UID", text)))
     text = _RECORD.sub("in record (VERSION)", text)
-    # With its colon: the same five digits may stand in a version.
+    # With its colon, because a version may contain the same digits.
     return text.replace(f":{port}", ":PORT").replace(namespace, "NAMESPACE")
 
 
-def _with_owners_in_order(review: Any) -> Any:
-    """Owners of fields stand in the order of their times, which depends on when seconds end."""
+def _with_sorted_managed_fields(review: Any) -> Any:
+    """Sort managed fields: the order depends on times, which are in full seconds."""
     if isinstance(review, list):
-        return [_with_owners_in_order(each) for each in review]
+        return [_with_sorted_managed_fields(each) for each in review]
     if not isinstance(review, dict):
         return review
-    found = {name: _with_owners_in_order(value) for name, value in review.items()}
+    found = {name: _with_sorted_managed_fields(value) for name, value in review.items()}
     if isinstance(owners := found.get("managedFields"), list):
         found["managedFields"] = sorted(owners, key=json.dumps)
     return found
@@ -246,31 +251,33 @@ def _order(received: ReceivedReview) -> tuple[str, str]:
 Scenario: TypeAlias = Callable[[Stage], None]
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Ask again and again, until a real server has done what it does in its own time."""
+def until(condition: Callable[[], bool]) -> None:
+    """Poll until the condition is true."""
     clock = SystemClock()
     deadline_at = clock.monotonic() + READY_SECONDS
-    while not holds():
-        assert clock.monotonic() < deadline_at, "it never came about"
+    while not condition():
+        assert clock.monotonic() < deadline_at, "the condition was not met"
 
 
 @contextmanager
-def asked(cluster: ControlPlane) -> Iterator[HttpsServer]:
-    """A cluster's server, as the administrator."""
-    who = cluster.credentials
-    server = HttpsServer(cluster.url, ca_file=str(who.ca_file), token=who.admin_token)
+def open_server(cluster: ControlPlane) -> Iterator[HttpsServer]:
+    """A connection to the server of a cluster, as its admin."""
+    credentials = cluster.credentials
+    server = HttpsServer(
+        cluster.url, ca_file=str(credentials.ca_file), token=credentials.admin_token
+    )
     with closing(server):
         yield server
 
 
-def tell(scenario: Scenario, server: HttpsServer, *names: str, number: int) -> list[Any]:
-    """What one server makes of a scenario."""
+def run_scenario(scenario: Scenario, server: HttpsServer, *names: str, number: int) -> list[Any]:
+    """Run a scenario on one server, and return the recorded steps."""
     with webhook_server(*names) as hooks:
         stage = Stage(server, hooks, number=number)
         try:
             scenario(stage)
         finally:
-            stage.leave()
+            stage.clean_up()
         return stage.reviews
 
 
@@ -281,10 +288,10 @@ def next_number() -> int:
 
 @pytest.fixture(scope="module")
 def both(control_plane: ControlPlane) -> Iterator[tuple[HttpsServer, HttpsServer]]:
-    """The real server, and the embedded one."""
+    """The real and the embedded server."""
     with (
         running_embedded_control_plane(clock=SystemClock()) as embedded,
-        asked(control_plane) as first,
-        asked(embedded) as second,
+        open_server(control_plane) as first,
+        open_server(embedded) as second,
     ):
         yield first, second

@@ -8,9 +8,9 @@ from tests.real.webhook_scenarios import both_kinds, config_map, encoded
 from tests.webhook_server import RawReply, deny, patch
 
 
-def objections(stage: Stage) -> None:
+def denials(stage: Stage) -> None:
     both_kinds(stage)
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
     causes = [{"reason": "FieldValueInvalid", "message": "bad", "field": "data"}]
     for script in (
         deny("no way"),
@@ -25,9 +25,9 @@ def objections(stage: Stage) -> None:
         for path in ("first", "second"):
             stage.hooks.scripts = {path: script}
             stage.step("POST", maps, config_map("a"))
-            stage.ask("DELETE", f"{maps}/a")
+            stage.send("DELETE", f"{maps}/a")
     stage.hooks.scripts = {}
-    stage.ask("POST", maps, config_map("a"))
+    stage.send("POST", maps, config_map("a"))
     stage.hooks.scripts = {"second": deny("stays")}
     stage.step("DELETE", f"{maps}/a")
     stage.step("PATCH", f"{maps}/a", {"data": {"x": "y"}}, sends=MERGE)
@@ -36,17 +36,17 @@ def objections(stage: Stage) -> None:
     stage.step("GET", f"{maps}/a")
 
 
-def no_answers(stage: Stage) -> None:
+def invalid_responses(stage: Stage) -> None:
     both_kinds(stage)
-    maps = f"{stage.here}/configmaps?dryRun=All"
+    maps = f"{stage.namespace_path}/configmaps?dryRun=All"
 
     def review(**document: Any) -> Any:
         response = {"response": {"uid": "other", "allowed": True}, **document}
         return lambda _: RawReply(body=encoded(response))
 
-    def failed(status: int, body: bytes = b"body", **headers: str) -> Any:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return lambda _: RawReply(status=status, body=body, headers=named)
+    def response_with(status: int, body: bytes = b"body", **headers: str) -> Any:
+        hyphenated = {name.replace("_", "-"): value for name, value in headers.items()}
+        return lambda _: RawReply(status=status, body=body, headers=hyphenated)
 
     kind, version = "AdmissionReview", "admission.k8s.io/v1"
     for script in (
@@ -67,13 +67,13 @@ def no_answers(stage: Stage) -> None:
         lambda _: RawReply(body=b"[]"),
         lambda _: RawReply(body=b"", headers={"content-type": "text/plain"}),
         lambda _: RawReply(hangs_up=True),
-        failed(500, b"oops\n"),
-        failed(500, b"oops " * 1000),
-        failed(500, b"{}", content_type="application/json"),
-        failed(500, encoded({"kind": "Status", "apiVersion": "v1", "message": "mine"})),
-        failed(204, b""),
-        *(failed(each) for each in (302, 400, 401, 403, 404, 405, 406, 409, 410)),
-        *(failed(each) for each in (415, 422, 429, 502, 503, 504)),
+        response_with(500, b"oops\n"),
+        response_with(500, b"oops " * 1000),
+        response_with(500, b"{}", content_type="application/json"),
+        response_with(500, encoded({"kind": "Status", "apiVersion": "v1", "message": "mine"})),
+        response_with(204, b""),
+        *(response_with(each) for each in (302, 400, 401, 403, 404, 405, 406, 409, 410)),
+        *(response_with(each) for each in (415, 422, 429, 502, 503, 504)),
     ):
         stage.hooks.scripts = {"first": script}
         stage.step("POST", maps, config_map("a"))
@@ -87,15 +87,15 @@ def no_answers(stage: Stage) -> None:
 
 def patches(stage: Stage) -> None:
     both_kinds(stage)
-    maps = f"{stage.here}/configmaps?dryRun=All"
+    maps = f"{stage.namespace_path}/configmaps?dryRun=All"
 
     def raw(content: bytes, **more: Any) -> Any:
         patch = b64encode(content).decode()
         return lambda _: {"allowed": True, "patch": patch, "patchType": "JSONPatch", **more}
 
     def change(op: str, path: str, value: Any = None, **more: Any) -> Any:
-        given = {} if op == "remove" else {"value": value}
-        return patch({"op": op, "path": path, **given, **more})
+        fields = {} if op == "remove" else {"value": value}
+        return patch({"op": op, "path": path, **fields, **more})
 
     for script in (
         raw(b"hello"),
@@ -137,9 +137,9 @@ def patches(stage: Stage) -> None:
         stage.hooks.scripts = {"first": script}
         stage.step("POST", maps, config_map("a", x="y"))
     stage.hooks.scripts = {}
-    stage.ask("POST", f"{stage.here}/configmaps", config_map("a"))
+    stage.send("POST", f"{stage.namespace_path}/configmaps", config_map("a"))
     stage.hooks.scripts = {"first": change("add", "/data", {})}
-    stage.step("DELETE", f"{stage.here}/configmaps/a")
+    stage.step("DELETE", f"{stage.namespace_path}/configmaps/a")
 
 
 def failures_that_may_be_ignored(stage: Stage) -> None:
@@ -151,23 +151,31 @@ def failures_that_may_be_ignored(stage: Stage) -> None:
     )
     stage.configure(
         "validating",
-        stage.webhook("refused", deny("all the same"), failurePolicy="Ignore"),
+        stage.webhook("try_to_create", deny("all the same"), failurePolicy="Ignore"),
         stage.webhook("ignored", failurePolicy="Ignore", clientConfig=unreachable_url),
     )
 
-    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
+    stage.step("POST", f"{stage.namespace_path}/configmaps", config_map("a"))
     stage.hooks.scripts = {}
-    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
+    stage.step("POST", f"{stage.namespace_path}/configmaps", config_map("a"))
 
 
 def unreachable(stage: Stage) -> None:
     service = {"name": "nowhere", "namespace": stage.namespace, "path": "/p/q"}
     ports = {"ports": [{"port": 443, "name": "https"}]}
-    stage.ask("POST", f"{stage.here}/services", {"metadata": {"name": "there"}, "spec": ports})
-    external = {"type": "ExternalName", "externalName": "localhost"}
-    stage.ask("POST", f"{stage.here}/services", {"metadata": {"name": "away"}, "spec": external})
-    elsewhere = {**service, "name": "there", "port": 8443}
-    away = {"name": "away", "namespace": stage.namespace, "port": stage.hooks.port}
+    stage.send(
+        "POST",
+        f"{stage.namespace_path}/services",
+        {"metadata": {"name": "existing"}, "spec": ports},
+    )
+    external_name = {"type": "ExternalName", "externalName": "localhost"}
+    stage.send(
+        "POST",
+        f"{stage.namespace_path}/services",
+        {"metadata": {"name": "external"}, "spec": external_name},
+    )
+    other_port = {**service, "name": "existing", "port": 8443}
+    external = {"name": "external", "namespace": stage.namespace, "port": stage.hooks.port}
     trusted = {"caBundle": stage.hooks.ca_bundle}
     for number, client in enumerate(
         (
@@ -176,8 +184,8 @@ def unreachable(stage: Stage) -> None:
             {"url": stage.hooks.url("untrusted")},
             {"url": stage.hooks.url("garbage"), "caBundle": b64encode(b"garbage").decode()},
             {"service": service, **trusted},
-            {"service": elsewhere, **trusted},
-            {"service": away, **trusted},
+            {"service": other_port, **trusted},
+            {"service": external, **trusted},
         )
     ):
         rules = [
@@ -192,18 +200,18 @@ def unreachable(stage: Stage) -> None:
         webhook = stage.webhook("a", clientConfig=client, rules=rules, objectSelector=selector)
         stage.configure("validating", webhook, name=f"number-{number}")
         labelled = {"metadata": {"name": "a", "labels": {"number": str(number)}}}
-        stage.step("POST", f"{stage.here}/configmaps", labelled)
+        stage.step("POST", f"{stage.namespace_path}/configmaps", labelled)
 
 
 def too_slow(stage: Stage) -> None:
     stage.configure("validating", stage.webhook("slow", timeoutSeconds=1))
     stage.hooks.scripts["slow"] = lambda _: RawReply(hangs=True)
 
-    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
+    stage.step("POST", f"{stage.namespace_path}/configmaps", config_map("a"))
 
 
 def bad_configurations(stage: Stage) -> None:
-    def refused(kind: str = "validating", **changes: Any) -> None:
+    def try_to_create(kind: str = "validating", **changes: Any) -> None:
         webhook = {
             "name": "a.example.com",
             "clientConfig": {"url": "https://127.0.0.1:1/a"},
@@ -220,31 +228,35 @@ def bad_configurations(stage: Stage) -> None:
         "apiVersions": ["v1"],
         "resources": ["configmaps"],
     }
-    refused()
-    refused(name="")
-    refused(name="a.b")
-    refused(name="A.b.c")
-    refused("mutating", reinvocationPolicy="Perhaps")
-    refused(failurePolicy="Perhaps", matchPolicy="Perhaps", sideEffects="Some")
-    refused("mutating", sideEffects=None, timeoutSeconds=31)
-    refused(timeoutSeconds=0, admissionReviewVersions=[])
-    refused(admissionReviewVersions=["v2", "v2", "A"])
-    refused(clientConfig={})
-    refused(clientConfig={"url": "http://user:word@host/path?query=1#part"})
-    refused(clientConfig={"url": "https:///path"})
-    refused(clientConfig={"url": "https://host:port/path"})
-    refused(clientConfig={"service": {"name": "a", "namespace": "b", "path": "p//Q", "port": 0}})
-    refused(clientConfig={"service": {"name": "", "namespace": "", "port": 70000}})
-    refused(clientConfig={"service": {"name": "a", "namespace": "b"}, "url": "https://a"})
-    refused(rules=[{}])
-    refused(rules=[{**rule, "operations": ["*", "CONJURE"], "scope": "Everywhere"}])
-    refused(rules=[{**rule, "apiGroups": ["*", ""], "apiVersions": ["*", ""]}])
-    refused(rules=[{**rule, "resources": ["*", "pods", "", "*/*", "pods/*", "pods/log", "a/log"]}])
-    refused(rules=[{**rule, "resources": ["*/scale", "a/scale"]}])
-    refused(namespaceSelector={"matchLabels": {"a b": "c d"}})
-    refused(objectSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
-    refused(matchConditions=[{"name": "", "expression": ""}])
-    refused(
+    try_to_create()
+    try_to_create(name="")
+    try_to_create(name="a.b")
+    try_to_create(name="A.b.c")
+    try_to_create("mutating", reinvocationPolicy="Perhaps")
+    try_to_create(failurePolicy="Perhaps", matchPolicy="Perhaps", sideEffects="Some")
+    try_to_create("mutating", sideEffects=None, timeoutSeconds=31)
+    try_to_create(timeoutSeconds=0, admissionReviewVersions=[])
+    try_to_create(admissionReviewVersions=["v2", "v2", "A"])
+    try_to_create(clientConfig={})
+    try_to_create(clientConfig={"url": "http://user:word@host/path?query=1#part"})
+    try_to_create(clientConfig={"url": "https:///path"})
+    try_to_create(clientConfig={"url": "https://host:port/path"})
+    try_to_create(
+        clientConfig={"service": {"name": "a", "namespace": "b", "path": "p//Q", "port": 0}}
+    )
+    try_to_create(clientConfig={"service": {"name": "", "namespace": "", "port": 70000}})
+    try_to_create(clientConfig={"service": {"name": "a", "namespace": "b"}, "url": "https://a"})
+    try_to_create(rules=[{}])
+    try_to_create(rules=[{**rule, "operations": ["*", "CONJURE"], "scope": "Everywhere"}])
+    try_to_create(rules=[{**rule, "apiGroups": ["*", ""], "apiVersions": ["*", ""]}])
+    try_to_create(
+        rules=[{**rule, "resources": ["*", "pods", "", "*/*", "pods/*", "pods/log", "a/log"]}]
+    )
+    try_to_create(rules=[{**rule, "resources": ["*/scale", "a/scale"]}])
+    try_to_create(namespaceSelector={"matchLabels": {"a b": "c d"}})
+    try_to_create(objectSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
+    try_to_create(matchConditions=[{"name": "", "expression": ""}])
+    try_to_create(
         matchConditions=[
             {"name": "a", "expression": "request.nothing == 1"},
             {"name": "a", "expression": "params.x"},
@@ -254,8 +266,8 @@ def bad_configurations(stage: Stage) -> None:
 
 
 FAILURES: tuple[Scenario, ...] = (
-    objections,
-    no_answers,
+    denials,
+    invalid_responses,
     patches,
     failures_that_may_be_ignored,
     unreachable,

@@ -1,4 +1,4 @@
-"""Scenarios of webhooks that answer."""
+"""Scenarios of webhooks that respond."""
 
 import json
 from typing import Any
@@ -12,7 +12,6 @@ def config_map(name: str, **data: str) -> dict[str, Any]:
 
 
 def encoded(document: Any) -> bytes:
-    """As JSON."""
     return json.dumps(document).encode()
 
 
@@ -30,11 +29,11 @@ def both_kinds(stage: Stage) -> None:
 
 def every_write(stage: Stage) -> None:
     both_kinds(stage)
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
 
     stage.step("POST", f"{maps}?fieldManager=me&fieldValidation=Strict", config_map("a", x="y"))
-    made_up = {"metadata": {"generateName": "made-up-", "uid": "mine"}}
-    stage.step("POST", f"{maps}?dryRun=All", made_up)
+    generated = {"metadata": {"generateName": "made-up-", "uid": "mine"}}
+    stage.step("POST", f"{maps}?dryRun=All", generated)
     stage.step("PUT", f"{maps}/a?fieldManager=me", config_map("a", x="z"))
     stage.step("PATCH", f"{maps}/a?fieldManager=you", {"data": {"x": "w"}}, sends=MERGE)
     stage.step("PATCH", f"{maps}/a?fieldManager=you", {"data": {"x": "w"}}, sends=MERGE)
@@ -47,9 +46,9 @@ def every_write(stage: Stage) -> None:
     stage.step("DELETE", f"{maps}/b")
 
 
-def what_is_held(stage: Stage) -> None:
+def finalizers(stage: Stage) -> None:
     both_kinds(stage)
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
 
     held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}
     stage.step("POST", maps, held)
@@ -60,7 +59,7 @@ def what_is_held(stage: Stage) -> None:
 
 def pods(stage: Stage) -> None:
     both_kinds(stage)
-    pods = f"{stage.here}/pods"
+    pods = f"{stage.namespace_path}/pods"
 
     stage.step("POST", pods, pod("a"))
     stage.step("PATCH", f"{pods}/a/status", {"status": {"phase": "Running"}}, sends=MERGE)
@@ -69,36 +68,36 @@ def pods(stage: Stage) -> None:
     stage.step("DELETE", f"{pods}/a?gracePeriodSeconds=20")
     stage.step("DELETE", f"{pods}/a")
     stage.step("DELETE", f"{pods}/a?gracePeriodSeconds=0")
-    stage.step("POST", f"{stage.here}/bindings", binding)
+    stage.step("POST", f"{stage.namespace_path}/bindings", binding)
     for name in ("b", "c"):
-        stage.ask("POST", pods, pod(name))
+        stage.send("POST", pods, pod(name))
     stage.step("DELETE", f"{pods}/b")
     stage.step("POST", f"{pods}/c/eviction", {"metadata": {"name": "c"}})
 
 
 def budgets(stage: Stage) -> None:
     labels = {"app": "a"}
-    path = f"{stage.within('policy/v1')}/poddisruptionbudgets"
+    path = f"{stage.group_path('policy/v1')}/poddisruptionbudgets"
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": labels}}
-    stage.ask("POST", path, {"metadata": {"name": "a"}, "spec": spec})
+    stage.send("POST", path, {"metadata": {"name": "a"}, "spec": spec})
     numbers = {"disruptionsAllowed": 1, "currentHealthy": 1, "desiredHealthy": 0, "expectedPods": 1}
     status = {"status": {"observedGeneration": 1, **numbers}}
-    assert stage.ask("PATCH", f"{path}/a/status", status, sends=MERGE)[0] == 200
+    assert stage.send("PATCH", f"{path}/a/status", status, sends=MERGE)[0] == 200
     labelled = {**pod("a"), "metadata": {"name": "a", "labels": labels}}
-    stage.ask("POST", f"{stage.here}/pods", labelled)
+    stage.send("POST", f"{stage.namespace_path}/pods", labelled)
     running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    stage.ask("PATCH", f"{stage.here}/pods/a/status", {"status": running}, sends=MERGE)
+    stage.send("PATCH", f"{stage.namespace_path}/pods/a/status", {"status": running}, sends=MERGE)
     both_kinds(stage)
 
-    stage.step("POST", f"{stage.here}/pods/a/eviction", {"metadata": {"name": "a"}})
+    stage.step("POST", f"{stage.namespace_path}/pods/a/eviction", {"metadata": {"name": "a"}})
 
 
-def whole_collections(stage: Stage) -> None:
+def collections(stage: Stage) -> None:
     both_kinds(stage)
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
     for name in ("a", "b", "c"):
         labelled = {"metadata": {"name": name, "labels": {"which": name}}}
-        assert stage.ask("POST", maps, labelled)[0] == 201
+        assert stage.send("POST", maps, labelled)[0] == 201
 
     stage.step("DELETE", f"{maps}?labelSelector=which in (a,b)".replace(" ", "%20"))
     stage.hooks.scripts["second"] = deny("not this one")
@@ -107,7 +106,7 @@ def whole_collections(stage: Stage) -> None:
 
 def scales(stage: Stage) -> None:
     both_kinds(stage)
-    deployments = f"{stage.within('apps/v1')}/deployments"
+    deployments = f"{stage.group_path('apps/v1')}/deployments"
     template = {"metadata": {"labels": {"app": "a"}}, "spec": pod("a")["spec"]}
     spec = {"selector": {"matchLabels": {"app": "a"}}, "template": template}
     stage.step("POST", f"{deployments}?fieldManager=me", {"metadata": {"name": "a"}, "spec": spec})
@@ -121,24 +120,24 @@ def scales(stage: Stage) -> None:
     stage.step("GET", f"{deployments}/a")
 
 
-def what_is_never_kept(stage: Stage) -> None:
+def reviews_and_tokens(stage: Stage) -> None:
     both_kinds(stage)
 
-    stage.step("POST", f"{stage.here}/serviceaccounts", {"metadata": {"name": "a"}})
+    stage.step("POST", f"{stage.namespace_path}/serviceaccounts", {"metadata": {"name": "a"}})
     stage.hooks.scripts["second"] = deny("no tokens")
-    stage.step("POST", f"{stage.here}/serviceaccounts/a/token", {})
+    stage.step("POST", f"{stage.namespace_path}/serviceaccounts/a/token", {})
     stage.hooks.scripts["second"] = allow
     wanted = {"namespace": stage.namespace, "verb": "get", "resource": "pods"}
     stage.step(
         "POST",
-        f"{stage.within('authorization.k8s.io/v1')}/localsubjectaccessreviews",
+        f"{stage.group_path('authorization.k8s.io/v1')}/localsubjectaccessreviews",
         {"spec": {"user": "x", "resourceAttributes": wanted}},
     )
 
 
 def created_by_update(stage: Stage) -> None:
     both_kinds(stage)
-    lease = f"{stage.within('coordination.k8s.io/v1')}/leases/a"
+    lease = f"{stage.group_path('coordination.k8s.io/v1')}/leases/a"
 
     stage.step("PUT", f"{lease}?fieldManager=me&dryRun=All", {"metadata": {"name": "a"}})
     stage.step("PUT", lease, {"metadata": {"name": "a"}})
@@ -166,9 +165,9 @@ def namespaces(stage: Stage) -> None:
             ],
         ),
     )
-    about = {"name": name, "labels": {"scenario": name}}
+    metadata = {"name": name, "labels": {"scenario": name}}
 
-    stage.step("POST", "/api/v1/namespaces", {"metadata": about})
+    stage.step("POST", "/api/v1/namespaces", {"metadata": metadata})
     labelled = {"metadata": {"labels": {"more": "labels"}}}
     stage.step("PATCH", f"/api/v1/namespaces/{name}", labelled, sends=MERGE)
     stage.step("POST", f"/api/v1/namespaces/{name}/configmaps", config_map("a"))
@@ -176,27 +175,27 @@ def namespaces(stage: Stage) -> None:
     stage.step("DELETE", f"/api/v1/namespaces/{name}")
     stage.step("POST", f"/api/v1/namespaces/{name}/configmaps", config_map("b"))
     stage.step("POST", f"/api/v1/namespaces/{name}-not/configmaps", config_map("b"))
-    finalized = {"metadata": about, "spec": {}}
+    finalized = {"metadata": metadata, "spec": {}}
     stage.step("PUT", f"/api/v1/namespaces/{name}/finalize", finalized)
 
 
-def objects_outside_of_namespaces(stage: Stage) -> None:
+def cluster_scoped_objects(stage: Stage) -> None:
     labelled = {"matchLabels": {"scenario": stage.namespace}}
     stage.configure("validating", stage.webhook("first", objectSelector=labelled))
     roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
-    about = {"name": stage.namespace, "labels": {"scenario": stage.namespace}}
+    metadata = {"name": stage.namespace, "labels": {"scenario": stage.namespace}}
 
-    stage.step("POST", roles, {"metadata": about})
+    stage.step("POST", roles, {"metadata": metadata})
     stage.step("PUT", f"{roles}/{stage.namespace}", {"metadata": {"name": stage.namespace}})
     stage.step("PUT", f"{roles}/{stage.namespace}", {"metadata": {"name": stage.namespace}})
     stage.step("DELETE", f"{roles}/{stage.namespace}")
-    own = {"metadata": about, "webhooks": []}
+    own = {"metadata": metadata, "webhooks": []}
     path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     stage.step("POST", path, own)
     stage.step("DELETE", f"{path}/{stage.namespace}")
 
 
-def changes_one_after_the_other(stage: Stage) -> None:
+def webhook_order_and_reinvocation(stage: Stage) -> None:
     def adds(name: str) -> Any:
         def script(review: Any) -> Any:
             annotations = review["request"]["object"]["metadata"].get("annotations")
@@ -213,7 +212,7 @@ def changes_one_after_the_other(stage: Stage) -> None:
         "mutating",
         stage.webhook("c", adds("c")),
         stage.webhook("a", adds("a"), reinvocationPolicy="IfNeeded"),
-        stage.webhook("only-c", objectSelector={"matchLabels": {"never": "there"}}),
+        stage.webhook("only-c", objectSelector={"matchLabels": {"never": "matches"}}),
         name="early",
     )
     stage.configure(
@@ -223,8 +222,8 @@ def changes_one_after_the_other(stage: Stage) -> None:
         name="late",
     )
 
-    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
-    stage.step("POST", f"{stage.here}/pods", pod("a"))
+    stage.step("POST", f"{stage.namespace_path}/configmaps", config_map("a"))
+    stage.step("POST", f"{stage.namespace_path}/pods", pod("a"))
 
 
 def versions(stage: Stage) -> None:
@@ -261,11 +260,11 @@ def versions(stage: Stage) -> None:
 
     stage.step(
         "POST",
-        f"{stage.within('autoscaling/v2')}/horizontalpodautoscalers?fieldManager=me",
+        f"{stage.group_path('autoscaling/v2')}/horizontalpodautoscalers?fieldManager=me",
         {"metadata": {"name": "a"}, "spec": spec},
     )
-    about = {"metadata": {"name": "a"}, "involvedObject": {"namespace": stage.namespace}}
-    stage.step("POST", f"{stage.here}/events?fieldManager=me", about)
+    event_body = {"metadata": {"name": "a"}, "involvedObject": {"namespace": stage.namespace}}
+    stage.step("POST", f"{stage.namespace_path}/events?fieldManager=me", event_body)
 
 
 def dry_runs(stage: Stage) -> None:
@@ -278,7 +277,7 @@ def dry_runs(stage: Stage) -> None:
             admissionReviewVersions=["v2", "v1beta1", "v1"],
         ),
     )
-    maps = f"{stage.here}/configmaps"
+    maps = f"{stage.namespace_path}/configmaps"
 
     stage.step("POST", f"{maps}?dryRun=All", config_map("a"))
     stage.hooks.scripts["all"] = lambda _: RawReply(
@@ -294,7 +293,7 @@ def custom_resources(stage: Stage) -> None:
         "color": {"type": "string", "default": "red"},
         "parts": {"type": "array", "items": {"type": "string"}},
     }
-    whole = {
+    object_schema = {
         "type": "object",
         "properties": {
             "spec": {"type": "object", "properties": properties},
@@ -308,7 +307,7 @@ def custom_resources(stage: Stage) -> None:
             "name": name,
             "served": True,
             "storage": storage,
-            "schema": {"openAPIV3Schema": whole},
+            "schema": {"openAPIV3Schema": object_schema},
             "subresources": {"status": {}, "scale": scale},
         }
 
@@ -323,10 +322,10 @@ def custom_resources(stage: Stage) -> None:
         },
     }
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    assert stage.ask("POST", definitions, definition)[0] == 201
-    things = f"{stage.within(f'{group}/v1')}/things"
-    until(lambda: stage.ask("GET", things)[0] == 200)
-    until(lambda: stage.ask("GET", things.replace("/v1/", "/v2/"))[0] == 200)
+    assert stage.send("POST", definitions, definition)[0] == 201
+    things = f"{stage.group_path(f'{group}/v1')}/things"
+    until(lambda: stage.send("GET", things)[0] == 200)
+    until(lambda: stage.send("GET", things.replace("/v1/", "/v2/"))[0] == 200)
     rule = {
         "operations": ["*"],
         "apiGroups": [group],
@@ -361,7 +360,7 @@ def custom_resources(stage: Stage) -> None:
     size = {"spec": {"replicas": 5}}
     stage.step("PATCH", f"{things}/a/scale?fieldManager=me", size, sends=MERGE)
     stage.step("DELETE", f"{things}/a")
-    stage.ask("DELETE", f"{definitions}/things.{group}")
+    stage.send("DELETE", f"{definitions}/things.{group}")
 
 
 def unknown_fields(stage: Stage) -> None:
@@ -381,42 +380,42 @@ def unknown_fields(stage: Stage) -> None:
         "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [version]},
     }
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    assert stage.ask("POST", definitions, definition)[0] == 201
-    things = f"{stage.within(f'{group}/v1')}/things"
-    until(lambda: stage.ask("GET", things)[0] == 200)
+    assert stage.send("POST", definitions, definition)[0] == 201
+    things = f"{stage.group_path(f'{group}/v1')}/things"
+    until(lambda: stage.send("GET", things)[0] == 200)
     rule = {"operations": ["*"], "apiGroups": [group], "apiVersions": ["*"], "resources": ["*/*"]}
     stage.configure("mutating", stage.webhook("first", rules=[rule]))
 
-    def written_twice(path: str) -> None:
+    def patch_twice(path: str) -> None:
         for _ in range(2):
             stage.step("PATCH", f"{path}?fieldManager=me", {}, sends=MERGE)
 
     body = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": "a"}}
     stage.hooks.scripts["first"] = patch({"op": "add", "path": "/spec", "value": {"lost": 1}})
     stage.step("POST", f"{things}?fieldManager=me", body)
-    written_twice(f"{things}/a")
+    patch_twice(f"{things}/a")
     stage.hooks.scripts["first"] = allow
-    written_twice(f"{things}/a")
+    patch_twice(f"{things}/a")
     stage.hooks.scripts["first"] = patch({"op": "add", "path": "/status", "value": {"lost": 1}})
-    written_twice(f"{things}/a/status")
-    written_twice(f"{things}/a")
+    patch_twice(f"{things}/a/status")
+    patch_twice(f"{things}/a")
     stage.hooks.scripts["first"] = allow
-    written_twice(f"{things}/a")
-    stage.ask("DELETE", f"{definitions}/things.{group}")
+    patch_twice(f"{things}/a")
+    stage.send("DELETE", f"{definitions}/things.{group}")
 
 
 SCENARIOS: tuple[Scenario, ...] = (
     every_write,
-    what_is_held,
+    finalizers,
     pods,
     budgets,
-    whole_collections,
+    collections,
     scales,
-    what_is_never_kept,
+    reviews_and_tokens,
     created_by_update,
     namespaces,
-    objects_outside_of_namespaces,
-    changes_one_after_the_other,
+    cluster_scoped_objects,
+    webhook_order_and_reinvocation,
     versions,
     dry_runs,
     custom_resources,

@@ -1,13 +1,13 @@
 """The comparison of webhook scenarios; tests/real runs them."""
 
-from tests.real.webhook_comparison import without_chance
+from tests.real.webhook_comparison import without_random_values
 
 UID = "0b8c57ef-b2e3-49d6-b176-778a98935602"
 PORT = 35602
 
 
 def normal(text: str) -> str:
-    return without_chance(text, port=PORT, namespace="scenario-7")
+    return without_random_values(text, port=PORT, namespace="scenario-7")
 
 
 def test_a_port_is_distinguished_from_the_same_digits_in_a_uid() -> None:
